@@ -82,7 +82,9 @@ template <int BS> __global__ void __launch_bounds__(THREADS) solve_columns(const
     const int32_t *rows = p.row_idx + begin;
     for (int32_t step = 0; step < length; step++) {
       const int32_t s = p.triangle == BISAI_LOWER ? step : length - 1 - step, row = __ldg(rows + s);
-      const int32_t t_begin = __ldg(p.t_row_ptr + row), t_end = __ldg(p.t_row_ptr + row + 1);
+      /* row j of T has no block in J but the diagonal one */
+      const int32_t t_begin = step > 0 ? __ldg(p.t_row_ptr + row) : 0,
+                    t_end = step > 0 ? __ldg(p.t_row_ptr + row + 1) : 0;
       double mine[EACH];
 #pragma unroll
       for (int e = 0; e < EACH; e++) {
@@ -132,7 +134,9 @@ template <int BS> __global__ void __launch_bounds__(THREADS) solve_columns(const
         finite &= good;
         fits &=
             bsi_value_store(p.type, good ? mine[e] : 0.0, p.values, static_cast<size_t>(place + v));
-        zero &= bsi_value_load(p.type, p.values, static_cast<size_t>(place + v)) == 0.0;
+        /* only the diagonal block may not vanish; the others need not wait for their own stores */
+        if (row == j)
+          zero &= bsi_value_load(p.type, p.values, static_cast<size_t>(place + v)) == 0.0;
       }
       if (!__all_sync(mask, finite && fits) || (row == j && __all_sync(mask, zero))) {
         finite = __all_sync(mask, finite);
