@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import tables  # noqa: E402  the folder bench comes first
@@ -91,11 +92,14 @@ class Bench:
     def run(self, program, *arguments, timeout=300):
         """Returns what the program prints. Raises Failed if it fails."""
         command = [str(self.build / program), *map(str, arguments)]
-        print("+", program, *arguments, flush=True)
+        print("+", program, *arguments, end=" ", flush=True)
+        begin = time.monotonic()
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
         except (OSError, subprocess.TimeoutExpired) as error:
             raise Failed(f"{program}: {error}") from error
+        finally:
+            print(f"({time.monotonic() - begin:.1f} s)", flush=True)
         if done.returncode != 0:
             raise Failed(f"{' '.join(command)}: {done.stderr.strip()[-2000:]}")
         return done.stdout
