@@ -234,7 +234,7 @@ def overall(run):
 def both(results, text):
     """Returns the text of each backend for which text(backend) has one."""
     found = [(DEVICES[b], text(b)) for b in common.BACKENDS if b in results]
-    return "; ".join(f"{name}: {value}" for name, value in found if value) or common.NOT_MEASURED
+    return "<br>".join(f"{name}: {value}" for name, value in found if value) or common.NOT_MEASURED
 
 
 def source(results, case):
@@ -335,22 +335,22 @@ def more_iterations(results, backend, case):
 def claim_rows(results):
     atmosmodd, shell, cavity, venkat = CASES
     yield row(
-        where="Section 4.2: T_p of cuSPARSE against PETSc, atmosmodd",
-        published="12.4 times as fast",
+        where="Section 4.2: speed-up of T_p, cuSPARSE, atmosmodd",
+        published="12.4 × PETSc",
         ours=ratio(results, atmosmodd, CUSPARSE, [PETSC], t_p),
         command=atmosmodd.command(),
         note=source(results, atmosmodd),
     )
     yield row(
-        where="Section 4.3: T_p of cuSPARSE against PETSc, af_shell3",
-        published="2.55 times as fast",
+        where="Section 4.3: speed-up of T_p, cuSPARSE, af_shell3",
+        published="2.55 × PETSc",
         ours=ratio(results, shell, CUSPARSE, [PETSC], t_p),
         command=shell.command(),
         note=source(results, shell),
     )
     yield row(
-        where="Section 4.5: T_p of cuSPARSE against PETSc, venkat50",
-        published="nearly 4 times as slow",
+        where="Section 4.5: speed-up of T_p, cuSPARSE, venkat50",
+        published="nearly 1/4 × PETSc",
         ours=ratio(results, venkat, CUSPARSE, [PETSC], t_p),
         command=venkat.command(),
         note=source(results, venkat),
