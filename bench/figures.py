@@ -7,6 +7,7 @@ docs/figures.txt uses these functions in its expressions. Each reads a file of b
 import functools
 import math
 import pathlib
+import re
 import statistics
 
 import block_jacobi
@@ -14,6 +15,9 @@ import real_matrices
 import real_matrices_summary
 import symmetric_matrices
 import tables
+
+inf = math.inf
+ILU, ISAI1, ISAI3 = 0, 1, 2  # places of methods in the figures of orderings
 
 RESULTS = pathlib.Path(__file__).resolve().parent / "results"
 
@@ -56,6 +60,21 @@ def all_in(system, method="mg", page="multigrid"):
     return ms(multigrid(system, method, page=page)["sum_median"])
 
 
+def growth_on_the_cavity():
+    """Returns the most iterations over the fewest, from 250² to 2000² nodes."""
+    counts = [multigrid(f"cavity:{n}")["iterations"] for n in (250, 500, 1000, 2000)]
+    return max(counts) / min(counts)
+
+
+def cpr_total(system, method):
+    return all_in(system, method, page="cpr")
+
+
+def cpr(system):
+    """Returns the iterations of CPR with block ILU on a file."""
+    return multigrid(system, "cpr", page="cpr")["iterations"]
+
+
 def copies_in_fp32():
     """Returns, for each system, how much larger a hierarchy is with copies in fp32."""
     return [
@@ -93,6 +112,21 @@ def iteration_gain(page, name, method, base):
     return slow["solve_s"] / slow["iterations"] / (fast["solve_s"] / fast["iterations"])
 
 
+ISAI_ON_THE_CAVITY = ["isai:k=1", "isai:k=2", "isai:k=3", "isai:k=3:storage=fp16"]
+
+
+def totals_of_isai():
+    """Returns the median milliseconds of ISAI on the cavity and the H200."""
+    return [total("h200-compare", "cavity", method) for method in ISAI_ON_THE_CAVITY]
+
+
+def gains_over_ilu():
+    """Returns how many times faster an iteration with ISAI is than one with exact solves."""
+    return [
+        iteration_gain("h200-compare", "cavity", method, "ilu") for method in ISAI_ON_THE_CAVITY
+    ]
+
+
 def example(name, method=None):
     """Returns the record of an example, or the run of a method."""
     record = only([r for r in load("examples-cpu") if r["name"] == name], name)
@@ -123,6 +157,25 @@ def gains_of_solves(threads=1):
         ours, theirs = of["GMRES(30), exact solves"], of["PETSc KSPSolve"]
         gains.append(theirs["minimum"] / ours["minimum"])
     return gains
+
+
+def mpi_times():
+    """Returns PETSc's time over bisai's for block ILU on 2 and more ranks, from the page."""
+    page = (RESULTS / "petsc-mpi.md").read_text()
+    row = r"^## (\d+) ranks\n(?:(?!##).*\n)*?\| bisai in PETSc, `ilu` \|.*\| ([\d.]+) \|$"
+    return [float(ratio) for ranks, ratio in re.findall(row, page, re.M) if int(ranks) > 1]
+
+
+def extraction_of_auto():
+    """Returns the most that MC, which `auto` is, takes over the fastest kind of extraction."""
+    times = {}
+    documents = load("h200-batches")
+    document = documents[0] if isinstance(documents, list) else documents
+    for f in document["results"]:
+        if f["section"] in ("extraction", "real"):
+            name, kind = f["what"].rsplit(" ", 1)
+            times.setdefault((name, f["most"]), {})[kind] = f["seconds"]
+    return max(min(of["MC"], of["auto"]) / min(of.values()) for of in times.values())
 
 
 # --- real matrices ---
@@ -207,35 +260,54 @@ def radii(least, most):
     return found
 
 
+def few(runs, most):
+    """Returns the number of runs that converge in less than `most` iterations."""
+    return sum(run["iterations"] < most for run in converged(runs))
+
+
+def saved_by_ilu_alone(name):
+    """Returns true if ILU(0) converges at some block size, and neither ISAI nor sweeps do."""
+    others = [m for m in real_matrices.METHODS if m.startswith(("isai", "sweeps"))]
+    results = matrices()[name]
+    return any(run_of(r, "ilu")["converged"] for r in results) and not any(
+        run_of(r, method)["converged"] for r in results for method in others
+    )
+
+
 def converged(runs):
     return [run for run in runs if run["converged"]]
 
 
 def changed_by(method, base, percent):
-    """Returns the matrices on which both converge and iterations differ by more than that."""
+    """Returns the matrices of more than 100 block rows whose iterations differ by more than that."""
     names = []
     for name, results in matrices().items():
         one, other = (run_of(results[0], m) for m in (method, base))
         if one["converged"] and other["converged"]:
             ratio = one["iterations"] / other["iterations"]
-            if abs(ratio - 1) > percent / 100:
+            large = results[0]["matrix"]["block_rows"] > 100
+            if large and abs(ratio - 1) > percent / 100:
                 names.append(name)
-    return names
+    return sorted(names)
 
 
 # --- conjugate gradients ---
 
 
 def by_cg(name, method):
-    """Returns the iterations of CG at the last block size that was measured, or the reason."""
+    """Returns the iterations of CG at the block size of `auto`, or the reason."""
     at = symmetric_matrices.METHODS.index(method)
     found = [r for r in load("symmetric-matrices-cpu") if r["matrix"]["name"] == name]
-    return tables.cell(only(found, name)["runs"][at])
+    return tables.cell(only(found[:1], name)["runs"][at])
 
 
 def solved_by_cg(method):
     at = symmetric_matrices.METHODS.index(method)
     return sum(result["runs"][at]["converged"] for result in load("symmetric-matrices-cpu"))
+
+
+def systems_of_cg():
+    return len(load("symmetric-matrices-cpu"))
 
 
 def cg_over_ilu(method):

@@ -123,10 +123,12 @@ double bench_petsc_factor_solve(void *petsc) {
   return bench_now() - start;
 }
 
+/* Returns 0 for an event that this version of PETSc does not have or has not logged yet. */
 static double seconds_of(const char *event) {
   PetscLogEvent id;
   PetscEventPerfInfo info;
   check(PetscLogEventGetId(event, &id));
+  if (id < 0) return 0;
   check(PetscLogEventGetPerfInfo(0, id, &info));
   return info.time;
 }
