@@ -80,20 +80,32 @@ int32_t enqueue_general(const bisai_context *context, bsi_apply_job *p, int32_t 
   return count;
 }
 
+/* Enqueues one pass for each vector and returns true, if the blocks have one size. */
+bool enqueued_rows(const bisai_context *context, bsi_apply_job p, int32_t count) {
+  bool enqueued = true;
+  for (; enqueued && count > 0; count--, p.x += p.ldx, p.y += p.ldy)
+    enqueued = bsi_enqueue_rows(context, p);
+  return enqueued;
+}
+
 template <bisai_value_type FORMAT>
 void enqueue(const bisai_context *context, bsi_apply_job p, int32_t count) {
   count = enqueue_general<FORMAT, PASS>(context, &p, count);
-  enqueue_general<FORMAT, 1>(context, &p, count);
+  if (!enqueued_rows(context, p, count)) enqueue_general<FORMAT, 1>(context, &p, count);
 }
 
 template <bisai_value_type FORMAT, int M>
 void enqueue_size(const bisai_context *context, bsi_apply_job p, int32_t count) {
   count = enqueue_inverses<FORMAT, M, LONG_PASS>(context, &p, count);
   count = enqueue_inverses<FORMAT, M, PASS>(context, &p, count);
-  enqueue_inverses<FORMAT, M, 1>(context, &p, count);
+  if constexpr (FORMAT == BISAI_FP64)
+    enqueue_inverses<FORMAT, M, 1>(context, &p, count);
+  else
+    enqueued_rows(context, p, count);
 }
 
-/* Sizes of blocks whose inverses have kernels of their own: these in every format, */
+/* Sizes of blocks whose inverses have kernels of their own: these in every format, narrow ones for
+ * several vectors (one vector: apply_rows_cuda.cu), */
 constexpr int COMMON_SIZES[] = {4, 8, 16, 32};
 /* and these in fp64 alone. In fp64 one vector takes 0.96 … 1.02 times as long as a copy
  * (bench/results/h200-batches.json, H200, commit 8f005d7, section "apply"). */

@@ -27,6 +27,10 @@ static __device__ __forceinline__ int32_t bsi_start_of(const bsi_apply_job &p, i
   return p.uniform ? static_cast<int32_t>(block) * p.uniform : __ldg(p.start + block);
 }
 
+/* Enqueues the inverses in any formats for one vector, and returns true, if all blocks have a size
+ * with a kernel of its own. */
+bool bsi_enqueue_rows(const bisai_context *context, const bsi_apply_job &p);
+
 /* Enqueues the solves with LU and Gauss–Huard decompositions for `count` vectors. */
 void bsi_enqueue_solves(const bisai_context *context, const bsi_bjacobi *jacobi,
                         const bsi_apply_job &p, int32_t count);
