@@ -23,9 +23,6 @@
 
 namespace {
 
-/* The lanes of a row. A row of single values has no others. */
-enum { LEAST_LANES = 4, MOST_LANES = 8 };
-
 struct product {
   int32_t rows, blocks;
   int height, inner, width;

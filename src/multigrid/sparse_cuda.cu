@@ -16,6 +16,8 @@ enum {
   SMALL = 38,
   /* bytes of shared memory of a thread block, which every device has */
   MOST_SHARED = 48 * 1024,
+  /* lanes of a row */
+  LEAST_LANES = 4,
   /* how many times a row may be longer than what its lanes hold */
   MOST_PASSES = 4,
   /* the most values of a row of A, on average, that one thread goes through */
@@ -101,14 +103,17 @@ void (*short_rows(product *s, int32_t blocks, int32_t longest))(product) {
                       : multiply_short_rows<false, true>;
 }
 
-/* Returns the kernel for other rows of single values, and sets the lanes and the window, or NULL.
- *   length: the mean number of values of a row of B */
-void (*rows_of_singles(product *s, double length, int32_t longest))(product) {
+/* Returns the kernel for long rows of single values times identities, and sets the lanes and the
+ * window, or NULL. */
+void (*rows_of_singles(product *s, int32_t longest))(product) {
   const double mean = static_cast<double>(s->blocks) / s->rows;
-  if (!has_single_values(*s) || longest == 0) return nullptr;
-  void (*const kernel)(product) = singles_for(s, std::fmin(longest, ROOM * mean), length);
-  const bool fits = mean <= s->window && longest / MOST_PASSES <= s->window;
-  return fits && s->rows > FEW_THREADS / s->lanes ? kernel : nullptr;
+  const bool short_row = std::fmin(longest, ROOM * mean) <= 2 * SINGLE_LANES;
+  s->lanes = SINGLE_LANES;
+  s->window = (short_row ? 2 : 4) * SINGLE_LANES;
+  if (!has_single_values(*s) || s->b || longest == 0 || longest / MOST_PASSES > s->window ||
+      mean > s->window || s->rows <= FEW_THREADS / SINGLE_LANES)
+    return nullptr;
+  return short_row ? multiply_singles<2> : multiply_singles<4>;
 }
 
 } // namespace
@@ -124,7 +129,7 @@ static bisai_status multiply_values(bisai_context *context, const bsi_sparse *a,
   if (void (*kernel)(product) = short_rows(&s, a->blocks, c->longest)) {
     bsi_launch_early(context, kernel, bsi_grid(s.rows, BLOCK_THREADS), BLOCK_THREADS,
                      static_cast<size_t>(BLOCK_THREADS) * s.window * bytes_of_block(s), s);
-  } else if (void (*kernel)(product) = rows_of_singles(&s, length, c->longest)) {
+  } else if (void (*kernel)(product) = rows_of_singles(&s, c->longest)) {
     bsi_launch_early(context, kernel, bsi_grid(s.rows, BLOCK_THREADS / s.lanes), BLOCK_THREADS, 0,
                      s);
   } else if (of_shape.by_rows && fits_shared(&s, length, c->longest)) {
