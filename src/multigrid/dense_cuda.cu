@@ -7,11 +7,11 @@
  *
  *   Y_kk = Q,   Y_kj = Q X_kj,   Y_ik = −X_ik Q,   Y_ij = X_ij − X_ik (Q X_kj)
  *
- * All multiprocessors share a step. Whoever computes the next tile of the diagonal inverts it too,
- * by a warp whose lanes have the rows. Nothing says beforehand that these pivots are large enough:
- * the inverse counts if it maps A x to x, for a fixed x, up to LARGEST_ERROR. Otherwise a second
- * elimination searches whole columns for pivots, with the equations of multigrid/dense_host.c, one
- * panel of columns K after the other, in three launches each:
+ * All multiprocessors share a step. The thread block that computes the next tile of the diagonal
+ * inverts it too. Nothing says beforehand that these pivots are large enough: the inverse counts if
+ * it maps A x to x, for a fixed x, up to LARGEST_ERROR. Otherwise a second elimination searches
+ * whole columns for pivots, with the equations of multigrid/dense_host.c, one panel of columns K
+ * after the other, in three launches each:
  *
  *   1. eliminate: one thread block has the rows from K on in registers, and eliminates the columns
  *      K there. This leaves W in these rows. The largest pivots decide where rows go.

@@ -117,70 +117,88 @@ __device__ __forceinline__ int lane_of_pivot(double value, bool open) {
   return __ffs(static_cast<int>(__ballot_sync(BSI_FULL_WARP, high == bsi_warp_max(high)))) - 1;
 }
 
-/* t ← t⁻¹, by one warp. Lane r has row r in registers. Rows keep their lanes, and a row takes part
- * in later steps without the division by its pivot, which comes at the end. The column of the next
- * pivot is always the first one: an eliminated column becomes the last one. `rows` is room for the
- * rows of two successive pivots. *smallest and *largest are those of the pivots of the first `count`
- * rows, which are in the matrix. */
-__device__ void invert_tile(tile &t, int count, double (&rows)[2][TILE], int (&order)[TILE],
-                            double *smallest, double *largest) {
-  const int lane = threadIdx.x % BSI_WARP;
-  double a[TILE], scale = 1.0, magnitude = 0.0;
-  int place = -1;
+/* Returns 1/x with an error of a unit in the last place, in less time than a division takes. It is
+ * not finite if x is subnormal, and the test of the inverse then fails. */
+__device__ __forceinline__ double reciprocal_of(double x) {
+  double r;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
 #pragma unroll
-  for (int c = 0; c < TILE; c++) a[c] = t.at[c][lane];
-  double reciprocal = 1.0 / a[0];
-  int pivot = lane_of_pivot(a[0], true);
-#pragma unroll 1
-  for (int k = 0; k < TILE; k++) {
-    double *row = rows[k % 2];
-    const bool mine = lane == pivot;
-    if (mine) {
-      double2 *pairs = reinterpret_cast<double2 *>(row);
-#pragma unroll
-      for (int c = 0; c < TILE; c += 2) pairs[c / 2] = make_double2(a[c], a[c + 1]);
-      order[k] = lane;
-      place = k;
-      magnitude = fabs(a[0]);
-      scale = reciprocal;
-    }
-    const double inverse = __shfl_sync(BSI_FULL_WARP, reciprocal, pivot),
-                 next = __shfl_sync(BSI_FULL_WARP, a[1], pivot),
-                 factor = mine ? 0.0 : a[0] * inverse, last = mine ? 1.0 : -factor;
-    a[0] = a[1] - factor * next;
-    reciprocal = 1.0 / a[0];
-    /* The compiler would move the division to where the other lanes wait for it. */
-    asm volatile("" : "+d"(reciprocal));
-    pivot = lane_of_pivot(a[0], place < 0);
-    __syncwarp();
-#pragma unroll
-    for (int c = 2; c < TILE; c += 2) {
-      const double2 pair = *reinterpret_cast<const double2 *>(row + c);
-      a[c - 1] = a[c] - factor * pair.x;
-      a[c] = a[c + 1] - factor * pair.y;
-    }
-    a[TILE - 1] = last;
-  }
-  __syncwarp();
-#pragma unroll
-  for (int c = 0; c < TILE; c++) t.at[order[c]][place] = a[c] * scale;
-  *largest = value_of(bsi_warp_max(lane < count ? magnitude_of(magnitude) : 0));
-  *smallest = value_of(~bsi_warp_max(lane < count ? ~magnitude_of(magnitude) : 0));
+  for (int step = 0; step < 2; step++) r = fma(r, fma(-x, r, 1.0), r);
+  return r;
 }
 
-/* The same by a thread block. The first tile begins the record. */
-__device__ void invert_tile_of(tile &t, int count, bool begins, pivot_record *record) {
-  __shared__ alignas(16) double rows[2][TILE];
-  __shared__ int order[TILE];
-  if (threadIdx.x < BSI_WARP) {
-    double smallest, largest;
-    invert_tile(t, count, rows, order, &smallest, &largest);
-    if (threadIdx.x == 0) {
-      record->smallest = begins ? smallest : fmin(record->smallest, smallest);
-      record->largest = begins ? largest : fmax(record->largest, largest);
-      if (begins) record->error = 0;
-    }
+/* The columns of a warp in an inversion of a tile. */
+enum { WARP_COLUMNS = TILE / (TILE_THREADS / BSI_WARP) };
+
+/* What the warps of an inversion pass to each other: what a row takes of the pivot row, in turn for
+ * two successive steps, and for each row its pivot, the reciprocal and the step. */
+struct tile_pivots {
+  double factor[2][TILE], scale[TILE], magnitude[TILE];
+  int lane[2], order[TILE], step[TILE];
+};
+
+/* The warp that has the column of step k finds the pivot among the open rows, one in each lane. Its
+ * values become what they are in the inverse. */
+__device__ __forceinline__ void find_factors(int k, bool open, double &value, tile_pivots &p) {
+  const int lane = threadIdx.x % BSI_WARP;
+  const double reciprocal = reciprocal_of(value);
+  const int pivot = lane_of_pivot(value, open);
+  const double inverse = __shfl_sync(BSI_FULL_WARP, reciprocal, pivot),
+               factor = lane == pivot ? 0.0 : value * inverse;
+  p.factor[k % 2][lane] = factor;
+  if (lane == pivot) {
+    p.lane[k % 2] = p.order[k] = lane;
+    p.step[lane] = k;
+    p.scale[lane] = inverse;
+    p.magnitude[lane] = fabs(value);
   }
+  value = lane == pivot ? 1.0 : -factor;
+}
+
+/* The record takes the pivots of the first `count` rows, which are in the matrix. One warp calls. */
+__device__ __forceinline__ void record_pivots(const tile_pivots &p, int count, bool begins,
+                                              pivot_record *record) {
+  const int lane = threadIdx.x % BSI_WARP;
+  const unsigned long long magnitude = magnitude_of(p.magnitude[lane]);
+  const double largest = value_of(bsi_warp_max(lane < count ? magnitude : 0)),
+               smallest = value_of(~bsi_warp_max(lane < count ? ~magnitude : 0));
+  if (lane > 0) return;
+  record->smallest = begins ? smallest : fmin(record->smallest, smallest);
+  record->largest = begins ? largest : fmax(record->largest, largest);
+  if (begins) record->error = 0;
+}
+
+/* t ← t⁻¹. Lane r of each warp has WARP_COLUMNS values of row r in registers. Rows keep their
+ * lanes, and a row takes part in later steps without the division by its pivot, which comes at the
+ * end. The first tile begins the record. */
+__device__ void invert_tile(tile &t, int count, bool begins, pivot_record *record) {
+  __shared__ tile_pivots p;
+  const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
+  double a[WARP_COLUMNS];
+  bool open = true;
+#pragma unroll
+  for (int u = 0; u < WARP_COLUMNS; u++) a[u] = t.at[warp * WARP_COLUMNS + u][lane];
+#pragma unroll 1
+  for (int owner = 0; owner < TILE / WARP_COLUMNS; owner++)
+#pragma unroll
+    for (int c = 0; c < WARP_COLUMNS; c++) {
+      const int k = owner * WARP_COLUMNS + c;
+      if (warp == owner) find_factors(k, open, a[c], p);
+      __syncthreads();
+      const int pivot = p.lane[c % 2];
+      const double factor = p.factor[c % 2][lane];
+      open = open && lane != pivot;
+#pragma unroll
+      for (int v = 1; v <= WARP_COLUMNS; v++) { /* the column of the next pivot comes first */
+        const int u = (c + v) % WARP_COLUMNS;
+        const double value = __shfl_sync(BSI_FULL_WARP, a[u], pivot);
+        if (u != c || warp != owner) a[u] -= factor * value;
+      }
+    }
+#pragma unroll
+  for (int u = 0; u < WARP_COLUMNS; u++)
+    t.at[p.order[warp * WARP_COLUMNS + u]][p.step[lane]] = a[u] * p.scale[lane];
+  if (warp == 0) record_pivots(p, count, begins, record);
   __syncthreads();
 }
 
@@ -191,7 +209,7 @@ __global__ void __launch_bounds__(TILE_THREADS)
   bsi_wait_for_predecessor();
   load(n, a, 0, 0, t);
   __syncthreads();
-  invert_tile_of(t, n, true, record);
+  invert_tile(t, n, true, record);
   store(n, t, 0, 0, a);
 }
 
@@ -227,7 +245,7 @@ __global__ void __launch_bounds__(TILE_THREADS)
       if (i == j && i == k + 1) {
         put(f, pivot);
         __syncthreads();
-        invert_tile_of(pivot, n - i * TILE, false, record);
+        invert_tile(pivot, n - i * TILE, false, record);
         store(n, pivot, i, j, to);
       } else {
         store_fragment(n, f, i, j, to);
