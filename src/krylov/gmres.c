@@ -198,6 +198,11 @@ static void judge(bsi_run *run, const double *words) {
   } else if (words[1] == 0) {
     run->end = BSI_CYCLE_BREAKDOWN;
     run->breakdown = BISAI_BREAKDOWN_SPACE;
+    /* the first entry of R, which only a message needs */
+    const bisai_solver *s = run->solver;
+    if (bsi_backend_of(run)->memory->fetch(s->context, &run->growth, gmres_of(s)->hessenberg,
+                                           sizeof run->growth))
+      run->growth = 0;
   }
 }
 

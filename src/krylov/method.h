@@ -176,6 +176,8 @@ typedef struct bsi_run {
   bsi_cycle_end end;
   /* of the last cycle */
   bisai_breakdown breakdown;
+  /* GMRES, after a breakdown: ‖A M⁻¹ v‖ of the first vector v of the basis */
+  double growth;
   int cycles;
   /* asked for by the monitor */
   bool stop;

@@ -4,6 +4,7 @@
 #include "krylov/cycles.h"
 #include "krylov/methods.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -172,6 +173,16 @@ static void say_null_space(const bsi_run *run, size_t size, char *text) {
              (int)report.multigrid.coarsest_nullity);
 }
 
+/* text ← a warning if the preconditioner enlarges vectors beyond all digits, otherwise "". */
+static void say_growth(const bsi_run *run, size_t size, char *text) {
+  text[0] = '\0';
+  if (run->precond && fabs(run->growth) >= 1 / DBL_EPSILON)
+    snprintf(text, size,
+             "; the preconditioner enlarges vectors so much that only rounding errors are left: "
+             "A M⁻¹ v is %.0e times v",
+             fabs(run->growth));
+}
+
 /* Names the entry of x, or of the initial guess if there was no cycle. */
 static bisai_status conclude_not_finite(const bsi_run *run, const char *empty) {
   bisai_context *context = run->solver->context;
@@ -193,10 +204,11 @@ static bisai_status conclude(const bsi_run *run) {
   bisai_context *context = run->solver->context;
   const int iterations = run->iterations;
   const double relative = run->true_norm / run->b_norm;
-  char empty[128] = "";
+  char empty[160] = "";
   if (run->reason >= BISAI_REASON_MAX_ITERATIONS && run->reason <= BISAI_REASON_NOT_FINITE) {
     say_empty(run, sizeof empty, empty);
     if (empty[0] == '\0') say_null_space(run, sizeof empty, empty);
+    if (empty[0] == '\0') say_growth(run, sizeof empty, empty);
   }
   switch (run->reason) {
   case BISAI_REASON_NONE:

@@ -36,6 +36,27 @@ static void a_zero_matrix_breaks_down_with_x_zero(void **state) {
   bisai_context_destroy(&context);
 }
 
+/* A M⁻¹ v is 1e30 times the first column of A, so that the basis ends after two vectors. */
+static void a_preconditioner_that_enlarges_beyond_all_digits_is_named(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  const double scale[8] = {1e30, 1, 1, 1, 1, 1, 1, 1}, b[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  double x[8] = {0};
+  bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(4, 2, 1, 5));
+  diagonal_operator op = {.scale = scale};
+  bisai_precond *precond = test_precond_callback(context, matrix, diagonal_operator_multiply, &op);
+  bisai_solver_report report = test_report();
+  EXPECT_STATUS(context, BISAI_BREAKDOWN,
+                test_solve(context, NULL, matrix, precond, b, x, &report));
+  const char *message = bisai_context_error(context);
+  if (!strstr(message, "the preconditioner enlarges vectors so much that only rounding errors are "
+                       "left: A M⁻¹ v is "))
+    fail_msg("%s", message);
+  bisai_precond_destroy(&precond);
+  bisai_bcsr_destroy(&matrix);
+  bisai_context_destroy(&context);
+}
+
 /* A e_i = e_{i+1}, A e_4 = 0: b = e_1 is out of reach, b = e_3 has the solution e_2 that no Krylov
  * space from e_3 contains. */
 static void a_nilpotent_matrix_breaks_down(void **state) {
@@ -509,6 +530,7 @@ static void a_failing_reduction_is_passed_up(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_zero_matrix_breaks_down_with_x_zero),
+      cmocka_unit_test(a_preconditioner_that_enlarges_beyond_all_digits_is_named),
       cmocka_unit_test(a_nilpotent_matrix_breaks_down),
       cmocka_unit_test(a_consistent_singular_system_converges),
       cmocka_unit_test(an_inconsistent_singular_system_ends_at_its_least_residual),
