@@ -23,16 +23,23 @@ template <typename Record> static inline Record *bsi_record_of(const bisai_conte
   return static_cast<Record *>(context->record);
 }
 
-/* Sets the words to what they begin as. */
+/* Sets the words of a record in device memory to what they begin as. */
 template <typename Record>
-static inline bisai_status bsi_record_begin(bisai_context *context, const char *what) {
+static inline bisai_status bsi_record_begin(bisai_context *context, const char *what,
+                                            Record *record) {
   constexpr size_t firsts = Record::firsts * sizeof(unsigned long long),
                    others = sizeof(Record) - firsts;
-  char *words = reinterpret_cast<char *>(bsi_record_of<Record>(context));
+  char *words = reinterpret_cast<char *>(record);
   bisai_status status = BISAI_OK;
   if (firsts > 0) status = bsi_gpu_fill(context, what, words, 0xff, firsts);
   if (others > 0 && !status) status = bsi_gpu_fill(context, what, words + firsts, 0, others);
   return status;
+}
+
+/* The same for the record of the context. */
+template <typename Record>
+static inline bisai_status bsi_record_begin(bisai_context *context, const char *what) {
+  return bsi_record_begin(context, what, bsi_record_of<Record>(context));
 }
 
 /* Copies the record to the host. Waits. */

@@ -34,16 +34,68 @@ bisai_status bsi_diagonal_find(bsi_hierarchy *h, bsi_level *level) {
                   bsi_row_name(a, missing));
 }
 
-bisai_status bsi_diagonal_invert(bsi_hierarchy *h, bsi_level *level, bool creating) {
+/* Takes what an inversion found. */
+static bisai_status judge(bsi_hierarchy *h, bsi_level *level, const bsi_invert_stats *stats,
+                          bool creating) {
   const bool first = level == h->levels;
-  bsi_invert_stats stats = BSI_INVERT_STATS_NONE;
-  BSI_TRY(ops_of(h)->inversion->invert(h->context, level->matrix, level->diagonal,
-                                       first ? h->setup.shift_amount : BSI_COARSE_SHIFT,
-                                       level->inverse, &stats, &level->inverse_norm));
-  if (first) h->stats = stats;
-  BSI_TRY(bsi_invert_stats_judge(
-      h->context, first ? "" : "multigrid, a coarse level: ", level->matrix, &stats));
+  if (first) h->stats = *stats;
+  BSI_TRY(bsi_invert_stats_judge(h->context,
+                                 first ? "" : "multigrid, a coarse level: ", level->matrix, stats));
   return bsi_drop_rounding_errors(h, level, creating);
+}
+
+static bisai_status invert(bsi_hierarchy *h, bsi_level *level, void *record, bool creating) {
+  bsi_invert_stats stats = BSI_INVERT_STATS_NONE;
+  level->deferred = false;
+  BSI_TRY(ops_of(h)->inversion->invert(
+      h->context, level->matrix, level->diagonal,
+      level == h->levels ? h->setup.shift_amount : BSI_COARSE_SHIFT, level->inverse, record,
+      &level->deferred, &stats, &level->inverse_norm));
+  return level->deferred ? BISAI_OK : judge(h, level, &stats, creating);
+}
+
+bisai_status bsi_diagonal_create(bsi_hierarchy *h, bsi_level *level) {
+  return invert(h, level, NULL, true);
+}
+
+/* Returns true if nothing that follows an inversion depends on what it found. */
+static bool may_defer(const bsi_hierarchy *h) {
+  bool marked = false;
+  for (int l = 0; l < h->count; l++) marked = marked || h->levels[l].marks;
+  return h->records && !marked;
+}
+
+bisai_status bsi_diagonal_update(bsi_hierarchy *h, bsi_level *level) {
+  char *record =
+      (char *)h->records + (level - h->levels) * (ptrdiff_t)ops_of(h)->inversion->record_bytes;
+  return invert(h, level, may_defer(h) ? record : NULL, false);
+}
+
+bisai_status bsi_diagonal_complete(bsi_hierarchy *h) {
+  const bsi_level_inversion_ops *ops = ops_of(h)->inversion;
+  bool deferred = false;
+  for (int l = 0; l < h->count; l++) deferred = deferred || h->levels[l].deferred;
+  if (!deferred) return BISAI_OK;
+  BSI_TRY(h->context->backend->memory->fetch(h->context, h->record_copies, h->records,
+                                             (size_t)h->count * ops->record_bytes));
+  for (int l = 0; l < h->count; l++) {
+    bsi_level *level = &h->levels[l];
+    bsi_invert_stats stats = BSI_INVERT_STATS_NONE;
+    if (!level->deferred) continue;
+    ops->read((char *)h->record_copies + (size_t)l * ops->record_bytes, &stats,
+              &level->inverse_norm);
+    level->deferred = false;
+    BSI_TRY(judge(h, level, &stats, false));
+  }
+  return BISAI_OK;
+}
+
+bisai_status bsi_records_reserve(bsi_hierarchy *h) {
+  const size_t bytes = ops_of(h)->inversion->record_bytes;
+  if (bytes == 0) return BISAI_OK;
+  h->records = h->context->backend->memory->allocate(h->context, BISAI_MULTIGRID_LEVELS, bytes);
+  h->record_copies = bsi_allocate(h->context, BISAI_MULTIGRID_LEVELS, bytes);
+  return h->records && h->record_copies ? BISAI_OK : BISAI_OUT_OF_MEMORY;
 }
 
 /* --- the spectral radius --- */

@@ -88,7 +88,7 @@ static bool small_enough(const bsi_hierarchy *h, const bsi_level *level) {
 static bisai_status add_level(bsi_hierarchy *h, bsi_coarsening *c) {
   bsi_level *level = &h->levels[h->count - 1];
   bisai_bcsr *coarse = NULL;
-  BSI_TRY(bsi_diagonal_invert(h, level, true));
+  BSI_TRY(bsi_diagonal_create(h, level));
   BSI_TRY(bsi_radius_estimate(h, level));
   if (h->count < h->setup.options.levels) BSI_TRY(coarsen(h, level, c, &coarse));
   if (!coarse) {
@@ -175,6 +175,7 @@ bisai_status bsi_hierarchy_create(bisai_context *context, const bisai_bcsr *matr
     status = bsi_bcsr_is_symmetric(context, h->split, &h->mirrored);
   h->levels[0].matrix = h->split ? h->split : matrix;
   if (!status) status = upload_vectors(h, bsi_level_rows(&h->levels[0]), &c.vectors);
+  if (!status) status = bsi_records_reserve(h);
   while (!status && more) {
     status = go_down(h, &c, &more);
     release_coarsening(context, &c);
@@ -207,15 +208,24 @@ static bisai_status update_level(bsi_hierarchy *h, int l) {
   const bool coarsest = l == h->count - 1;
   if (coarsest && h->dense_inverse) return bsi_coarsest_update(h);
   const bool keep = h->setup.options.keep_transfers;
-  BSI_TRY(bsi_diagonal_invert(h, level, false));
+  BSI_TRY(bsi_diagonal_update(h, level));
   if (!keep) BSI_TRY(bsi_radius_estimate(h, level));
   BSI_TRY(bsi_smoother_update(h, level));
   return coarsest ? BISAI_OK : bsi_transfers_update(h, level, h->levels[l + 1].own, !keep);
 }
 
-static bisai_status update_values(bsi_hierarchy *h) {
+static bisai_status update_levels(bsi_hierarchy *h) {
   for (int l = 0; l < h->count; l++) BSI_TRY(update_level(h, l));
-  for (int l = 0; l < h->count; l++) BSI_TRY(bsi_narrow_update(h, &h->levels[l]));
+  return BISAI_OK;
+}
+
+static bisai_status update_values(bsi_hierarchy *h) {
+  for (int l = 0; l < h->count; l++) h->levels[l].deferred = false;
+  const bisai_status status = update_levels(h);
+  BSI_TRY(bsi_diagonal_complete(h)); /* tells the cause of what failed on coarser levels */
+  if (status) return status;
+  for (int l = 0; l < h->count; l++)
+    BSI_TRY(bsi_narrow_update(h, &h->levels[l], !h->setup.options.keep_transfers));
   return bsi_tail_update(h);
 }
 
@@ -254,6 +264,8 @@ void bsi_hierarchy_destroy(bisai_context *context, bsi_hierarchy *h) {
   for (int l = h->count - 1; l >= 0; l--) destroy_level(context, &h->levels[l]);
   context->backend->memory->release(context, h->dense_inverse);
   context->backend->memory->release(context, h->dense_work);
+  context->backend->memory->release(context, h->records);
+  bsi_release(context, h->record_copies);
   bsi_release(context, h->pseudo_room);
   bsi_release(context, h->marks);
   bisai_bcsr_destroy(&h->split);

@@ -64,6 +64,8 @@ typedef struct bsi_level {
   /* ‖D⁻¹‖, and the rows of rounding errors: their number, and marks in host memory, with room for
    * D⁻¹ behind them. NULL if creation did not look for them */
   double inverse_norm;
+  /* an update has not looked at the inversions yet */
+  bool deferred;
   int64_t marked;
   double *marks;
   double radius;
@@ -81,9 +83,10 @@ typedef struct bsi_level {
   /* T of identity blocks: what makes A T (bsi_aim_ops) */
   int32_t *target;
   bsi_sparse identity;
-  /* copies in fp32, which cycles read if `narrow` is true; NULL: there is none */
+  /* copies in fp32, which cycles read if `narrow` is true; NULL: there is none. fp32 represented
+   * the values when P and R were copied if `narrow_transfers` is true */
   bisai_bcsr *narrow_matrix, *narrow_prolongation, *narrow_restriction;
-  bool narrow;
+  bool narrow, narrow_transfers;
   /* work vectors: x before and during smoothing, a residual */
   double *x, *y, *residual;
   /* but on level 0: the right-hand side and the solution */
@@ -102,6 +105,9 @@ typedef struct bsi_hierarchy {
   /* A is symmetric, and so is the pattern of level 0. A split matrix may lack one of two values
    * that are zero up to rounding. Incomplete factors of it are not symmetric */
   bool mirrored;
+  /* of the inversions of diagonal blocks, one for each level: in backend memory, and copies in host
+   * memory. NULL if the host looks at them at once */
+  void *records, *record_copies;
   /* of the coarsest matrix, n² each; NULL if it is smoothed */
   double *dense_work, *dense_inverse;
   /* in host memory: n marks, and the room of bsi_pseudo_invert(), NULL if creation found a regular
@@ -145,8 +151,14 @@ void bsi_hierarchy_note_peak(bsi_hierarchy *h, int64_t temporary);
 
 /* Finds the diagonal blocks of a level. */
 bisai_status bsi_diagonal_find(bsi_hierarchy *h, bsi_level *level);
+/* Reserves what updates of these hold until the end. */
+bisai_status bsi_records_reserve(bsi_hierarchy *h);
 /* Inverts them. */
-bisai_status bsi_diagonal_invert(bsi_hierarchy *h, bsi_level *level, bool creating);
+bisai_status bsi_diagonal_create(bsi_hierarchy *h, bsi_level *level);
+/* Inverts those of new values. On a device the host does not wait: bsi_diagonal_complete() says at
+ * the end of the update whether all levels are regular. */
+bisai_status bsi_diagonal_update(bsi_hierarchy *h, bsi_level *level);
+bisai_status bsi_diagonal_complete(bsi_hierarchy *h);
 /* Estimates ρ(D⁻¹A) from below by power steps. */
 bisai_status bsi_radius_estimate(bsi_hierarchy *h, bsi_level *level);
 /* Returns ω of the transfers of a level. */
@@ -196,8 +208,8 @@ bisai_status bsi_coarsest_update(bsi_hierarchy *h);
 
 /* Makes the copies in fp32 of a level, if it is large and the options ask for them. */
 bisai_status bsi_narrow_create(bsi_hierarchy *h, bsi_level *level);
-/* Takes new values. Allocates nothing. */
-bisai_status bsi_narrow_update(const bsi_hierarchy *h, bsi_level *level);
+/* Takes new values of A, and of P and R unless `transfers` is false. Allocates nothing. */
+bisai_status bsi_narrow_update(const bsi_hierarchy *h, bsi_level *level, bool transfers);
 int64_t bsi_narrow_memory(const bsi_level *level);
 void bsi_narrow_destroy(bsi_level *level);
 

@@ -120,31 +120,41 @@ static void enqueue_all(const bisai_context *context, int block_size, const inve
   }
 }
 
+static void read(const void *record, bsi_invert_stats *stats, double *norm) {
+  const report *found = static_cast<const report *>(record);
+  bsi_inversion_record_add(found->inversion, stats);
+  if (norm) *norm = norm_of_record(found->norm);
+}
+
 static bisai_status invert(bisai_context *context, const bisai_bcsr *matrix,
                            const int32_t *position, double shift_amount, double *inverses,
-                           bsi_invert_stats *stats, double *norm) {
+                           void *record, bool *deferred, bsi_invert_stats *stats, double *norm) {
   const int64_t values = static_cast<int64_t>(bsi_block_offset(matrix, matrix->block_rows));
   const double *const x[] = {inverses};
   if (matrix->block_size > LARGEST || matrix->block_rows == 0) {
     BSI_TRY(bsi_inversion_cuda.invert(context, matrix, position, shift_amount, inverses, stats));
     return norm ? bsi_cycle_cuda.norms(context, 1, values, x, norm) : BISAI_OK;
   }
-  report *record = bsi_record_of<report>(context), found;
+  report *to = record ? static_cast<report *>(record) : bsi_record_of<report>(context), found;
   const inversion p = {.block_rows = matrix->block_rows,
                        .row_ptr = matrix->row_ptr,
                        .position = position,
                        .values = static_cast<const double *>(matrix->values),
                        .amount = shift_amount,
                        .inverses = inverses,
-                       .record = &record->inversion,
-                       .norm = &record->norm};
-  BSI_TRY(bsi_record_begin<report>(context, what));
+                       .record = &to->inversion,
+                       .norm = &to->norm};
+  BSI_TRY(bsi_record_begin(context, what, to));
   enqueue_all(context, matrix->block_size, p);
   BSI_TRY(bsi_launched(context, what));
+  if (record) {
+    *deferred = true;
+    return BISAI_OK;
+  }
   BSI_TRY(bsi_record_fetch(context, what, &found));
-  bsi_inversion_record_add(found.inversion, stats);
-  if (norm) *norm = norm_of_record(found.norm);
+  read(&found, stats, norm);
   return BISAI_OK;
 }
 
-const bsi_level_inversion_ops bsi_level_inversion_cuda = {.invert = invert};
+const bsi_level_inversion_ops bsi_level_inversion_cuda = {
+    .record_bytes = sizeof(report), .invert = invert, .read = read};

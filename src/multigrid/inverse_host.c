@@ -6,7 +6,9 @@
 
 static bisai_status invert(bisai_context *context, const bisai_bcsr *matrix,
                            const int32_t *position, double shift_amount, double *inverses,
-                           struct bsi_invert_stats *stats, double *norm) {
+                           void *record, bool *deferred, struct bsi_invert_stats *stats,
+                           double *norm) {
+  (void)record, (void)deferred;
   const int64_t values = (int64_t)bsi_block_offset(matrix, matrix->block_rows);
   const double *const x[] = {inverses};
   BSI_TRY(bsi_inversion_host.invert(context, matrix, position, shift_amount, inverses, stats));

@@ -195,11 +195,16 @@ typedef struct bsi_tail_ops {
 struct bsi_invert_stats; /* core/triangular.h */
 
 typedef struct bsi_level_inversion_ops {
+  /* the bytes of a record; 0: there are none */
+  size_t record_bytes;
   /* bsi_inversion_ops::invert (factor/factor_ops.h). *norm ← ‖inverses‖₂, unless `norm` is NULL.
-   * Waits. */
+   * Waits, unless there is a `record` in backend memory and *deferred becomes true: statistics and
+   * norm are then in the record. `record` NULL: `deferred` is not touched. */
   bisai_status (*invert)(bisai_context *, const bisai_bcsr *matrix, const int32_t *position,
-                         double shift_amount, double *inverses, struct bsi_invert_stats *,
-                         double *norm);
+                         double shift_amount, double *inverses, void *record, bool *deferred,
+                         struct bsi_invert_stats *, double *norm);
+  /* Reads the copy of a record in host memory. */
+  void (*read)(const void *record, struct bsi_invert_stats *, double *norm);
 } bsi_level_inversion_ops;
 
 typedef struct bsi_multigrid_ops {

@@ -36,19 +36,24 @@ bisai_status bsi_narrow_create(bsi_hierarchy *h, bsi_level *level) {
   BSI_TRY(reserve_copy(h, &a, &level->narrow_matrix));
   if (has_copy(p)) BSI_TRY(reserve_copy(h, p, &level->narrow_prolongation));
   if (has_copy(r)) BSI_TRY(reserve_copy(h, r, &level->narrow_restriction));
-  return bsi_narrow_update(h, level);
+  return bsi_narrow_update(h, level, true);
 }
 
-bisai_status bsi_narrow_update(const bsi_hierarchy *h, bsi_level *level) {
+bisai_status bsi_narrow_update(const bsi_hierarchy *h, bsi_level *level, bool transfers) {
+  const bsi_narrow_ops *ops = h->context->backend->multigrid->narrow;
   const bsi_sparse a = bsi_sparse_of(level->matrix);
   bsi_narrowing arrays[3];
   int count = 0;
+  bool fits = false;
   level->narrow = false;
   if (!level->narrow_matrix) return BISAI_OK;
   append(&a, level->narrow_matrix, arrays, &count);
-  append(bsi_prolongation_of(level), level->narrow_prolongation, arrays, &count);
-  append(bsi_restriction_of(level), level->narrow_restriction, arrays, &count);
-  return h->context->backend->multigrid->narrow->copy(h->context, count, arrays, &level->narrow);
+  if (transfers) append(bsi_prolongation_of(level), level->narrow_prolongation, arrays, &count);
+  if (transfers) append(bsi_restriction_of(level), level->narrow_restriction, arrays, &count);
+  BSI_TRY(ops->copy(h->context, count, arrays, &fits));
+  if (transfers) level->narrow_transfers = fits;
+  level->narrow = fits && level->narrow_transfers;
+  return BISAI_OK;
 }
 
 int64_t bsi_narrow_memory(const bsi_level *level) {

@@ -23,7 +23,7 @@ static bisai_status update_l1(bsi_hierarchy *h, bsi_level *level) {
   BSI_TRY(backend->multigrid->inversion->invert(h->context, &view, level->l1_position,
                                                 level == h->levels ? h->setup.shift_amount
                                                                    : BSI_COARSE_SHIFT,
-                                                level->relaxation, &stats, NULL));
+                                                level->relaxation, NULL, NULL, &stats, NULL));
   BSI_TRY(bsi_invert_stats_judge(h->context, "l1 smoother: ", level->matrix, &stats));
   return bsi_drop_marked(h, level, level->relaxation);
 }

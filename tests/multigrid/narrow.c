@@ -155,6 +155,28 @@ static void values_out_of_range_stay_in_fp64(void **state) {
   free_problem(&p);
 }
 
+static void kept_transfers_are_not_copied_again(void **state) {
+  (void)state;
+  for (int keep = 0; keep <= 1; keep++) {
+    bsi_multigrid_setup setup = setup_of(BISAI_SMOOTHER_JACOBI, BISAI_FP32);
+    setup.options.keep_transfers = keep;
+    problem p = make_problem(scaled_grid(1.0), &setup);
+    bisai_bcsr *a = test_bcsr_take(context, scaled_grid(2.0));
+    const bsi_level *level = &p.h.levels[0];
+    float *of_p = level->narrow_prolongation->values, *of_a = level->narrow_matrix->values;
+    test_synchronize();
+    const float before = of_p[0];
+    of_p[0] = of_a[0] = 77.0f;
+    EXPECT_OK(context, bsi_hierarchy_update(a, &p.h));
+    test_synchronize();
+    assert_true(level->narrow && of_a[0] == (float)((const double *)a->values)[0]);
+    assert_true(of_p[0] == (keep ? 77.0f : before));
+    bisai_bcsr_destroy(&p.matrix);
+    p.matrix = a;
+    free_problem(&p);
+  }
+}
+
 /* CG needs a symmetric M. */
 static void symmetric_cycles_stay_symmetric(void **state) {
   (void)state;
@@ -235,6 +257,7 @@ int main(void) {
                                      cmocka_unit_test(cycles_differ_by_the_rounding_of_fp32),
                                      cmocka_unit_test(rectangular_transfers_stay_as_they_are),
                                      cmocka_unit_test(values_out_of_range_stay_in_fp64),
+                                     cmocka_unit_test(kept_transfers_are_not_copied_again),
                                      cmocka_unit_test(symmetric_cycles_stay_symmetric),
                                      cmocka_unit_test(levels_with_copies_are_not_in_the_tail),
                                      cmocka_unit_test(small_levels_have_no_copies),
