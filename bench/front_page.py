@@ -54,7 +54,7 @@ set yrange [5e-6:2]; set grid lt 1 lc rgb '#dddddd'; set key top right noenhance
 plot {lines}
 reset
 set title 'total time, set-up included ({document["device"].split(",")[0]})' noenhanced
-set logscale x; set xrange [2:10000]; set xlabel 'ms, logarithmic'
+set logscale x; set xrange [2:20000]; set xlabel 'ms, logarithmic'
 set yrange [-0.6:{len(runs) - 0.4}]
 set boxwidth 0.6; set style fill solid 1.0 noborder; unset key
 set grid xtics lt 1 lc rgb '#dddddd'; set ytics nomirror noenhanced

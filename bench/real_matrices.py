@@ -3,7 +3,7 @@
 """Solves every real matrix with every method and writes tables of iteration counts and times.
 
 usage: real_matrices.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N]
-       [--backend cuda] [--only NAME] [--without-times WHY]
+       [--backend cuda] [--only NAME] [--without-times WHY] [--add-to BEFORE.json]
 
 BISAI is the program, and MATRICES is a folder of NAME.mtx[.xz] files. A right-hand side is the file
 NAME_b if it exists, otherwise b = 1. Solutions NAME_x are not used. The solver is GMRES(30)
@@ -62,8 +62,10 @@ def available(options):
             yield method, heading
 
 
-def table(options, chosen, results, refused):
-    """The tables of counts and times, one row for each (name, path, block size) of `chosen`."""
+def solve_all(options, found, refused):
+    """Returns the results of all matrices, at the block size of `auto` and at that of the physics."""
+    jobs = [(name, path, "auto") for name, path in found]
+    jobs += [(name, path, tables.NATURAL[name]) for name, path in found if name in tables.NATURAL]
 
     def solve(job):
         name, path, block_size = job
@@ -73,23 +75,53 @@ def table(options, chosen, results, refused):
         print(name, message or " ".join(map(tables.cell, result["runs"])), flush=True)
         return result, message
 
-    lines = tables.heading(*tables.MATRIX_COLUMNS, *HEADINGS)
-    times = tables.heading("matrix", "bs", *HEADINGS)
-    solved = tables.each(options, solve, chosen, lambda job: tables.size_of(job[1]))
-    for (name, path, _), (result, message) in zip(chosen, solved):
+    solved = tables.each(options, solve, jobs, lambda job: tables.size_of(job[1]))
+    results = []
+    for (name, _, block_size), (result, message) in zip(jobs, solved):
         if result is None:
             refused.append(f"`{name}` was refused: {message}")
-            continue
-        results.append(result)
-        lines.append(tables.matrix_row(name, path, result))
-        times.append(
-            tables.row(
-                name, result["matrix"]["block_size"], *map(tables.milliseconds, result["runs"])
+        else:
+            results.append({**result, "asked": "auto" if block_size == "auto" else "physics"})
+    return tables.recorded(results)
+
+
+def merged(before, after):
+    """Returns the results of two runs, sorted by name; those of the later run replace others."""
+    found, seen = {}, set()
+    for result in [*before, *after]:
+        name = result["matrix"]["name"]
+        # files of older versions have `auto` first
+        asked = result.get("asked") or ("physics" if name in seen else "auto")
+        seen.add(name)
+        found[asked, name] = {**result, "asked": asked}
+    return [found[key] for key in sorted(found)]
+
+
+def table(options, results, asked):
+    """The tables of counts and times, one row for each result."""
+    lines = tables.heading(*tables.MATRIX_COLUMNS, *HEADINGS)
+    times = tables.heading("matrix", "bs", *HEADINGS)
+    for result in results:
+        if result["asked"] == asked:
+            cells = map(tables.milliseconds, result["runs"])
+            lines.append(tables.matrix_row(result))
+            times.append(
+                tables.row(result["matrix"]["name"], result["matrix"]["block_size"], *cells)
             )
-        )
     if options.without_times:
         return lines
     return [*lines, "", "Set-up, with the factorisation, and solve, in ms:", "", *times]
+
+
+def measured_elsewhere(results, main):
+    """Says which matrices were measured at another commit or on another machine."""
+    groups = {}
+    for result in results:
+        place = result.get("commit"), result.get("date"), result["device"]
+        if place != main:
+            groups.setdefault(place, []).append(f"`{result['matrix']['name']}`")
+    for (commit, date, device), names in groups.items():
+        yield f"At commit {commit}, {date}, {device}: {', '.join(dict.fromkeys(names))}."
 
 
 def coarsest(hierarchy):
@@ -135,23 +167,22 @@ def multigrid(results):
 def main():
     parser = tables.parser(__doc__, "2000")
     parser.add_argument("--without-times", default="")
+    parser.add_argument(
+        "--add-to", help="JSON of earlier runs; matrices that are not run again are kept"
+    )
     parser.add_argument("--seconds", type=float, help="the most that a matrix may take")
     options = parser.parse_args()
     if options.backend == "cuda":
         for method, heading in available(options):
             METHODS.append(method)
             HEADINGS.append(heading)
-    found = list(tables.matrices(options))
-    results, refused = [], []
-    chosen = table(options, [(name, path, "auto") for name, path in found], results, refused)
-    natural = table(
-        options,
-        [(name, path, tables.NATURAL[name]) for name, path in found if name in tables.NATURAL],
-        results,
-        refused,
-    )
-    if not results:
+    refused = []
+    new = solve_all(options, list(tables.matrices(options)), refused)
+    if not new:
         raise SystemExit("\n".join(refused) or f"{options.matrices} holds no matrix")
+    results = merged(tables.read_json(options.add_to) if options.add_to else [], new)
+    elsewhere = list(measured_elsewhere(results, tuple(new[0][k] for k in ("commit", "date", "device"))))
+    chosen, natural = (table(options, results, asked) for asked in ("auto", "physics"))
     tables.write(
         options.output,
         [
@@ -159,7 +190,8 @@ def main():
             if options.without_times
             else "# Iterations and times on real matrices",
             "",
-            *tables.made_by(options, results[0]),
+            *tables.made_by(options, new[0]),
+            *elsewhere,
             tables.REASONS,
             *([options.without_times] if options.without_times else []),
             "",

@@ -87,7 +87,7 @@ def main():
 
     jobs = list(systems(options))
     solved = tables.each(options, solve, jobs, lambda job: tables.size_of(job[1]))
-    for (name, path, _), result in zip(jobs, solved):
+    for (name, *_), result in zip(jobs, solved):
         if (
             result is None
             or result["matrix"]["asymmetry"] > LIMIT
@@ -99,7 +99,7 @@ def main():
             indefinite.append(f"`{name}`")
             continue
         results.append(result)
-        lines.append(tables.matrix_row(name, path, result))
+        lines.append(tables.matrix_row(result))
     if not results:
         raise SystemExit(f"{options.matrices} holds no symmetric definite matrix")
     tables.write(

@@ -151,13 +151,12 @@ def row(*cells):
     return line
 
 
-def matrix_row(name, path, result):
+def matrix_row(result):
     """Returns the row of a matrix: MATRIX_COLUMNS, and the result of each method."""
     matrix = result["matrix"]
-    rhs = "1" if right_hand_side(path) == "ones" else "file"
     return row(
-        name,
-        rhs,
+        matrix["name"],
+        "1" if result["rhs"] == "ones" else "file",
         matrix["block_size"],
         matrix["block_rows"],
         matrix["blocks"],
