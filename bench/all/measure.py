@@ -191,6 +191,7 @@ def cpu_speed(b):
         b.run(
             b.program("bench_operations"),
             *("--block-size", str(size)),
+            *("--solves", "1" if b.quick else "2"),
             *quick,
             *("--json", made[-1]),
             output=os.devnull,
@@ -199,8 +200,9 @@ def cpu_speed(b):
 
 
 def threads(b):
-    quick = ["--sizes", "1000,10000", "--pairs", "3", "--busy", "0"] if b.quick else []
-    b.script("threads.py", *quick, b.page("threads.md"), b.build)
+    often = ["--pairs", "3", "--busy", "0"] if b.quick else ["--pairs", "5"]
+    sizes = "1000,10000" if b.quick else "1000,10000,30000,100000"
+    b.script("threads.py", "--sizes", sizes, *often, b.page("threads.md"), b.build)
 
 
 # --- real matrices ---
