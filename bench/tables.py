@@ -271,7 +271,7 @@ def wrapped(lines):
     for line in lines:
         fence = line.startswith("```")
         whole = code or fence or line[:1] in ("", "|", "#", "!")
-        yield from [line] if whole else textwrap.wrap(line, 100)
+        yield from [line] if whole else textwrap.wrap(line, 100, break_on_hyphens=False)
         code ^= fence
 
 

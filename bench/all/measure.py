@@ -51,8 +51,9 @@ def multigrid(b):
     b.script("multigrid_tables.py", b.page("multigrid.md"), *made)
 
 
-def redraw_multigrid(name):
-    return lambda b: b.script("multigrid_tables.py", b.page(f"{name}.md"), b.page(f"{name}.json"))
+def redraw_multigrid(name, *title):
+    page, figures = f"{name}.md", f"{name}.json"
+    return lambda b: b.script("multigrid_tables.py", b.page(page), b.page(figures), *title)
 
 
 def real_reservoirs(b):

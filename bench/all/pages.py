@@ -91,7 +91,7 @@ PAGES = [
         20,
         measure.cpr,
         [program("bench_multigrid"), gpus(1)],
-        measure.redraw_multigrid("cpr"),
+        measure.redraw_multigrid("cpr", "--title", "CPR"),
     ),
     Page(
         "compare",
