@@ -14,6 +14,17 @@ import matplotlib.pyplot as plt
 
 import tables
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent / "papers"))
+from common import COLOURS  # noqa: E402
+
+FORMS = {
+    "inverse": "gauss-jordan",
+    "lu": "lu",
+    "gh": "gauss-huard",
+    "ght": "gauss-huard-t",
+    "cublas": "cublas",
+}
+
 
 def curves(results, section, key, by, value):
     """The curves of value(key) in a section: one curve for each value of `by`."""
@@ -73,14 +84,14 @@ def main():
     )
 
     figure, axis = plt.subplots(figsize=(7, 4.5))
-    for name, key in (
-        ("bisai", "seconds"),
-        ("cuBLAS matinvBatched", "matinv"),
-        ("cuBLAS getrf + getri", "getrf_getri"),
-        ("copy of as many bytes", "floor"),
+    for name, key, colour, style in (
+        ("bisai", "seconds", "gauss-jordan", "o-"),
+        ("cuBLAS matinvBatched", "matinv", "cublas", "o-"),
+        ("cuBLAS getrf + getri", "getrf_getri", "cublas", "s--"),
+        ("copy of as many bytes", "floor", "jacobi", "-"),
     ):
         points = sorted((r["size"], 1e3 * r[key]) for r in results if r["section"] == "sizes")
-        axis.plot(*zip(*points), "o-", markersize=3, label=name)
+        axis.plot(*zip(*points), style, markersize=3, label=name, color=COLOURS[colour])
     axis.set_yscale("log")
     finish(
         figure,
@@ -133,7 +144,8 @@ def main():
         (axes[0], "setup_gflops", "set-up"),
         (axes[1], "apply_gflops", "application"),
     ):
-        names = ("inverse", "lu", "gh", "ght", "cublas")
+        names = list(FORMS)
+        colours = [COLOURS[FORMS[name]] for name in names]
         for k, m in enumerate((16, 32)):
             rates = [
                 next(
@@ -143,7 +155,8 @@ def main():
                 )
                 for n in names
             ]
-            axis.bar([i + 0.4 * k for i in range(len(names))], rates, 0.4, label=f"size {m}")
+            places = [i + 0.4 * k for i in range(len(names))]
+            axis.bar(places, rates, 0.4, label=f"size {m}", color=colours, alpha=1 - 0.4 * k)
         axis.set_xticks([i + 0.2 for i in range(len(names))], names)
         axis.set_ylabel(f"GFlop/s of {title}")
         axis.legend(fontsize=7)

@@ -121,6 +121,7 @@ PAGES = [
         measure.batches,
         [program("bench_batches"), gpus(1)],
         measure.draw_batches,
+        "matplotlib",
     ),
     Page(
         "block-jacobi",

@@ -26,7 +26,8 @@ class Page:
     seconds: int  # on the machine of the committed pages
     make: object  # make(bench) measures and writes the files
     needs: list = dataclasses.field(default_factory=list)  # need(bench): None or what is missing
-    draw: object = None  # draw(bench) makes the pictures from the files
+    draw: object = None  # draw(bench) makes the pictures from the files …
+    drawn_by: str = "gnuplot"  # … with gnuplot or matplotlib
 
     def missing(self, bench):
         return "; ".join(text for text in (need(bench) for need in self.needs) if text)
@@ -155,7 +156,7 @@ def one_page(bench, page, draw_only):
             page.make(bench)
         note = ""
         if page.draw:
-            lacking = tool("gnuplot")(bench) or matplotlib(bench)
+            lacking = matplotlib(bench) if page.drawn_by == "matplotlib" else tool("gnuplot")(bench)
             note = f"; pictures not drawn: {lacking}" if lacking else ""
             if not lacking:
                 page.draw(bench)
