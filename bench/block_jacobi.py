@@ -122,6 +122,7 @@ def run(options, path, solver, tolerance, methods):
                 result["matrix"]["block_rows"],
                 result["matrix"]["blocks"],
             )
+            record["device"], record["commit"] = result["device"], tables.measured_commit()
             options.example = result
         records.append(record)
         print(record["matrix"], solver, method, tables.cell(record), tables.milliseconds(record))
@@ -350,6 +351,19 @@ def form_tables(found):
     return lines
 
 
+def measured_elsewhere(found, options):
+    """Says which solvers were measured at another commit or on another machine."""
+    here = tables.measured_commit(), options.example["device"]
+    groups = {}
+    for record in found.values():
+        place = record.get("commit"), record.get("device")
+        if place != here and "rows" in record:
+            groups.setdefault(place, set()).add(record["solver"])
+    for (commit, device), solvers in groups.items():
+        when = f"at commit {commit} on {device}" if commit else "before, as this page then said"
+        yield f"Measured {when}: runs with {', '.join(sorted(solvers))}."
+
+
 def main():
     parser = tables.parser(__doc__, "10000")
     parser.add_argument("--seconds", type=float, default=60)
@@ -375,6 +389,7 @@ def main():
         tables.REASONS,
         f"“time” is a run of more than {options.seconds:.0f} s."
         " Drawn by `bench/block_jacobi_figures.py`.",
+        *measured_elsewhere(found, options),
         "",
     ]
     asked = {key[1] for key in found}
