@@ -357,11 +357,10 @@ def measured_elsewhere(found, options):
     groups = {}
     for record in found.values():
         place = record.get("commit"), record.get("device")
-        if place != here and "rows" in record:
+        if place != here and None not in place:
             groups.setdefault(place, set()).add(record["solver"])
     for (commit, device), solvers in groups.items():
-        when = f"at commit {commit} on {device}" if commit else "before, as this page then said"
-        yield f"Measured {when}: runs with {', '.join(sorted(solvers))}."
+        yield f"Measured at commit {commit} on {device}: runs with {', '.join(sorted(solvers))}."
 
 
 def main():
