@@ -97,6 +97,18 @@ PetscErrorCode bsi_mat_duplicate(Mat mat, MatDuplicateOption option, Mat *result
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode bsi_mat_transpose(Mat mat, MatReuse reuse, Mat *result) {
+  const bsi_mat *m = mat->data;
+  Mat host;
+  PetscFunctionBegin;
+  PetscCall(MatTranspose(m->host, MAT_INITIAL_MATRIX, &host));
+  if (reuse == MAT_INITIAL_MATRIX)
+    PetscCall(make(mat, host, result));
+  else
+    PetscCall(bsi_mat_adopt(reuse == MAT_INPLACE_MATRIX ? mat : *result, host));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode bsi_mat_copy(Mat mat, Mat to, MatStructure structure) {
   bool ours;
   PetscFunctionBegin;

@@ -117,6 +117,14 @@ static PetscErrorCode invert_diagonal(Mat mat, const PetscScalar **inverses) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode is_equal(Mat mat, Mat other, PetscBool *equal) {
+  bool ours;
+  PetscFunctionBegin;
+  PetscCall(bsi_mat_is_ours(other, &ours));
+  PetscCall(MatEqual(host_of(mat), ours ? host_of(other) : other, equal));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode get_norm(Mat mat, NormType type, PetscReal *result) {
   PetscFunctionBegin;
   PetscCall(MatNorm(host_of(mat), type, result));
@@ -151,6 +159,12 @@ static PetscErrorCode increase_overlap(Mat mat, PetscInt count, IS sets[], Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode create_submatrix(Mat mat, IS rows, IS columns, MatReuse reuse, Mat *part) {
+  PetscFunctionBegin;
+  PetscCall(MatCreateSubMatrix(host_of(mat), rows, columns, reuse, part));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode create_submatrices(Mat mat, PetscInt count, const IS rows[],
                                          const IS columns[], MatReuse reuse, Mat *parts[]) {
   PetscFunctionBegin;
@@ -174,10 +188,12 @@ void bsi_mat_set_host_operations(Mat mat) {
   mat->ops->axpy = add_scaled;
   mat->ops->getdiagonal = get_diagonal;
   mat->ops->invertblockdiagonal = invert_diagonal;
+  mat->ops->equal = is_equal;
   mat->ops->norm = get_norm;
   mat->ops->getinfo = get_info;
   mat->ops->getrow = get_row;
   mat->ops->restorerow = restore_row;
   mat->ops->increaseoverlap = increase_overlap;
+  mat->ops->createsubmatrix = create_submatrix;
   mat->ops->createsubmatrices = create_submatrices;
 }

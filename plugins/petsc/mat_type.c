@@ -233,11 +233,13 @@ static PetscErrorCode create(Mat mat) {
   mat->ops->duplicate = bsi_mat_duplicate;
   mat->ops->convertfrom = bsi_mat_convert_from;
   mat->ops->convert = bsi_mat_convert_to;
+  mat->ops->transpose = bsi_mat_transpose;
   mat->ops->copy = bsi_mat_copy;
   mat->ops->load = bsi_mat_load;
   mat->ops->view = bsi_mat_view;
   bsi_mat_set_products(mat);
   bsi_mat_set_host_operations(mat);
+  bsi_mat_set_coloring(mat);
   PetscCall(
       PetscObjectComposeFunction((PetscObject)mat, "MatSeqBAIJSetPreallocation_C", preallocate));
   PetscCall(PetscObjectChangeTypeName((PetscObject)mat, BSI_MAT_TYPE));

@@ -42,11 +42,15 @@ void bsi_mat_set_products(Mat mat);
 /* Sets the operations that the SeqBAIJ does. */
 void bsi_mat_set_host_operations(Mat mat);
 
+/* Sets the operations of finite differences with colouring. */
+void bsi_mat_set_coloring(Mat mat);
+
 /* Operations on whole Mats: general conversions of any Mat to this type and of this type to any
  * other, copies, files and views. */
 PetscErrorCode bsi_mat_convert_from(Mat mat, MatType type, MatReuse reuse, Mat *result);
 PetscErrorCode bsi_mat_convert_to(Mat mat, MatType type, MatReuse reuse, Mat *result);
 PetscErrorCode bsi_mat_duplicate(Mat mat, MatDuplicateOption option, Mat *result);
+PetscErrorCode bsi_mat_transpose(Mat mat, MatReuse reuse, Mat *result);
 PetscErrorCode bsi_mat_copy(Mat mat, Mat to, MatStructure structure);
 PetscErrorCode bsi_mat_load(Mat mat, PetscViewer viewer);
 PetscErrorCode bsi_mat_view(Mat mat, PetscViewer viewer);

@@ -222,6 +222,38 @@ static void changes_of_values_reach_the_products(void **state) {
   MatDestroy(&blocks);
 }
 
+static void transposes_and_parts_are_those_of_baij(void **state) {
+  (void)state;
+  Mat blocks = make_blocks(3, 8), mat = convert(blocks, "bisai");
+  Mat list[2] = {blocks, mat}, transposed[2] = {NULL}, part[2] = {NULL};
+  IS rows;
+  PetscBool flag = PETSC_FALSE;
+  CALL(ISCreateStride(PETSC_COMM_SELF, 30, 3, 1, &rows));
+  CALL(MatEqual(mat, blocks, &flag));
+  assert_true(flag);
+  for (int i = 0; i < 2; i++) {
+    CALL(MatTranspose(list[i], MAT_INITIAL_MATRIX, &transposed[i]));
+    CALL(MatScale(list[i], 2));
+    CALL(MatTranspose(list[i], MAT_REUSE_MATRIX, &transposed[i]));
+    CALL(MatCreateSubMatrix(list[i], rows, rows, MAT_INITIAL_MATRIX, &part[i]));
+  }
+  expect_type(transposed[1], "bisai");
+  expect_same_products(transposed[0], transposed[1]);
+  CALL(MatEqual(part[0], part[1], &flag));
+  assert_true(flag);
+  CALL(MatTranspose(mat, MAT_INPLACE_MATRIX, &mat));
+  expect_same_products(transposed[0], mat);
+  CALL(MatEqual(mat, transposed[1], &flag));
+  assert_true(flag);
+  for (int i = 0; i < 2; i++) {
+    MatDestroy(&transposed[i]);
+    MatDestroy(&part[i]);
+  }
+  ISDestroy(&rows);
+  MatDestroy(&mat);
+  MatDestroy(&blocks);
+}
+
 static void expect_same_applications(PC expected, PC pc, Mat mat) {
   Vec v, z[2];
   CALL(MatCreateVecs(mat, &v, &z[0]));
@@ -383,6 +415,7 @@ int main(void) {
       cmocka_unit_test(conversions_keep_the_matrix),
       cmocka_unit_test(values_are_set_by_entries_and_by_blocks),
       cmocka_unit_test(changes_of_values_reach_the_products),
+      cmocka_unit_test(transposes_and_parts_are_those_of_baij),
       cmocka_unit_test(preconditioners_take_the_matrix_and_its_new_values),
       cmocka_unit_test(values_that_are_not_finite_fail_the_preconditioner),
       cmocka_unit_test(a_gpu_that_is_missing_is_refused_by_its_option),
