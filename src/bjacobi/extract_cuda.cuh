@@ -186,9 +186,18 @@ static __device__ __forceinline__ void bsi_load_plain(const bsi_values_job &p, c
   }
 }
 
-/* Loads the lane's rows a from the job's source, and all rows of the block into the tile. Template
- * parameters: as those of bsi_rows_to_tile(). */
-template <int M, int R>
+/* Fills the tile of the warp with zeros. M, R: as in bsi_tile_values. */
+template <int M, int R> static __device__ __forceinline__ void bsi_clear_tile(double *tile) {
+  double2 *const pairs = reinterpret_cast<double2 *>(tile);
+#pragma unroll 8
+  for (int i = threadIdx.x % BSI_WARP; i < bsi_tile_values<M, R> / 2; i += BSI_WARP)
+    pairs[i] = make_double2(0.0, 0.0);
+  __syncwarp();
+}
+
+/* Loads the lane's rows a from the job's source, and all rows of the block into the tile. Other
+ * template parameters: as those of bsi_rows_to_tile(). */
+template <int M, int R, int LANES>
 static __device__ __forceinline__ void bsi_load_blocks(const bsi_values_job &p, const bsi_lane &l,
                                                        double shift, double *tile,
                                                        double (&a)[R][M]) {
@@ -197,6 +206,8 @@ static __device__ __forceinline__ void bsi_load_blocks(const bsi_values_job &p, 
     bsi_rows_to_tile<M, R, false>(l, a, tile);
     return;
   }
+  constexpr bool padded = bsi_padded<LANES, false>;
+  if (padded) bsi_clear_tile<M, R>(tile);
   if (p.source == BSI_FROM_ROWS)
     bsi_extract_row_per_lane(p, l, tile);
   else
@@ -208,7 +219,8 @@ static __device__ __forceinline__ void bsi_load_blocks(const bsi_values_job &p, 
     if (shift > 0.0 && row < l.w.m) tile[l.tile + row + row * l.ld] += shift;
     int at = l.tile + row;
 #pragma unroll
-    for (int c = 0; c < M; c++, at += l.ld) a[s][c] = row < l.w.m && c < l.w.m ? tile[at] : 0.0;
+    for (int c = 0; c < M; c++, at += l.ld)
+      a[s][c] = padded || (row < l.w.m && c < l.w.m) ? tile[at] : 0.0;
   }
   __syncwarp();
 }

@@ -3,9 +3,11 @@
  * pass. For *_cuda.cu only.
  *
  * A sub-warp takes one block, and each of its lanes R rows: w.row, w.row + w.lanes, … A warp takes
- * as many whole groups as it has sub-warps for. The tile of a group has the layout of the group,
- * except that the distance between columns is odd: lanes then read rows and columns without bank
- * conflicts. */
+ * as many whole groups as it has sub-warps for. The distance between columns in the tile is odd:
+ * lanes then read rows and columns without bank conflicts. If the compiler knows the number of
+ * lanes, a block has a padded place: M columns of R rows for each lane, whatever its size is. It
+ * then knows all places, and a lane need not ask which of them are in the block. Otherwise the tile
+ * of a group has the layout of the group. */
 #ifndef BSI_LANES_CUDA_CUH
 #define BSI_LANES_CUDA_CUH
 
@@ -56,10 +58,17 @@ static __host__ __device__ __forceinline__ int bsi_groups_per_warp(const bsi_val
   return BSI_WARP / p.lanes / p.per_group;
 }
 
+/* True if blocks have padded places. LANES: the lanes of a sub-warp; 0: p.lanes. EXACT: as in
+ * bsi_compute_values(). */
+template <int LANES, bool EXACT> constexpr bool bsi_padded = LANES > 0 && !EXACT;
+
+/* The distance between columns of a padded place, and the doubles of the place. */
+template <int R, int LANES> constexpr int bsi_padded_ld = R *LANES | 1;
+template <int M, int R, int LANES> constexpr int bsi_padded_values = M *bsi_padded_ld<R, LANES>;
+
 /* Returns the lane's block in unit `unit` of a launch of `count` groups. A unit is as many
- * groups as a warp takes at once. M, R: as in bsi_tile_values. LANES: the lanes of a sub-warp;
- * 0: p.lanes. */
-template <int M, int R, int LANES = 0>
+ * groups as a warp takes at once. M, R: as in bsi_tile_values. LANES, EXACT: as in bsi_padded. */
+template <int M, int R, int LANES = 0, bool EXACT = false>
 static __device__ __forceinline__ bsi_lane bsi_lane_of(const bsi_values_job &p, int32_t unit,
                                                        int32_t count) {
   bsi_lane l;
@@ -85,6 +94,12 @@ static __device__ __forceinline__ bsi_lane bsi_lane_of(const bsi_values_job &p, 
     l.in_group = l.start - top;
     l.ld = l.height | 1;
     l.tile = in_warp * bsi_group_tile<M, R>(p) + l.in_group;
+  }
+  if constexpr (bsi_padded<LANES, EXACT>) {
+    constexpr int place = bsi_padded_values<M, R, LANES>;
+    static_assert(BSI_WARP / LANES * place <= bsi_tile_values<M, R>, "the tile has all places");
+    l.ld = bsi_padded_ld<R, LANES>;
+    l.tile = sub * place;
   }
   l.leader = l.w.m > 0 && l.w.row == 0;
   l.group_leader = l.leader && sub % p.per_group == 0;

@@ -5,31 +5,33 @@
 
 #include "bjacobi/lanes_cuda.cuh"
 
-/* Returns the largest sum of f(value) over a column, of the lane's columns of the block.
+/* Returns the largest sum of f(value) over a column, of the lane's R columns of the block.
  * Function: double → double. */
-template <typename Function>
+template <int R, typename Function>
 static __device__ __forceinline__ double bsi_column_sums(const bsi_lane &l, const double *tile,
                                                          Function f) {
-  double largest = 0.0;
-  for (int own = l.w.row; own < l.w.m; own += l.w.lanes) {
-    const double *column = tile + l.tile + own * l.ld;
-    double sum = 0.0;
+  double largest = 0.0, sum[R] = {};
+  const double *column = tile + l.tile + l.w.row * l.ld;
 #pragma unroll 4
-    for (int r = 0; r < l.w.m; r++) sum += f(column[r]);
-    largest = bsi_larger(largest, sum);
-  }
+  for (int r = 0; r < l.w.m; r++)
+#pragma unroll
+    for (int s = 0; s < R; s++)
+      if (l.w.row + s * l.w.lanes < l.w.m) sum[s] += f(column[s * l.w.lanes * l.ld + r]);
+#pragma unroll
+  for (int s = 0; s < R; s++) largest = bsi_larger(largest, sum[s]);
   return largest;
 }
 
-/* Returns ‖block‖₁ in every lane of the block. LANES: as in bsi_sub_largest(). */
-template <int LANES>
+/* Returns ‖block‖₁ in every lane of the block. R: the rows of a lane. LANES: as in
+ * bsi_sub_largest(). */
+template <int R, int LANES>
 static __device__ __forceinline__ double bsi_norm1(const bsi_lane &l, const double *tile) {
-  return bsi_sub_largest<LANES>(l.w, bsi_column_sums(l, tile, [](double v) { return fabs(v); }));
+  return bsi_sub_largest<LANES>(l.w, bsi_column_sums<R>(l, tile, [](double v) { return fabs(v); }));
 }
 
-/* Returns the first format of the list that all blocks of the lane's group may have. LANES: as in
- * bsi_sub_largest(). */
-template <int LANES>
+/* Returns the first format of the list that all blocks of the lane's group may have. R, LANES: as in
+ * bsi_norm1(). */
+template <int R, int LANES>
 static __device__ bisai_value_type bsi_choose_adaptive_format(const bsi_values_job &p,
                                                               const bsi_lane &l, double norm,
                                                               double condition,
@@ -44,7 +46,7 @@ static __device__ bisai_value_type bsi_choose_adaptive_format(const bsi_values_j
       bool fits;
       return fabs(v - bsi_value_round(bsi_adaptive_format(k), v, &fits));
     };
-    const double error = fabs(bsi_sub_largest<LANES>(l.w, bsi_column_sums(l, tile, lost)));
+    const double error = fabs(bsi_sub_largest<LANES>(l.w, bsi_column_sums<R>(l, tile, lost)));
     if (wanted && bsi_adaptive_keeps(norm, error, p.tolerance)) mask |= 1u << k;
   }
   if (l.w.m == 0) mask = ~0u;
@@ -75,26 +77,30 @@ static __device__ __forceinline__ bool bsi_fits(const bsi_values_job &p, const b
   return good;
 }
 
-/* Stores the lane's block.
- * FORMAT: its format. */
-template <bisai_value_type FORMAT>
+/* Stores the lane's block, column after column. FORMAT: its format. R: the rows of a lane. */
+template <bisai_value_type FORMAT, int R>
 static __device__ __forceinline__ void bsi_store_as(const bsi_values_job &p, const bsi_lane &l,
                                                     const double *tile) {
   char *to = p.data + l.first * p.slot_bytes;
-  for (int own = l.w.row; own < l.w.m; own += l.w.lanes) {
-    size_t at = static_cast<size_t>(l.in_group + own);
+  const double *from = tile + l.tile + l.w.row;
+  size_t at = static_cast<size_t>(l.in_group + l.w.row);
 #pragma unroll(FORMAT == BISAI_FP64 ? 4 : 1)
-    for (int c = 0; c < l.w.m; c++, at += static_cast<size_t>(l.height))
-      bsi_value_store(FORMAT, tile[l.tile + own + c * l.ld], to, at);
-  }
+  for (int c = 0; c < l.w.m; c++, at += static_cast<size_t>(l.height), from += l.ld)
+#pragma unroll
+    for (int s = 0; s < R; s++) {
+      const int further = s * l.w.lanes;
+      if (l.w.row + further < l.w.m)
+        bsi_value_store(FORMAT, from[further], to, at + static_cast<size_t>(further));
+    }
 }
 
+template <int R>
 static __device__ __forceinline__ void bsi_store_blocks(const bsi_values_job &p, const bsi_lane &l,
                                                         const double *tile,
                                                         bisai_value_type format) {
   switch (format) {
 #define STORE_AS(enumerator, word, bytes, mantissa)                                                \
-  case enumerator: return bsi_store_as<enumerator>(p, l, tile);
+  case enumerator: return bsi_store_as<enumerator, R>(p, l, tile);
     BISAI_BLOCK_TYPE_LIST(STORE_AS)
 #undef STORE_AS
   default: return; /* blocks have no other */
@@ -143,8 +149,8 @@ static __device__ __forceinline__ void bsi_record_formats(const bsi_values_job &
 }
 
 /* Returns the format of the lane's group. Counts it if formats are adaptive, and records a block
- * that does not fit if the format is fixed. LANES: as in bsi_sub_largest(). */
-template <int LANES>
+ * that does not fit if the format is fixed. R, LANES: as in bsi_norm1(). */
+template <int R, int LANES>
 static __device__ __forceinline__ bisai_value_type bsi_select_format(const bsi_values_job &p,
                                                                      const bsi_lane &l, double norm,
                                                                      double condition,
@@ -158,7 +164,7 @@ static __device__ __forceinline__ bisai_value_type bsi_select_format(const bsi_v
       atomicMax(&p.record->first_overflow, ~static_cast<unsigned long long>(l.block));
     return format;
   }
-  const bisai_value_type format = bsi_choose_adaptive_format<LANES>(p, l, norm, condition, tile);
+  const bisai_value_type format = bsi_choose_adaptive_format<R, LANES>(p, l, norm, condition, tile);
   if (l.leader) {
     atomicAdd(&formats->blocks[format], 1u);
     atomicAdd(&formats->values[format], static_cast<unsigned long long>(l.w.m) * l.w.m);
@@ -166,15 +172,15 @@ static __device__ __forceinline__ bisai_value_type bsi_select_format(const bsi_v
   return format;
 }
 
-/* Stores the lane's block in the format of its group. LANES: as in bsi_sub_largest(). */
-template <int LANES>
+/* Stores the lane's block in the format of its group. R, LANES: as in bsi_norm1(). */
+template <int R, int LANES>
 static __device__ __forceinline__ void bsi_store_rounded(const bsi_values_job &p, const bsi_lane &l,
                                                          double norm, double condition,
                                                          const double *tile,
                                                          bsi_format_counts *formats) {
-  const bisai_value_type format = bsi_select_format<LANES>(p, l, norm, condition, tile, formats);
+  const bisai_value_type format = bsi_select_format<R, LANES>(p, l, norm, condition, tile, formats);
   if (p.format && l.group_leader) p.format[l.block / p.per_group] = static_cast<uint8_t>(format);
-  bsi_store_blocks(p, l, tile, format);
+  bsi_store_blocks<R>(p, l, tile, format);
 }
 
 #endif

@@ -42,11 +42,11 @@ static __device__ __forceinline__ void bsi_invert(const bsi_lane &l, double *til
     const int column = bsi_sub_pivot_of<R>(l.w, e, c);
 #pragma unroll
     for (int s = 0; s < R; s++)
-      if (l.w.row + s * l.w.lanes < l.w.m && (EXACT || c < l.w.m))
+      if (bsi_padded<LANES, EXACT> || (l.w.row + s * l.w.lanes < l.w.m && (EXACT || c < l.w.m)))
         tile[l.tile + column * l.ld + e.step[s]] = a[s][q];
   }
   __syncwarp();
-  if constexpr (!bsi_by_shuffles<LANES, EXACT>) inverse_norm = bsi_norm1<LANES>(l, tile);
+  if constexpr (!bsi_by_shuffles<LANES, EXACT>) inverse_norm = bsi_norm1<R, LANES>(l, tile);
   d->condition = d->norm * inverse_norm;
   d->singular = bsi_any_in_block(l, e.singular || !isfinite(inverse_norm));
 }
@@ -100,7 +100,7 @@ static __device__ __forceinline__ bsi_decomposed bsi_invert_plain(const bsi_valu
     d.norm = bsi_sub_norm1<M, R, LANES>(l.w, a);
   } else {
     bsi_rows_to_tile<M, R, EXACT>(l, a, tile);
-    d.norm = bsi_norm1<LANES>(l, tile);
+    d.norm = bsi_norm1<R, LANES>(l, tile);
   }
   bsi_invert<M, R, LANES, EXACT>(l, tile, a, &d);
   return d;
@@ -117,8 +117,8 @@ bsi_decompose_shifted(const bsi_values_job &p, const bsi_lane &l, double *tile, 
   d.smallest = INFINITY;
   *shift = 0.0;
   for (;;) {
-    bsi_load_blocks<M, R>(p, l, *shift, tile, a);
-    d.norm = bsi_norm1<LANES>(l, tile);
+    bsi_load_blocks<M, R, LANES>(p, l, *shift, tile, a);
+    d.norm = bsi_norm1<R, LANES>(l, tile);
     if constexpr (FORM == BISAI_FORM_INVERSE) {
       bsi_invert<M, R, LANES, false>(l, tile, a, &d);
     } else {
@@ -195,7 +195,7 @@ template <int M, int R> constexpr int bsi_resident_warps = bsi_warps_for(M *R);
 template <int M, int R, int LANES, bisai_form FORM, bool PLAIN, bool EXACT>
 __global__ void __launch_bounds__(BSI_VALUES_THREADS, bsi_resident_warps<M, R> / BSI_VALUES_WARPS)
     bsi_compute_values(const __grid_constant__ bsi_values_job p) {
-  extern __shared__ double tiles[];
+  extern __shared__ __align__(16) double tiles[];
   __shared__ bsi_format_counts formats;
   __shared__ bsi_largest_condition largest[BSI_VALUES_THREADS];
   const int warp = threadIdx.x / BSI_WARP;
@@ -209,7 +209,7 @@ __global__ void __launch_bounds__(BSI_VALUES_THREADS, bsi_resident_warps<M, R> /
   const int32_t units = count / groups_per_warp + (count % groups_per_warp > 0);
   for (int32_t unit = static_cast<int32_t>(blockIdx.x * BSI_VALUES_WARPS) + warp; unit < units;
        unit += static_cast<int32_t>(gridDim.x * BSI_VALUES_WARPS)) {
-    const bsi_lane l = bsi_lane_of<M, R, LANES>(p, unit, count);
+    const bsi_lane l = bsi_lane_of<M, R, LANES, EXACT>(p, unit, count);
     bsi_decomposed d;
     double shift = 0.0;
     if constexpr (PLAIN)
@@ -220,9 +220,9 @@ __global__ void __launch_bounds__(BSI_VALUES_THREADS, bsi_resident_warps<M, R> /
     if constexpr (EXACT)
       bsi_store_groups<M, R>(p, unit, tile);
     else if constexpr (PLAIN)
-      bsi_store_as<BISAI_FP64>(p, l, tile);
+      bsi_store_as<BISAI_FP64, R>(p, l, tile);
     else
-      bsi_store_rounded<LANES>(p, l, d.norm, d.condition, tile, &formats);
+      bsi_store_rounded<R, LANES>(p, l, d.norm, d.condition, tile, &formats);
     __syncwarp();
   }
   if (!PLAIN) bsi_record_formats(p, formats);
