@@ -103,10 +103,8 @@ static bisai_status lay_out(bisai_context *context, bsi_bjacobi *jacobi) {
 
 static bisai_status reserve(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
   const bsi_backend *backend = context->backend;
-  /* A device copies whole pieces of 16 bytes. */
-  const size_t beyond = 16 / (size_t)jacobi->slot_bytes;
-  jacobi->data = backend->memory->allocate(context, (size_t)jacobi->values + beyond,
-                                           (size_t)jacobi->slot_bytes);
+  jacobi->data =
+      backend->memory->allocate(context, (size_t)jacobi->values, (size_t)jacobi->slot_bytes);
   if (!jacobi->data) return BISAI_OUT_OF_MEMORY;
   if (jacobi->options.storage == BISAI_ADAPTIVE) {
     jacobi->format =
