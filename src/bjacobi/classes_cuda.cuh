@@ -19,8 +19,9 @@ struct bsi_size_class {
  * bench/results/h200-batches.json (H200, commit 8f005d7), section "mixed". */
 constexpr bsi_size_class BSI_INVERSE_CLASSES[] = {
     /* rows, of a lane, lanes, exact */
-    {4, 1, 0, false},  {8, 1, 8, true},   {8, 1, 0, false},   {12, 3, 4, false},  {16, 2, 8, false},
-    {20, 3, 8, false}, {24, 3, 8, false}, {28, 2, 16, false}, {32, 2, 16, false},
+    {4, 1, 0, false},   {8, 1, 8, true},    {8, 1, 0, false},  {12, 3, 4, false},
+    {16, 2, 8, false},  {20, 3, 8, false},  {24, 3, 8, false}, {28, 2, 16, false},
+    {32, 2, 16, false}, {32, 1, 32, false}, /* fits every device */
 };
 
 /* Decompositions. The times are those of a set-up with LU and with Gauss–Huard over a copy, from
@@ -33,7 +34,8 @@ constexpr bsi_size_class BSI_DECOMPOSITION_CLASSES[] = {
     {32, 1, 32, false}, /* 32 rows: 2.43 and 4.15 */
 };
 
-/* Enqueues the kernel of the first class that fits blocks of at most max_rows rows.
+/* Enqueues the kernel of the first class that fits blocks of at most max_rows rows and the shared
+ * memory of the device.
  * CLASSES: one of the tables above.
  * FORM, PLAIN: as in bsi_compute_values.
  * K: the first class to consider. */
@@ -42,9 +44,9 @@ static inline void bsi_enqueue_class(bisai_context *context, int max_rows,
                                      const bsi_values_job &p) {
   constexpr int classes = sizeof CLASSES / sizeof *CLASSES;
   constexpr bsi_size_class c = CLASSES[K];
-  if (c.exact ? max_rows == c.rows && p.largest == c.rows : max_rows <= c.rows)
-    bsi_enqueue_values<c.rows, c.of_lane, c.lanes, FORM, PLAIN>(context, p);
-  else if constexpr (K + 1 < classes)
+  const bool fits = c.exact ? max_rows == c.rows && p.largest == c.rows : max_rows <= c.rows;
+  if (fits && bsi_enqueue_values<c.rows, c.of_lane, c.lanes, FORM, PLAIN>(context, p)) return;
+  if constexpr (K + 1 < classes)
     bsi_enqueue_class<CLASSES, FORM, PLAIN, K + 1>(context, max_rows, p);
 }
 
