@@ -282,10 +282,12 @@ static __device__ __forceinline__ bsi_inverted<R> bsi_sub_gauss_jordan(const bsi
 #pragma unroll
     for (int s = 0; s < R; s++) a[s][0] = next[s], a[s][M - 1] = M > 1 ? entering[s] : next[s];
   }
+  /* The sum with zero makes all zeros positive. Their signs would depend on how many steps beyond
+   * the block the warp has taken, and so on the other blocks of the warp. */
 #pragma unroll
   for (int s = 0; s < R; s++)
 #pragma unroll
-    for (int j = 0; j < M; j++) a[s][j] *= scale[s];
+    for (int j = 0; j < M; j++) a[s][j] = fma(a[s][j], scale[s], 0.0);
   return e;
 }
 
