@@ -208,6 +208,30 @@ static __device__ __forceinline__ double bsi_from_pivot(const bsi_sub_warp &w,
   return __shfl_sync(BSI_FULL_WARP, value, w.base + pivot.lane);
 }
 
+/* True if pivot rows pass through shared memory, which delivers as much as shuffles without a
+ * choice among the rows of a lane. LANES: as in bsi_sub_largest(). */
+template <int R, int LANES> constexpr bool bsi_rows_by_memory = LANES == 16;
+
+/* The doubles of shared memory for the pivot rows of a block, two in turn. */
+template <int M> constexpr int bsi_pivot_rows = 2 * (M + M % 2) + 2;
+
+/* Writes the lane's row to shared memory. */
+template <int M>
+static __device__ __forceinline__ void bsi_put_row(const double (&a)[M], double *to) {
+#pragma unroll
+  for (int j = 0; j + 1 < M; j += 2)
+    *reinterpret_cast<double2 *>(to + j) = make_double2(a[j], a[j + 1]);
+  if (M % 2) to[M - 1] = a[M - 1];
+}
+
+/* Returns values j and j + 1 of a row in shared memory; the last one of an odd number has no
+ * second. */
+template <int M>
+static __device__ __forceinline__ double2 bsi_take_pair(const double *from, int j) {
+  if (j + 1 < M) return *reinterpret_cast<const double2 *>(from + j);
+  return make_double2(from[j], 0.0);
+}
+
 /* Inverts the block whose rows the lane has in a[·][0 … m − 1]. Row s becomes row e.step[s] of the
  * inverse; its column of the pivot of step j is in a[s][M − max_rows + j]. Columns move down by one
  * register in each step, so that every step is the same code. Pivot rows are scaled at the end. Two
@@ -217,10 +241,13 @@ static __device__ __forceinline__ double bsi_from_pivot(const bsi_sub_warp &w,
  * M: the most rows of a block.
  * R: the rows of a lane.
  * LANES: as in bsi_sub_largest().
- * EXACT: all blocks have M rows. Lanes without a block then get meaningless values. */
+ * EXACT: all blocks have M rows. Lanes without a block then get meaningless values.
+ * The warp has `tile` of shared memory for itself, if bsi_rows_by_memory. */
 template <int M, int R, int LANES, bool EXACT>
 static __device__ __forceinline__ bsi_inverted<R> bsi_sub_gauss_jordan(const bsi_sub_warp &w,
+                                                                       double *tile,
                                                                        double (&a)[R][M]) {
+  constexpr bool by_memory = bsi_rows_by_memory<R, LANES>;
   /* After the updates of these columns the search takes its steps. */
   constexpr int quarter = (M - 2) / 4;
   bsi_inverted<R> e;
@@ -234,10 +261,21 @@ static __device__ __forceinline__ bsi_inverted<R> bsi_sub_gauss_jordan(const bsi
     scale[s] = 1.0;
     next[s] = a[s][0];
   }
-  const auto values_of = [&](int j, double(&column)[R]) {
+  /* Returns value j of the pivot row. With shared memory every second call loads two. */
+  double *row = tile + (by_memory ? w.base / (LANES > 0 ? LANES : 1) * bsi_pivot_rows<M> : 0);
+  double2 pair;
+  const auto value_of = [&](const bsi_pivot_row &pivot, int j) {
+    if constexpr (by_memory) {
+      if (j % 2 == 0 || j == 1) pair = bsi_take_pair<M>(row, j / 2 * 2);
+      return j % 2 == 0 ? pair.x : pair.y;
+    } else {
+      double column[R];
 #pragma unroll
-    for (int s = 0; s < R; s++) column[s] = a[s][j];
+      for (int s = 0; s < R; s++) column[s] = a[s][j];
+      return bsi_from_pivot<R>(w, pivot, column);
+    }
   };
+  if (by_memory) __syncwarp(); /* the tile is free */
   unsigned top = bsi_largest_unused<R, LANES>(w, used, next);
   bsi_pivot_row found = bsi_find_pivot<R>(w, used, next, top);
   double inverse = bsi_reciprocal(bsi_from_pivot<R>(w, found, next));
@@ -247,7 +285,14 @@ static __device__ __forceinline__ bsi_inverted<R> bsi_sub_gauss_jordan(const bsi
     const bool active = EXACT || k < w.m;
     const bsi_pivot_row pivot = found;
     if (active) e.singular |= inverse == 0.0; /* a zero or NaN pivot makes the result NaN */
-    double factor[R], entering[R], column[R];
+    if constexpr (by_memory) { /* the row of the step before the last one has been read */
+      row += k % 2 ? bsi_pivot_rows<M> / 2 - 1 : k > 0 ? 1 - bsi_pivot_rows<M> / 2 : 0;
+#pragma unroll
+      for (int s = 0; s < R; s++)
+        if (w.row == pivot.lane && pivot.slot == s) bsi_put_row<M>(a[s], row);
+      __syncwarp();
+    }
+    double factor[R], entering[R];
 #pragma unroll
     for (int s = 0; s < R; s++) {
       const bool mine = active && w.row == pivot.lane && pivot.slot == s;
@@ -258,15 +303,13 @@ static __device__ __forceinline__ bsi_inverted<R> bsi_sub_gauss_jordan(const bsi
       next[s] = entering[s];
     }
     if constexpr (M > 1) {
-      values_of(1, column);
-      const double value = bsi_from_pivot<R>(w, pivot, column);
+      const double value = value_of(pivot, 1);
 #pragma unroll
       for (int s = 0; s < R; s++) next[s] = fma(factor[s], value, a[s][1]);
     }
 #pragma unroll
     for (int j = 2; j < M; j++) {
-      values_of(j, column);
-      const double value = bsi_from_pivot<R>(w, pivot, column);
+      const double value = value_of(pivot, j);
 #pragma unroll
       for (int s = 0; s < R; s++) a[s][j - 1] = fma(factor[s], value, a[s][j]);
       if (quarter == 0) continue;
