@@ -46,6 +46,9 @@ struct bsi_values_job {
   const int32_t *device_count;
   /* the most rows of a block in the launch, and the lanes of a sub-warp */
   int largest, lanes;
+  /* true: the previous launch is that of another class of the same set-up, and this one may run
+   * beside it */
+  bool beside;
   /* bsi_block_source */
   int source;
   /* the matrix; `position` has the place of each diagonal block, −1: none */

@@ -231,9 +231,23 @@ void enqueue(bisai_context *context, const bsi_bjacobi *jacobi, bsi_values_job p
   bsi_enqueue_plain_inverses(context, max_rows, p);
 }
 
+/* Enqueues the groups of each class, the largest first. Classes are independent of each other: the
+ * first thread blocks of one run beside the last ones of another. */
+void enqueue_classes(bisai_context *context, const bsi_bjacobi *jacobi, bsi_values_job p) {
+  int32_t end = jacobi->groups;
+  for (int k = CLASSES - 1; k >= 0; end -= jacobi->class_groups[k--]) {
+    const int32_t count = jacobi->class_groups[k];
+    if (count == 0) continue;
+    enqueue(context, jacobi, p, std::min(4 * (k + 1), jacobi->partition.largest), end - count,
+            count);
+    p.beside = !extracts_before(jacobi);
+  }
+}
+
 /* Enqueues the groups that plain kernels have listed once more, with repairs. */
 void repair(bisai_context *context, const bsi_bjacobi *jacobi, bsi_values_job p) {
   p.order = p.repair_list;
+  p.beside = false;
   p.device_count = &p.record->repair_groups;
   p.from = 0;
   p.count = std::min(jacobi->groups, REPAIR_GROUPS);
@@ -313,10 +327,10 @@ bisai_status bsi_bjacobi_enqueue(bisai_context *context, const bisai_bcsr *matri
   jacobi->turn = 1 - jacobi->turn;
   const bsi_values_job p = job_of(matrix, jacobi);
   const int32_t largest = jacobi->partition.largest;
-  if (jacobi->partition.uniform) enqueue(context, jacobi, p, largest, 0, jacobi->groups);
-  for (int32_t k = 0, from = 0; k < CLASSES; from += jacobi->class_groups[k++])
-    if (jacobi->class_groups[k] > 0)
-      enqueue(context, jacobi, p, std::min(4 * (k + 1), largest), from, jacobi->class_groups[k]);
+  if (jacobi->partition.uniform)
+    enqueue(context, jacobi, p, largest, 0, jacobi->groups);
+  else
+    enqueue_classes(context, jacobi, p);
   if (p.repair_list && is_plain(jacobi)) repair(context, jacobi, p);
   const bisai_status status = bsi_launched(context, "block-Jacobi's values");
   if (status) /* the next set-up needs a clear record */

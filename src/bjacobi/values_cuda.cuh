@@ -200,6 +200,7 @@ __global__ void __launch_bounds__(BSI_VALUES_THREADS, bsi_resident_warps<M, R> /
   __shared__ bsi_largest_condition largest[BSI_VALUES_THREADS];
   const int warp = threadIdx.x / BSI_WARP;
   double *tile = tiles + warp * bsi_tile_values<M, R>;
+  bsi_release_successor();
   bsi_clear_next_record(p);
   largest[threadIdx.x] = {};
   if (!PLAIN) bsi_clear_formats(&formats);
@@ -227,6 +228,8 @@ __global__ void __launch_bounds__(BSI_VALUES_THREADS, bsi_resident_warps<M, R> /
   }
   if (!PLAIN) bsi_record_formats(p, formats);
   bsi_record_condition(p, largest[threadIdx.x]);
+  /* The launch ends after those beside it, so that its successor need not know of them. */
+  bsi_wait_for_predecessor();
 }
 
 /* An upper bound of the bytes of the shared arrays that the kernels declare. */
@@ -269,7 +272,10 @@ static inline bool bsi_launch_resident(bisai_context *context, void (*kernel)(bs
             each = std::min(warps / BSI_VALUES_WARPS, fit);
   const unsigned grid =
       std::min(bsi_grid(units, BSI_VALUES_WARPS), static_cast<unsigned>(has->processors * each));
-  kernel<<<grid, BSI_VALUES_THREADS, asked, bsi_stream_of(context)>>>(p);
+  if (p.beside)
+    bsi_launch_early(context, kernel, grid, BSI_VALUES_THREADS, static_cast<size_t>(asked), p);
+  else
+    kernel<<<grid, BSI_VALUES_THREADS, asked, bsi_stream_of(context)>>>(p);
   return true;
 }
 

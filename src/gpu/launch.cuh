@@ -23,6 +23,14 @@ __device__ __forceinline__ void bsi_wait_for_predecessor() {
 #endif
 }
 
+/* Lets a successor that bsi_launch_early() launches start as soon as all thread blocks of this
+ * kernel have called this or ended. A successor that waits at its end only runs beside this one. */
+__device__ __forceinline__ void bsi_release_successor() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
 /* Launches a kernel that may start while its predecessor in the stream ends (compute capability
  * 9.0), which hides most of the time that a launch takes. */
 template <typename... Parameters, typename... Arguments>
