@@ -21,11 +21,13 @@ const char usage[] =
     "size of batch),\n"
     "                  a(pplication), b(atch sizes), s(izes), e(xtraction), w(hole "
     "set-up);\n"
-    "                  default all\n"
+    "                  default all of these. g: set-ups beside inversions alone;\n"
+    "                  k: launches kernels once, for a profiler\n"
+    "  --rows N        the most rows of g, default 10^7\n"
     "  --rounds N      timings of each operation, default 9\n"
     "  --bytes N       bytes of a batch of blocks, default 2^30\n"
     "  --json FILE     writes the same figures as JSON\n"
-    "  --matrices …    the files of e: all following arguments\n";
+    "  --matrices …    the files of e and g: all arguments up to the next option\n";
 
 double flops_of_inversion(int m) { return 2.0 * m * m * m; }
 
@@ -212,26 +214,6 @@ void measure_application(bench &b, double bytes) {
   }
 }
 
-/* Collects the structure of a CSR matrix row by row; upload() adds values and a dominant
- * diagonal. */
-struct csr {
-  std::vector<int32_t> ptr = {0}, col;
-  void end_row() { ptr.push_back(static_cast<int32_t>(col.size())); }
-};
-
-bisai_bcsr *upload(const bench &b, const csr &a, int32_t n) {
-  std::vector<double> values(a.col.size());
-  for (int32_t i = 0; i < n; i++)
-    for (int32_t q = a.ptr[i]; q < a.ptr[i + 1]; q++)
-      values[q] = a.col[q] == i ? 64.0 : 1.0 / (1 + (a.col[q] * 7 + i) % 13);
-  bisai_bcsr_desc d = bisai_bcsr_desc_default();
-  d.block_rows = d.block_cols = n, d.block_size = 1;
-  d.row_ptr = a.ptr.data(), d.col_idx = a.col.data(), d.values = values.data();
-  bisai_bcsr *matrix = nullptr;
-  NEED(bisai_bcsr_create(b.context, &d, &matrix));
-  return matrix;
-}
-
 const bisai_extraction STRATEGIES[] = {BISAI_EXTRACTION_CACHED, BISAI_EXTRACTION_MERGED_CACHED,
                                        BISAI_EXTRACTION_SHARED, BISAI_EXTRACTION_MERGED_SHARED,
                                        BISAI_EXTRACTION_AUTO};
@@ -375,15 +357,15 @@ void measure_whole(bench &b) {
 
 int main(int argc, char **argv) {
   std::string only = "imfdabsew";
-  double bytes = 1 << 30;
+  double bytes = 1 << 30, most_rows = 1e7;
   std::vector<std::string> files;
   bench b = {};
   b.rounds = 9;
   for (int i = 1; i < argc; i++) {
     const std::string option = argv[i];
     if (option == "--matrices") {
-      files.assign(argv + i + 1, argv + argc);
-      break;
+      while (i + 1 < argc && std::strncmp(argv[i + 1], "--", 2) != 0) files.push_back(argv[++i]);
+      continue;
     }
     if (i + 1 == argc || option.rfind("--", 0) != 0) {
       std::fputs(usage, stderr);
@@ -396,6 +378,8 @@ int main(int argc, char **argv) {
       b.rounds = std::atoi(value);
     else if (option == "--bytes")
       bytes = std::atof(value);
+    else if (option == "--rows")
+      most_rows = std::atof(value);
     else if (option == "--json" && !(b.json = std::fopen(value, "w")))
       return std::perror(value), 1;
   }
@@ -437,6 +421,8 @@ int main(int argc, char **argv) {
   }
   if (wanted('e')) measure_extraction(b, files);
   if (wanted('w')) measure_whole(b);
+  if (wanted('g')) measure_setups(b, most_rows, files);
+  if (wanted('k')) launch_kernels(b);
   if (b.json) {
     std::fputs("\n]}\n", b.json);
     std::fclose(b.json);

@@ -5,6 +5,7 @@
 #define BENCH_BATCHES_CUH
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -54,8 +55,17 @@ template <typename T> struct on_device {
   ~on_device() { cudaFree(data); }
 };
 
-/* Returns the seconds of a call: the median of b.rounds timings by events. The time of `before` is
+/* Seconds of a call. */
+struct timing {
+  double median, least;
+};
+
+/* Times a call b.rounds times by events, after two calls that do not count. The time of `before` is
  * not included. */
+timing timing_of(const bench &b, const std::function<void()> &call,
+                 const std::function<void()> &before = {});
+
+/* Returns the median of timing_of(). */
 double seconds_of(const bench &b, const std::function<void()> &call,
                   const std::function<void()> &before = {});
 
@@ -71,6 +81,14 @@ struct field {
   double value;
 };
 void report(bench &b, const char *section, const char *what, std::initializer_list<field> fields);
+
+/* Collects the structure of a CSR matrix row by row; upload() adds values and a dominant
+ * diagonal. */
+struct csr {
+  std::vector<int32_t> ptr = {0}, col;
+  void end_row() { ptr.push_back(static_cast<int32_t>(col.size())); }
+};
+bisai_bcsr *upload(const bench &b, const csr &a, int32_t n);
 
 /* A matrix of dense diagonal blocks of random values, with sizes[k] rows in block k. If all sizes
  * are equal, the matrix is a BCSR matrix of these blocks, otherwise a CSR matrix. */
@@ -105,5 +123,13 @@ struct cublas_times {
   double matinv, getrf, getri, getrs;
 };
 cublas_times time_cublas(const bench &b, int m, int64_t count, const double *blocks);
+
+/* Times set-ups with all strategies of extraction: of tridiagonal and arrow matrices of 10,000 to
+ * most_rows rows, of patterns of large matrices, and of the matrices in the files. */
+void measure_setups(bench &b, double most_rows, const std::vector<std::string> &files);
+
+/* Launches the kernels of each strategy once, for blocks of 32 rows, so that a profiler can look at
+ * them. */
+void launch_kernels(const bench &b);
 
 #endif

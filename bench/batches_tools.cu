@@ -24,8 +24,8 @@ __global__ void fill(int64_t count, unsigned long long seed, double *values) {
 
 } // namespace
 
-double seconds_of(const bench &b, const std::function<void()> &call,
-                  const std::function<void()> &before) {
+timing timing_of(const bench &b, const std::function<void()> &call,
+                 const std::function<void()> &before) {
   cudaEvent_t from, to;
   NEED(cudaEventCreate(&from));
   NEED(cudaEventCreate(&to));
@@ -43,7 +43,25 @@ double seconds_of(const bench &b, const std::function<void()> &call,
   NEED(cudaEventDestroy(from));
   NEED(cudaEventDestroy(to));
   std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
+  return {times[times.size() / 2], times[0]};
+}
+
+double seconds_of(const bench &b, const std::function<void()> &call,
+                  const std::function<void()> &before) {
+  return timing_of(b, call, before).median;
+}
+
+bisai_bcsr *upload(const bench &b, const csr &a, int32_t n) {
+  std::vector<double> values(a.col.size());
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t q = a.ptr[i]; q < a.ptr[i + 1]; q++)
+      values[q] = a.col[q] == i ? 64.0 : 1.0 / (1 + (a.col[q] * 7 + i) % 13);
+  bisai_bcsr_desc d = bisai_bcsr_desc_default();
+  d.block_rows = d.block_cols = n, d.block_size = 1;
+  d.row_ptr = a.ptr.data(), d.col_idx = a.col.data(), d.values = values.data();
+  bisai_bcsr *matrix = nullptr;
+  NEED(bisai_bcsr_create(b.context, &d, &matrix));
+  return matrix;
 }
 
 void fill_random(const bench &b, double *values, int64_t count) {

@@ -219,8 +219,10 @@ void enqueue(bisai_context *context, const bsi_bjacobi *jacobi, bsi_values_job p
   p.largest = jacobi->per_group > 1 ? jacobi->partition.largest : max_rows;
   if (extracts_before(jacobi)) {
     p.lanes = p.largest;
-    bsi_launch_resident(context, extract, EXTRACTION_WARPS,
-                        sizeof(double) * bsi_tile_values<BSI_BJACOBI_MAX_ROWS, 1>, bsi_units(p), p);
+    if (!jacobi->extracted)
+      bsi_launch_resident(context, extract, EXTRACTION_WARPS,
+                          sizeof(double) * bsi_tile_values<BSI_BJACOBI_MAX_ROWS, 1>, bsi_units(p),
+                          p);
     p.source = BSI_FROM_DENSE;
   }
   if (p.form != BISAI_FORM_INVERSE) return bsi_enqueue_decompositions(context, max_rows, p);
