@@ -22,6 +22,7 @@ The script also writes a JSON file next to OUTPUT.md, which block_jacobi_figures
 import math
 import pathlib
 import statistics
+import time
 
 import tables
 
@@ -137,15 +138,15 @@ def jobs_of(options):
             yield path, "cg", "1e-10", [
                 label(bound) + storage for bound in ADAPTIVE_BOUNDS for storage in STORAGES
             ]
-    if "bounds" in options.parts:
-        for solver in options.solvers:
-            for _, path in found:
-                yield path, solver, "1e-8", [label(bound) for bound in BOUNDS]
     if "forms" in options.parts:
         for _, path in found:
             yield path, "bicgstab", "1e-8", [
                 label(bound) + form for bound in FORM_BOUNDS for form in FORMS
             ]
+    if "bounds" in options.parts:
+        for solver in options.solvers:
+            for _, path in found:
+                yield path, solver, "1e-8", [label(bound) for bound in BOUNDS]
 
 
 def bound_tables(found, heading, solver):
@@ -366,6 +367,7 @@ def measured_elsewhere(found, options):
 def main():
     parser = tables.parser(__doc__, "10000")
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--total", type=float, default=math.inf, help="no run begins later")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--solvers", nargs="+", default=[solver for solver, _ in SOLVERS])
     parser.add_argument(
@@ -376,11 +378,21 @@ def main():
     options = parser.parse_args()
     options.example = None
     found = by_run(tables.read_json(options.add_to) if options.add_to else [])
-    for records in tables.each(options, lambda job: run(options, *job), jobs_of(options)):
+    end, late = time.monotonic() + options.total, []
+
+    def run_in_time(job):
+        if time.monotonic() < end:
+            return run(options, *job)
+        late.append(f"`{tables.name_of(job[0])}` with {job[1]}")
+        return []
+
+    for records in tables.each(options, run_in_time, jobs_of(options)):
         found.update(by_run(records))
     if not options.example:
         raise SystemExit(f"{options.matrices} holds no matrix")
-    solvers = "IDR(4), GMRES(30) and BiCGSTAB, tolerance 1e-8, and CG, 1e-10"
+    asked = {key[1] for key in found}
+    names = [name for solver, name in [*SOLVERS, ("bicgstab", "BiCGSTAB")] if solver in asked]
+    solvers = f"{', '.join(names)}, tolerance 1e-8" + ("; CG, 1e-10" if "cg" in asked else "")
     lines = [
         "# Block-Jacobi on real matrices",
         "",
@@ -389,9 +401,9 @@ def main():
         f"“time” is a run of more than {options.seconds:.0f} s."
         " Drawn by `bench/block_jacobi_figures.py`.",
         *measured_elsewhere(found, options),
+        *([f"No time was left for {', '.join(late)}."] if late else []),
         "",
     ]
-    asked = {key[1] for key in found}
     for figure in ["bounds"] * ("idr:s=4" in asked) + ["formats", "adaptive"] * ("cg" in asked):
         lines += [f"![{figure}]({options.output.stem}-{figure}.svg)", ""]
     for solver, heading in SOLVERS:

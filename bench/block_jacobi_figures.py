@@ -93,9 +93,14 @@ def bounds(found, output):
     )
 
 
+def definite(found):
+    """Returns the symmetric positive definite matrices that were measured."""
+    return [name for name in measured.SPD if (name, "cg", measured.label(32)) in found]
+
+
 def formats(found, output):
     rows = []
-    for name in measured.SPD:
+    for name in definite(found):
         for digits, storage in DIGITS:
             record = found[name, "cg", measured.label(32) + storage]
             if record.get("diagonal") and record["diagonal"]["blocks"]:
@@ -132,7 +137,7 @@ def formats(found, output):
 
 def adaptive(found, output):
     rows, nothing = [], []
-    for name in measured.SPD:
+    for name in definite(found):
         full = found[name, "cg", measured.label(32)]
         if not full["converged"]:
             nothing.append(name)

@@ -2,7 +2,7 @@
 """Makes the pages of bench/results again, of one commit.
 
 usage: python3 bench/all BUILD --backend cuda|host [--results FOLDER] [--only PAGE,…] [--quick]
-       [--matrices FOLDER] [--plan | --draw | --index]
+       [--matrices FOLDER] [--seconds S] [--plan | --draw | --index]
 
 BUILD is a build with the option BISAI_BENCH. Each page has the commit, the date, the machine and
 its command. --quick makes smaller and rougher pages to see that everything works; write them to
@@ -12,8 +12,8 @@ matplotlib: without them, the pages are made without new pictures, and the missi
 Each call writes the tables of FOLDER/README.md again if it exists, and --index does only that.
 
 Pages that this machine cannot make are named with the reason. The exit status is 1 if a command
-fails, and 0 if all others succeed. MATRICES (default: $BISAI_MATRICES) is a folder of real
-matrices as for real_matrices.py.
+fails, and 0 if all others succeed. --matrices names a folder of real matrices (default:
+$BISAI_MATRICES) as for real_matrices.py.
 """
 
 import argparse
@@ -55,6 +55,7 @@ def arguments():
     parser.add_argument("--only", default="")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--matrices", type=pathlib.Path, default=matrices)
+    parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--plan", action="store_true")
     parser.add_argument("--draw", action="store_true")
     parser.add_argument("--index", action="store_true")

@@ -220,6 +220,13 @@ def block_jacobi(b, page, *arguments):
     script_of_matrices(b, "block_jacobi.py", f"{page}.md", "--repeats", "5", *arguments)
 
 
+def block_jacobi_device(b):
+    """On small matrices an iteration takes the time of its launches. The CPU's page has them."""
+    chosen = ["--solvers", "idr:s=4", "--least-rows", "0" if b.quick else "1000"]
+    limits = ["--seconds", "10", "--total", str(b.seconds)]
+    block_jacobi(b, "h200-block-jacobi", "--threads", "4", *limits, *chosen)
+
+
 def draw_block_jacobi(page):
     def draw(b):
         for figure in ("bounds", "formats", "adaptive"):
@@ -253,7 +260,10 @@ def real_matrices(b):
 
 def device_matrices(b):
     script_of_matrices(
-        b, "real_matrices.py", "h200-device-matrices.md", "--repeats", "3", "--seconds", "60"
+        b,
+        "real_matrices.py",
+        "h200-device-matrices.md",
+        *("--repeats", "3", "--seconds", "60", "--least-rows", "5000"),
     )
 
 

@@ -129,7 +129,7 @@ PAGES = [
         "block-Jacobi on real matrices",
         measure.block_jacobi_files("h200-block-jacobi"),
         200,
-        lambda b: measure.block_jacobi(b, "h200-block-jacobi", "--seconds", "10", "--threads", "4"),
+        measure.block_jacobi_device,
         [program("bisai"), gpus(1), matrices],
         measure.draw_block_jacobi("h200-block-jacobi"),
     ),

@@ -40,7 +40,7 @@ class Bench:
         self.build, self.results = options.build.resolve(), options.results.resolve()
         self.matrices, self.quick, self.backend = options.matrices, options.quick, options.backend
         self.raw = pathlib.Path(tempfile.mkdtemp(prefix="bisai-pages-"))
-        self.limit = 1200
+        self.limit, self.seconds = 1200, options.seconds
 
     def program(self, name):
         """Returns the path of a program of the build, which may be missing."""
