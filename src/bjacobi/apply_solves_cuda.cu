@@ -24,6 +24,9 @@ constexpr solve_class SOLVE_CLASSES[] = {
 };
 constexpr int CLASSES = sizeof SOLVE_CLASSES / sizeof *SOLVE_CLASSES;
 
+/* Warps of a thread block. They have nothing to do with each other. */
+constexpr int WARPS = 1, THREADS = WARPS * BSI_WARP;
+
 /* Steps of a solve between two jumps of the code. */
 constexpr int UNROLL = 1;
 
@@ -49,8 +52,10 @@ struct solve_job {
   bsi_apply_job all;
   /* groups by class, ascending in each; NULL: as they are */
   const int32_t *order;
-  /* The thread blocks of class k, the largest first, end before last[k]; its groups begin at
-   * from[k] of the order and end before end[k]. */
+  /* doubles of shared memory for a warp */
+  unsigned tile;
+  /* The warps of class k, the largest first, end before last[k]; its groups begin at from[k] of the
+   * order and end before end[k]. */
   unsigned last[CLASSES];
   int32_t from[CLASSES], end[CLASSES];
 };
@@ -95,10 +100,10 @@ __device__ __forceinline__ void copy_blocks(const bsi_apply_job &p, const share 
                                             int height, double *tile) {
   constexpr solve_class c = SOLVE_CLASSES[K];
   constexpr int blocks = BSI_WARP / c.lanes, at_once = BSI_WARP / c.copiers;
-  const int row = threadIdx.x % c.copiers;
+  const int lane = threadIdx.x % BSI_WARP, row = lane % c.copiers;
 #pragma unroll 1
   for (int from = 0; from < blocks; from += at_once) {
-    const int sub = from + static_cast<int>(threadIdx.x) / c.copiers, owner = sub * c.lanes;
+    const int sub = from + lane / c.copiers, owner = sub * c.lanes;
     const int64_t of_owner = __shfl_sync(BSI_FULL_WARP, static_cast<long long>(first), owner);
     const int apart = __shfl_sync(BSI_FULL_WARP, height, owner),
               m = __shfl_sync(BSI_FULL_WARP, b.m, owner);
@@ -220,7 +225,7 @@ __device__ __forceinline__ void solve_groups(const solve_job &p, int32_t from, i
                                              double *tile) {
   constexpr solve_class c = SOLVE_CLASSES[K];
   constexpr int R = (c.rows + c.lanes - 1) / c.lanes;
-  const int lane = threadIdx.x, sub = lane / c.lanes, per_group = p.all.per_group,
+  const int lane = threadIdx.x % BSI_WARP, sub = lane / c.lanes, per_group = p.all.per_group,
             slot = sub / per_group;
   share b = {.q = lane % c.lanes, .base = sub * c.lanes, .start = 0, .m = 0};
   int64_t first = 0;
@@ -270,28 +275,24 @@ __device__ __forceinline__ void solve_groups(const solve_job &p, int32_t from, i
 }
 
 template <bisai_form FORM, int VECTORS, int K = CLASSES - 1>
-__device__ __forceinline__ void solve_class_of(const solve_job &p, unsigned before, double *tile) {
-  if (blockIdx.x < p.last[K]) {
+__device__ __forceinline__ void solve_class_of(const solve_job &p, unsigned unit, unsigned before,
+                                               double *tile) {
+  if (unit < p.last[K]) {
     const int32_t from =
-        p.from[K] + static_cast<int32_t>(blockIdx.x - before) * slots_of<K>(p.all.per_group);
+        p.from[K] + static_cast<int32_t>(unit - before) * slots_of<K>(p.all.per_group);
     solve_groups<FORM, K, VECTORS>(p, from, p.end[K], tile);
   } else if constexpr (K > 0) {
-    solve_class_of<FORM, VECTORS, K - 1>(p, p.last[K], tile);
+    solve_class_of<FORM, VECTORS, K - 1>(p, unit, p.last[K], tile);
   }
 }
 
 /* y_b ← D_b⁻¹ x_b for all blocks. Template parameters: as those of solve_groups(). */
 template <bisai_form FORM, int VECTORS>
-__global__ void __launch_bounds__(BSI_WARP) solve(const __grid_constant__ solve_job p) {
-  extern __shared__ double tile[];
-  solve_class_of<FORM, VECTORS>(p, 0u, tile);
+__global__ void __launch_bounds__(THREADS) solve(const __grid_constant__ solve_job p) {
+  extern __shared__ double tiles[];
+  const unsigned warp = threadIdx.x / BSI_WARP;
+  solve_class_of<FORM, VECTORS>(p, blockIdx.x * WARPS + warp, 0u, tiles + warp * p.tile);
 }
-
-/* The thread blocks of a job, and the shared memory of each. */
-struct solve_shape {
-  unsigned grid;
-  size_t bytes;
-};
 
 /* Returns the number of groups whose largest block has more than `least` and at most `most`
  * rows. */
@@ -305,27 +306,27 @@ int32_t groups_between(const bsi_bjacobi *jacobi, int least, int most) {
 
 /* Sets the classes of the job, from the largest on. `end`: where those of class K end. */
 template <int K = CLASSES - 1>
-void share_out(const bsi_bjacobi *jacobi, int32_t end, solve_job *p, solve_shape *shape) {
+void share_out(const bsi_bjacobi *jacobi, int32_t end, unsigned before, solve_job *p) {
   const int least = K > 0 ? SOLVE_CLASSES[K > 0 ? K - 1 : 0].rows : 0;
   const int32_t count = groups_between(jacobi, least, SOLVE_CLASSES[K].rows);
-  p->end[K] = end, p->from[K] = end - count;
+  p->end[K] = end, p->from[K] = end - count, p->last[K] = before;
   if (count > 0) {
-    shape->grid += bsi_grid(count, slots_of<K>(p->all.per_group));
-    shape->bytes =
-        std::max(shape->bytes, sizeof(double) * BSI_WARP / SOLVE_CLASSES[K].lanes * place_of<K>());
+    p->last[K] += bsi_grid(count, slots_of<K>(p->all.per_group));
+    p->tile =
+        std::max(p->tile, static_cast<unsigned>(BSI_WARP / SOLVE_CLASSES[K].lanes * place_of<K>()));
   }
-  p->last[K] = shape->grid;
-  if constexpr (K > 0) share_out<K - 1>(jacobi, p->from[K], p, shape);
+  if constexpr (K > 0) share_out<K - 1>(jacobi, p->from[K], p->last[K], p);
 }
 
 /* Enqueues a pass over the blocks for each VECTORS of the `count` vectors, and returns how many
  * vectors are left, which p then begins with. */
 template <bisai_form FORM, int VECTORS>
-int32_t enqueue_solves(const bisai_context *context, const solve_shape &shape, solve_job *p,
-                       int32_t count) {
+int32_t enqueue_solves(const bisai_context *context, solve_job *p, int32_t count) {
+  const size_t shared = sizeof(double) * WARPS * p->tile;
   for (; count >= VECTORS;
        count -= VECTORS, p->all.x += VECTORS * p->all.ldx, p->all.y += VECTORS * p->all.ldy)
-    bsi_launch_early(context, solve<FORM, VECTORS>, shape.grid, BSI_WARP, shape.bytes, *p);
+    bsi_launch_early(context, solve<FORM, VECTORS>, bsi_grid(p->last[0], WARPS), THREADS, shared,
+                     *p);
   return count;
 }
 
@@ -333,10 +334,9 @@ template <bisai_form FORM>
 void solve_form(const bisai_context *context, const bsi_bjacobi *jacobi, const bsi_apply_job &all,
                 int32_t count) {
   solve_job p = {.all = all, .order = all.uniform ? nullptr : jacobi->order};
-  solve_shape shape = {};
-  share_out(jacobi, all.groups, &p, &shape);
-  count = enqueue_solves<FORM, 4>(context, shape, &p, count);
-  enqueue_solves<FORM, 1>(context, shape, &p, count);
+  share_out(jacobi, all.groups, 0u, &p);
+  count = enqueue_solves<FORM, 4>(context, &p, count);
+  enqueue_solves<FORM, 1>(context, &p, count);
 }
 
 } // namespace
