@@ -63,6 +63,22 @@ static void cg_takes_bjacobi_where_ilu_is_refused(void **state) {
   program_free(&p);
 }
 
+static void diverging_relaxation_is_told(void **state) {
+  (void)state;
+  expect(
+      "solve --case elasticity --size 4 --solver cg --preconditioner bjacobi:relax=1:damping=0.5",
+      0,
+      (const char *const[]){"method   bjacobi relax=1 damping=0.5\n", "result   converged\n",
+                            NULL});
+  expect(
+      "solve --case elasticity --size 4 --solver cg --preconditioner bjacobi:relax=1", 3,
+      (const char *const[]){"blocks   relaxation diverges: a sweep multiplies errors by about 1.7",
+                            "the preconditioner is not definite", NULL});
+  /* with an even number of sweeps M is definite all the same */
+  expect("solve --case elasticity --size 4 --solver cg --preconditioner bjacobi:relax=2", 0,
+         (const char *const[]){"relaxation diverges", "result   converged\n", NULL});
+}
+
 static void cg_refuses_what_is_not_symmetric_and_names_what_works(void **state) {
   (void)state;
   expect("solve skewed.mtx --block-size 1 --solver cg", 3,
@@ -174,6 +190,7 @@ int main(void) {
                                       program_teardown),
       cmocka_unit_test_setup_teardown(cg_takes_bjacobi_where_ilu_is_refused, setup,
                                       program_teardown),
+      cmocka_unit_test_setup_teardown(diverging_relaxation_is_told, setup, program_teardown),
       cmocka_unit_test_setup_teardown(cg_refuses_what_is_not_symmetric_and_names_what_works, setup,
                                       program_teardown),
       cmocka_unit_test_setup_teardown(flexible_solvers_are_named, setup, program_teardown),

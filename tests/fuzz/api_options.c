@@ -14,6 +14,8 @@ static void choose_blocks(fuzz_choices *choices, const fuzz_system *s, fuzz_prec
   o->bjacobi.digits = fuzz_between(choices, 1, 15);
   o->bjacobi.extraction = (bisai_extraction)fuzz_pick(choices, 5);
   o->bjacobi.formats = (bisai_formats)(o->bjacobi.digits % 3);
+  o->bjacobi.relax = o->bjacobi.digits % 4 == 3 ? o->bjacobi.digits / 4 : 0;
+  o->bjacobi.damping = 0.9;
   const int partition = fuzz_pick(choices, 3);
   if (partition == 1) o->bjacobi.max_block = fuzz_between(choices, 1, 32);
   if (partition != 2) return;

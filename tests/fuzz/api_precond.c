@@ -80,6 +80,7 @@ static void expect_same_report(const bisai_precond *a, const bisai_precond *b, c
                     x.largest_condition_row == y.largest_condition_row &&
                     x.bjacobi.near_singular == y.bjacobi.near_singular &&
                     x.bjacobi.near_singular_block == y.bjacobi.near_singular_block &&
+                    same_number(x.bjacobi.relax_radius, y.bjacobi.relax_radius) &&
                     x.factor.smallest_scale == y.factor.smallest_scale &&
                     x.factor.largest_scale == y.factor.largest_scale &&
                     x.bjacobi.value_bytes == y.bjacobi.value_bytes &&
