@@ -23,8 +23,18 @@ if(CMAKE_C_FLAGS MATCHES "-fsanitize")
   set(seconds 6000)
 endif()
 
+# Each test has a folder of its own for Open MPI. Processes without a daemon otherwise share one
+# folder, which the first to end removes while another one begins. Names of sockets must be short.
 function(bisai_test_properties)
-  set_tests_properties(${ARGN} PROPERTIES ENVIRONMENT "${environment}" TIMEOUT ${seconds})
+  foreach(test ${ARGN})
+    set(own ${environment})
+    if(BISAI_HAVE_PETSC)
+      string(MD5 folder ${test})
+      string(SUBSTRING ${folder} 0 8 folder)
+      list(APPEND own OMPI_MCA_orte_tmpdir_base=${PROJECT_BINARY_DIR}/mpi/${folder})
+    endif()
+    set_tests_properties(${test} PROPERTIES ENVIRONMENT "${own}" TIMEOUT ${seconds})
+  endforeach()
 endfunction()
 
 # For programs that start MPI, which frees less than it allocates, out of modules that are closed
