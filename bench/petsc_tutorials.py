@@ -325,7 +325,7 @@ def page(tables, ranks, failures):
         "With `-pc_type bisai -pc_bisai_type mg`, one preconditioner for each rank:", "",
         *tables[1], "",
         "The same with `-pc_bisai_mg_coarsest 50`, without and with the near-null space of the "
-        "matrix, on 1 and 8", "ranks. Block-Jacobi takes most of the iterations on 8:", "",
+        "matrix,", "on 1 and 8 ranks. Block-Jacobi takes most of the iterations on 8:", "",
         *tables[3], "",
         "PETSc's own multigrid with bisai as its smoother, in FGMRES:", "",
         *tables[2], ""])
