@@ -122,8 +122,8 @@ enum { BISAI_MULTIGRID_COARSEST_AUTO = -1 };
 typedef struct bisai_multigrid_options {
   /** default BISAI_CYCLE_AUTO */
   bisai_cycle cycle;
-  /** default BISAI_SMOOTHER_AUTO. Values of options that only other smoothers read are refused unless
-   *  they are the defaults; AUTO takes those of JACOBI and CHEBYSHEV. */
+  /** default BISAI_SMOOTHER_AUTO. Values of options that only other smoothers read are refused
+   *  unless they are the defaults; AUTO takes those of JACOBI and CHEBYSHEV. */
   bisai_smoother smoother;
   /** smoother ISAI: the power of its patterns; default 1 */
   int32_t power;

@@ -105,8 +105,8 @@ static PetscErrorCode take_values(view *v) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Arrays of blocks cannot be taken for reading only, and new versions of PETSc count each giving back
- * as a change. A preconditioner would then be refreshed before each application. */
+/* Arrays of blocks cannot be taken for reading only, and new versions of PETSc count each giving
+ * back as a change. A preconditioner would then be refreshed before each application. */
 static PetscErrorCode give_values_back(view *v) {
   PetscScalar *values = NULL;
   PetscFunctionBegin;
