@@ -19,7 +19,7 @@ const char usage[] =
     "usage: bench_batches [OPTION VALUE]…\n"
     "  --only LETTERS  of i(nversion), m(ixed), f(orms), d(ecompositions by "
     "size of batch),\n"
-    "                  a(pplication), b(atch sizes), s(izes), e(xtraction), w(hole "
+    "                  a(pplication), l(ayouts), b(atch sizes), s(izes), e(xtraction), w(hole "
     "set-up);\n"
     "                  default all of these. g: set-ups beside inversions alone;\n"
     "                  k: launches kernels once, for a profiler\n"
@@ -184,7 +184,7 @@ void measure_forms(bench &b, double bytes, const std::vector<int> &sizes, int64_
 void measure_application(bench &b, double bytes) {
   const bisai_value_type types[] = {BISAI_FP64,   BISAI_FP32,    BISAI_FP16,    BISAI_BF16,
                                     BISAI_FP11_4, BISAI_FP11_20, BISAI_ADAPTIVE};
-  for (const int m : {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 28, 32}) {
+  for (const int m : {1, 2, 3, 4, 5, 6, 7, 8, 12, 15, 16, 20, 24, 28, 30, 32}) {
     const int64_t count = blocks_for(bytes, m), n = count * m;
     uniform_batch batch(b, m, count);
     /* the inverses of these blocks fit every format */
@@ -193,7 +193,6 @@ void measure_application(bench &b, double bytes) {
     fill_random(b, x.data, 8 * n);
     double full = 0.0;
     for (int k = 0; k < 7; k++) {
-      if (k > 0 && m != 4 && m != 8 && m != 16 && m != 32) continue;
       jacobi j(b, batch.matrix, options_of(BISAI_FORM_INVERSE, types[k]));
       const double setup = seconds_of(b, [&] { j.update(); });
       for (const int vectors : {1, 8}) {
@@ -356,7 +355,7 @@ void measure_whole(bench &b) {
 } // namespace
 
 int main(int argc, char **argv) {
-  std::string only = "imfdabsew";
+  std::string only = "imfdalbsew";
   double bytes = 1 << 30, most_rows = 1e7;
   std::vector<std::string> files;
   bench b = {};
@@ -411,6 +410,7 @@ int main(int argc, char **argv) {
     for (const int64_t count : {1000, 3000, 10000, 20000, 40000, 100000, 200000})
       measure_forms(b, bytes, {16, 32}, count, "decompositions");
   if (wanted('a')) measure_application(b, bytes);
+  if (wanted('l')) measure_layouts(b, bytes);
   if (wanted('b'))
     for (const int64_t count : {1000, 3000, 10000, 20000, 40000, 100000, 200000})
       measure_inversion(b, bytes, {4, 8, 16, 32}, count, "batch");

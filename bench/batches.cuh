@@ -124,6 +124,9 @@ struct cublas_times {
 };
 cublas_times time_cublas(const bench &b, int m, int64_t count, const double *blocks);
 
+/* Times applications of inverses that are stored block by block and interleaved. */
+void measure_layouts(bench &b, double bytes);
+
 /* Times set-ups with all strategies of extraction: of tridiagonal and arrow matrices of 10,000 to
  * most_rows rows, of patterns of large matrices, and of the matrices in the files. */
 void measure_setups(bench &b, double most_rows, const std::vector<std::string> &files);
