@@ -508,6 +508,8 @@ def tables(results):
 
 # --- pictures ---
 
+POWERS = ("set termoption enhanced", "set format x '10^%L'")
+
 
 def draw_batches(results, path):
     def panel(size):
@@ -521,6 +523,8 @@ def draw_batches(results, path):
                 ("cuBLAS", COLOURS["cublas"], [(r["blocks"], r["cublas_gflops"]) for r in found]),
             ],
             "set logscale x",
+            "set xrange [800:250000]",
+            *POWERS,
         )
 
     common.picture(path, *map(panel, FIGURE_BOUNDS), width=1200)
@@ -560,8 +564,7 @@ def draw_patterns(results, path):
             "set-up / inversion alone",
             series,
             "set logscale x",
-            "set format x '10^%L'",
-            "set termoption enhanced",
+            *POWERS,
             "set yrange [0:*]",
         )
 
@@ -573,18 +576,18 @@ def draw_rows(results, path):
         series = []
         for bound, colour in BOUNDS.items():
             points = [
-                (n, 1e3 * setups(results, "rows", bound, n)[pattern]["MC"]["seconds"])
+                (n, 1e9 * setups(results, "rows", bound, n)[pattern]["MC"]["seconds"] / n)
                 for n in row_counts(results)
             ]
-            series.append((f"m = {bound}", colour, points))
+            series.append((f"{bound}", colour, points))
         return common.curves(
-            f"{pattern}, MC",
+            f"{pattern}, MC, by block size",
             "rows",
-            "milliseconds of the set-up",
+            "nanoseconds a row",
             series,
             "set logscale xy",
-            "set format x '10^%L'",
-            "set termoption enhanced",
+            "set key maxrows 1 samplen 1",
+            *POWERS,
         )
 
     common.picture(path, *map(panel, FIGURE6), width=1200)
@@ -597,7 +600,7 @@ def draw(results, folder):
         ("batches", draw_batches, "Figure 4: inversion of batches of blocks, GPU."),
         ("matrices", draw_matrices, "Figure 5: set-up over inversion alone, GPU. ~: its pattern."),
         ("patterns", draw_patterns, "Figure 6: set-up over inversion alone, GPU."),
-        ("rows", draw_rows, "Figure 7: time of the set-up over the number of rows, GPU."),
+        ("rows", draw_rows, "Figure 7: time of the set-up over the number of rows, for each row, GPU."),
     ]
     drawn = []
     for word, function, caption in pictures:
