@@ -176,7 +176,8 @@ def batches(b):
     files = [b.matrices / f"{name}.mtx.xz" for name in names] if matrices(b) is None else []
     files = [] if b.quick else [file for file in files if file.exists()]
     real = ["--matrices", *files] if files else []
-    b.run(b.program("bench_batches"), *quick, "--json", file, *real, output=os.devnull)
+    sections = ["--only", "imfabsew"]  # the papers' page has the others
+    b.run(b.program("bench_batches"), *sections, *quick, "--json", file, *real, output=os.devnull)
     b.script("batches_tables.py", b.page("h200-batches.md"), file)
 
 
