@@ -26,6 +26,8 @@ import subprocess
 import sys
 import tempfile
 
+import tables
+
 RANKS = {
     "OMP_NUM_THREADS": "1",
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -137,12 +139,6 @@ def table(results, ranks, keys):
     return lines
 
 
-def commit():
-    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], check=False,
-                          capture_output=True, text=True, cwd=pathlib.Path(__file__).parent)
-    return done.stdout.strip() or "unknown"
-
-
 def processor():
     try:
         text = pathlib.Path("/proc/cpuinfo").read_text()
@@ -165,7 +161,7 @@ def main():
     ranks = [int(r) for r in arguments.ranks.split(",")]
     head = [
         "# bisai and PETSc's block ILU on ranks of MPI", "",
-        f"{datetime.date.today()}, commit {commit()}, {processor()}, {os.cpu_count()} processors,",
+        f"{datetime.date.today()}, commit {tables.measured_commit()}, {processor()}, {os.cpu_count()} processors,",
         f"load {os.getloadavg()[0]:.1f} before the first run. The cavity of {arguments.size}² "
         "nodes, BAIJ with blocks of 3, GMRES(30), right",
         "preconditioning, to 1e-5, in PETSc's tutorial ex10. Times are in milliseconds, of the "
@@ -178,8 +174,10 @@ def main():
     ]
 
     def write(results):
-        lines = [*head, *table(results, ranks, arguments.settings.split(",")), ""]
-        pathlib.Path(arguments.output).write_text("\n".join(lines))
+        lines = [*head, *table(results, ranks, arguments.settings.split(","))]
+        figures = [{"setting": key, "ranks": count, "runs": runs}
+                   for (key, count), runs in results.items()]
+        tables.write(pathlib.Path(arguments.output), lines, tables.recorded(figures))
 
     with tempfile.TemporaryDirectory() as folder:
         system = pathlib.Path(folder) / "cavity.petsc"

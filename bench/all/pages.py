@@ -249,7 +249,7 @@ PAGES = [
         "petsc-mpi",
         "host",
         "bisai inside PETSc and PETSc's block ILU on the same number of ranks",
-        ["petsc-mpi.md"],
+        ["petsc-mpi.md", "petsc-mpi.json"],
         600,
         measure.petsc_mpi,
         [plugin, EX10, runs.tool("mpirun")],
