@@ -108,8 +108,9 @@ static void say_range(const reading *r, const bisai_option *option) {
     say("%s: %s: %s must be %s", r->flag, r->text, option->key, words);
   } else {
     if (option->words) snprintf(words, sizeof words, "%s or ", option->words[0]);
-    say("%s: %s: %s must be %s%s from %.10g to %.10g", r->flag, r->text, option->key, words,
-        option->type == BISAI_OPTION_INTEGER ? "an integer" : "a number", option->minimum,
+    say("%s: %s: %s must be %s%s %s %.10g %s %.10g", r->flag, r->text, option->key, words,
+        option->type == BISAI_OPTION_INTEGER ? "an integer" : "a number",
+        option->open ? "between" : "from", option->minimum, option->open ? "and" : "to",
         option->advised);
   }
 }

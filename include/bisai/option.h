@@ -78,6 +78,8 @@ typedef struct bisai_option {
   /** The largest value that bisai_option_parse() takes. A greater value is most likely a typing
    *  error, or needs further data that a text cannot give. */
   double advised;
+  /** `minimum`, `maximum` and `advised` themselves are not possible */
+  bool open;
   /** the words of a WORD, ordered by their numbers from 0 to `maximum`; the word of VECTORS; the
    *  word of an INTEGER or a NUMBER for the default value, which is then out of its range. NULL
    *  follows the last. Other options, and numbers without a word, have NULL */
@@ -97,7 +99,8 @@ BISAI_API void bisai_option_set(const bisai_option *option, double value, void *
  *  Numbers are as for strtod(), without infinity and NaN. Both may have a word for the default. The
  *  text of a flag is empty. A pointer has no text, and vectors have their word only.
  *  @param value  out; unchanged if false is returned
- *  @returns      true if the text is a value from `minimum` to `advised` */
+ *  @returns      true if the text is a value from `minimum` to `advised`, or between them if the
+ *                range is open */
 BISAI_API bool bisai_option_parse(const bisai_option *option, const char *text, double *value);
 
 #ifdef __cplusplus

@@ -56,6 +56,11 @@ static bool is_word_for_default(const bisai_option *option, const char *text) {
   return option->words && strcmp(option->words[0], text) == 0;
 }
 
+static bool is_inside(const bisai_option *option, double value, double largest) {
+  return option->open ? value > option->minimum && value < largest
+                      : value >= option->minimum && value <= largest;
+}
+
 bool bisai_option_parse(const bisai_option *option, const char *text, double *value) {
   double parsed = -1.0;
   switch (option->type) {
@@ -88,7 +93,7 @@ bool bisai_option_parse(const bisai_option *option, const char *text, double *va
     if (strcmp(option->words[0], text) == 0) *value = 0.0;
     return strcmp(option->words[0], text) == 0;
   }
-  if (parsed < option->minimum || parsed > option->advised) return false;
+  if (!is_inside(option, parsed, option->advised)) return false;
   *value = parsed;
   return true;
 }
@@ -97,7 +102,7 @@ bisai_status bsi_option_check(bisai_context *context, const bisai_option *option
                               const void *options) {
   const double value = bisai_option_get(option, options);
   const bool automatic = option->words && value == option->initial;
-  const bool inside = automatic || (value >= option->minimum && value <= option->maximum);
+  const bool inside = automatic || is_inside(option, value, option->maximum);
   switch (option->type) {
   case BISAI_OPTION_INTEGER:
     if (inside) return BISAI_OK;
@@ -108,6 +113,12 @@ bisai_status bsi_option_check(bisai_context *context, const bisai_option *option
                     (int)value, (int)option->minimum, (int)option->maximum);
   case BISAI_OPTION_NUMBER:
     if (inside && isfinite(value)) return BISAI_OK;
+    if (option->open && isfinite(option->maximum))
+      return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s %g: between %g and %g is needed",
+                      option->name, value, option->minimum, option->maximum);
+    if (option->open)
+      return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s %g: more than %g is needed",
+                      option->name, value, option->minimum);
     if (isfinite(option->maximum))
       return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s %g: %g … %g are possible", option->name,
                       value, option->minimum, option->maximum);

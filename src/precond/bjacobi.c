@@ -68,7 +68,7 @@ static const bisai_option table[] = {
      .maximum = INT32_MAX, .advised = BSI_ADVISED_STEPS},
     {BSI_PRECOND_OPTION(bjacobi.damping), .name = "damping", .key = "damping", .placeholder = "W",
      .petsc = "damping", .help = "damping of the relaxation sweeps", .type = BISAI_OPTION_NUMBER,
-     .initial = 1.0, .maximum = 2.0, .advised = 2.0},
+     .initial = 1.0, .maximum = 2.0, .advised = 2.0, .open = true},
     {BSI_PRECOND_OPTION(bjacobi.block_ptr), .name = "block_ptr", .help = "where the blocks begin",
      .type = BISAI_OPTION_POINTER},
     {BSI_PRECOND_OPTION(bjacobi.block_count), .name = "block_count", .help = "blocks of block_ptr",
@@ -116,9 +116,6 @@ static bisai_status bjacobi_check(bisai_context *context, const bisai_precond_op
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "adaptive storage goes with the form inverse alone, not with %s",
                     bisai_form_string(o->form));
-  if (!(o->damping > 0.0 && o->damping < 2.0))
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "damping %g: between 0 and 2 is needed",
-                    o->damping);
   return check_blocks(context, o, matrix->block_rows * matrix->block_size);
 }
 

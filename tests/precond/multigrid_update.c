@@ -464,6 +464,8 @@ static void null_vectors_are_checked(void **state) {
   expect_option_refused(o, "null_vectors: row 7 of vector 2 is inf");
   vectors[7 * VECTORS + 2] = (double)NAN;
   expect_option_refused(o, "null_vectors: row 7 of vector 2 is ");
+  for (int64_t i = 0; i < N; i++) vectors[i * VECTORS + 2] = 0.0;
+  expect_option_refused(o, "null_vectors: vector 2 is zero");
   free(vectors);
 }
 
