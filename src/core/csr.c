@@ -84,6 +84,20 @@ static int32_t *seen_by(const conversion *c, bsi_part part) {
   return seen;
 }
 
+/* A block column, from scalar column `begin` on. Most entries lie in the block column of the entry
+ * before, which saves a division. */
+typedef struct block_column {
+  int32_t index, begin;
+} block_column;
+
+/* Moves to the block column of scalar column j. Returns false if it was there already. */
+BSI_INLINE bool move_to(block_column *b, int32_t bs, int32_t j) {
+  if ((uint32_t)j - (uint32_t)b->begin < (uint32_t)bs) return false;
+  b->index = j / bs;
+  b->begin = b->index * bs;
+  return true;
+}
+
 /* row_ptr[row + 1] ← the blocks of each block row. Marks are negative, unlike positions. */
 static void count_part(void *job, bsi_part part) {
   const conversion *c = job;
@@ -92,9 +106,11 @@ static void count_part(void *job, bsi_part part) {
   const bsi_rows rows = block_rows_of(c, part);
   for (int32_t row = rows.begin; row < rows.end; row++) {
     const int32_t mark = -2 - row, end = d->row_ptr[last_row(c, row)];
+    block_column place = {0, -c->bs};
     int32_t blocks = 0;
     for (int32_t p = d->row_ptr[row * c->bs]; p < end; p++) {
-      int32_t *at = seen + d->col_idx[p] / c->bs;
+      if (!move_to(&place, c->bs, d->col_idx[p])) continue;
+      int32_t *at = seen + place.index;
       blocks += *at != mark;
       *at = mark;
     }
@@ -137,9 +153,11 @@ static void fill_columns(const conversion *c, int32_t *seen, int32_t row) {
   const bisai_csr_desc *d = c->csr;
   const int32_t first = c->row_ptr[row], last = c->row_ptr[row + 1] - 1;
   const int32_t end = d->row_ptr[last_row(c, row)];
+  block_column place = {0, -c->bs};
   int32_t next = first;
   for (int32_t p = d->row_ptr[row * c->bs]; p < end; p++) {
-    const int32_t column = d->col_idx[p] / c->bs;
+    if (!move_to(&place, c->bs, d->col_idx[p])) continue;
+    const int32_t column = place.index;
     if (seen[column] >= first && seen[column] <= last) continue;
     seen[column] = first;
     c->col_idx[next++] = column;
@@ -149,9 +167,10 @@ static void fill_columns(const conversion *c, int32_t *seen, int32_t row) {
   for (int32_t p = first; p < next; p++) seen[c->col_idx[p]] = p;
 }
 
-static double *value_at(const conversion *c, const int32_t *seen, int32_t i, int32_t j) {
-  const size_t bs = (size_t)c->bs, block = (size_t)seen[j / c->bs];
-  return c->values + block * bs * bs + (size_t)(j % c->bs) * bs + (size_t)(i % c->bs);
+/* Returns the place of row r of the first column of a block. */
+static double *values_of(const conversion *c, int32_t block, int32_t r) {
+  const size_t bs = (size_t)c->bs;
+  return c->values + (size_t)block * bs * bs + (size_t)r;
 }
 
 /* Fills in the values of a block row. At the first value that is not finite, records the entry and
@@ -162,18 +181,26 @@ static bool fill_values(const conversion *c, const int32_t *seen, int32_t row,
   const size_t per_block = (size_t)c->bs * (size_t)c->bs, begin = (size_t)c->row_ptr[row];
   memset(c->values + begin * per_block, 0,
          ((size_t)c->row_ptr[row + 1] - begin) * per_block * sizeof *c->values);
-  for (int32_t i = row * c->bs; i < last_row(c, row); i++)
-    for (int32_t p = d->row_ptr[i]; p < d->row_ptr[i + 1]; p++) {
-      double *value = value_at(c, seen, i, d->col_idx[p]);
-      *value += d->values[p];
+  const int32_t bs = c->bs, *col_idx = d->col_idx;
+  const double *given = d->values;
+  bsi_entry_map *map = c->map;
+  for (int32_t i = row * bs; i < last_row(c, row); i++) {
+    const int32_t end = d->row_ptr[i + 1];
+    block_column place = {0, -bs};
+    double *values = NULL;
+    for (int32_t p = d->row_ptr[i]; p < end; p++) {
+      if (move_to(&place, bs, col_idx[p])) values = values_of(c, seen[place.index], i - row * bs);
+      double *value = values + (size_t)(col_idx[p] - place.begin) * (size_t)bs;
+      *value += given[p];
       if (!isfinite(*value)) {
-        if (partial->row < 0 || i < partial->row) partial->row = i, partial->column = d->col_idx[p];
+        if (partial->row < 0 || i < partial->row) partial->row = i, partial->column = col_idx[p];
         return false;
       }
-      if (c->map) bsi_entry_map_set(c->map, p, (size_t)(value - c->values));
+      if (map) bsi_entry_map_set(map, p, (size_t)(value - c->values));
     }
+  }
   if (c->padded && row == c->block_rows - 1)
-    for (int32_t i = d->rows; i < c->block_rows * c->bs; i++) *value_at(c, seen, i, i) = 1.0;
+    for (int32_t r = d->rows - row * bs; r < bs; r++) values_of(c, seen[row], r)[r * bs] = 1.0;
   return true;
 }
 
