@@ -187,7 +187,7 @@ static bool fill_values(const conversion *c, const int32_t *seen, int32_t row,
   for (int32_t i = row * bs; i < last_row(c, row); i++) {
     const int32_t end = d->row_ptr[i + 1];
     block_column place = {0, -bs};
-    double *values = NULL;
+    double *values = c->values;
     for (int32_t p = d->row_ptr[i]; p < end; p++) {
       if (move_to(&place, bs, col_idx[p])) values = values_of(c, seen[place.index], i - row * bs);
       double *value = values + (size_t)(col_idx[p] - place.begin) * (size_t)bs;
