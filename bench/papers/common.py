@@ -127,7 +127,8 @@ def machine(backend):
     for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
             model = line.split(":", 1)[1].strip()
-    text = f"{model}, {os.cpu_count()} processors"
+    used, there = len(os.sched_getaffinity(0)), os.cpu_count()
+    text = f"{model}, {used if used == there else f'{used} of {there}'} processors"
     if backend == "cuda" and shutil.which("nvidia-smi"):
         query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
         gpus = subprocess.run(query, capture_output=True, text=True).stdout.splitlines()

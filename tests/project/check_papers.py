@@ -50,7 +50,7 @@ def made_up_figures(module):
     for case in module.CASES:
         methods = [*case.published, module.OWN, *module.THEIRS]
         cases[case.name] = {
-            "source": "stand-in",
+            "source": "stand-in", "matrix": {"block_rows": 300},
             "runs": {m: made_up_run(m, 2.0**i, 10 + i) for i, m in enumerate(methods)}}
     return {**cases, "pattern": {"block_rows": 300, "cells": [[0, 0, 5], [1, 1, 2]]}}
 
