@@ -36,9 +36,14 @@ BSI_INLINE void add_block(const int bs, const bisai_value_type type, const int c
     bsi_column_add_product(bs, &sum[v], block, p->x + v * p->ldx + (int64_t)p->a->col_idx[q] * bs);
 }
 
+/* The fields of the job are copied, because the compiler would read them again after each value
+ * that it stores. */
 BSI_INLINE void product_rows(const int bs, const bisai_value_type type, const int columns,
-                             const product *p, const int32_t begin, const int32_t end) {
-  const bisai_bcsr *a = p->a;
+                             const product *job, const int32_t begin, const int32_t end) {
+  const bisai_bcsr matrix = *job->a, *a = &matrix;
+  product copy = *job;
+  copy.a = a;
+  const product *p = &copy;
   const size_t bytes = (size_t)(bs * bs) * bsi_value_bytes(type);
   for (int32_t i = begin; i < end; i++) {
     bsi_prefetch_ahead(a->values, (size_t)a->row_ptr[i] * bytes, (size_t)a->row_ptr[i + 1] * bytes,

@@ -63,8 +63,14 @@ BSI_INLINE void residual_of_row(const int bs, const bool narrow, const relaxatio
   bsi_column_store(bs, &sum, residual);
 }
 
-BSI_INLINE void relax_rows(const int bs, const bool narrow, const relaxation *j,
+/* The fields of the job are copied, because the compiler would read them again after each value
+ * that it stores. */
+BSI_INLINE void relax_rows(const int bs, const bool narrow, const relaxation *job,
                            const int32_t begin, const int32_t end) {
+  const bisai_bcsr matrix = *job->a;
+  relaxation copy = *job;
+  copy.a = &matrix;
+  const relaxation *j = &copy;
   for (int32_t i = begin; i < end; i++) {
     const int64_t row = (int64_t)i * bs;
     double residual[BISAI_MAX_BLOCK_SIZE];
