@@ -187,21 +187,21 @@ BSI_INLINE void add_product(const int h, const int m, const int w, const double 
  * have left is not read. */
 BSI_INLINE void multiply_row(const int h, const int m, const int w, const values_job *job,
                              int32_t i, int32_t *places) {
-  const bsi_sparse *a = job->a, *b = job->b;
-  const bsi_sparse *c = job->c;
-  const int32_t begin = c->row_ptr[i], end = c->row_ptr[i + 1];
-  double *values = c->values + bsi_sparse_offset(c, begin);
-  memset(values, 0, (size_t)(end - begin) * (size_t)(h * w) * sizeof *values);
-  for (int32_t at = begin; at < end; at++) places[hash_of(c->col_idx[at])] = at;
-  for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
-    const int32_t k = a->col_idx[p];
-    const double *left = a->values ? a->values + bsi_sparse_offset(a, p) : NULL;
-    for (int32_t q = b->row_ptr[k]; q < b->row_ptr[k + 1]; q++) {
-      const int32_t j = b->col_idx[q];
+  /* copies, because the compiler would read the fields again after each value that it stores */
+  const bsi_sparse a = *job->a, b = *job->b, c = *job->c;
+  const size_t of_a = (size_t)(h * m), of_b = (size_t)(m * w), of_c = (size_t)(h * w);
+  const int32_t begin = c.row_ptr[i], end = c.row_ptr[i + 1];
+  memset(c.values + (size_t)begin * of_c, 0, (size_t)(end - begin) * of_c * sizeof *c.values);
+  for (int32_t at = begin; at < end; at++) places[hash_of(c.col_idx[at])] = at;
+  for (int32_t p = a.row_ptr[i]; p < a.row_ptr[i + 1]; p++) {
+    const int32_t k = a.col_idx[p], last = b.row_ptr[k + 1];
+    const double *left = a.values ? a.values + (size_t)p * of_a : NULL;
+    for (int32_t q = b.row_ptr[k]; q < last; q++) {
+      const int32_t j = b.col_idx[q];
       int32_t at = places[hash_of(j)];
-      if (c->col_idx[at] != j) at = bsi_lower_bound(c->col_idx, begin, end, j);
-      add_product(h, m, w, left, b->values ? b->values + bsi_sparse_offset(b, q) : NULL,
-                  c->values + bsi_sparse_offset(c, at));
+      if (c.col_idx[at] != j) at = bsi_lower_bound(c.col_idx, begin, end, j);
+      add_product(h, m, w, left, b.values ? b.values + (size_t)q * of_b : NULL,
+                  c.values + (size_t)at * of_c);
     }
   }
 }
