@@ -12,8 +12,6 @@ import sys
 import tempfile
 import time
 
-import tables
-
 SCRIPTS = pathlib.Path(__file__).resolve().parents[1]
 
 
@@ -62,7 +60,7 @@ class Bench:
 
     def label(self, file, words, methods):
         """Adds the command and the METHODs to the figures of `bisai compare`."""
-        document = tables.read_json(file)
+        document = json.loads(file.read_text().replace(f"{self.raw}/", ""))
         names = (str(word).replace(f"{self.raw}/", "") for word in words)
         names = (pathlib.PurePath(word).name if word.startswith("/") else word for word in names)
         document["command"] = shlex.join(["bisai", *names])

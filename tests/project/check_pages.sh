@@ -27,6 +27,7 @@ need compare-cpu.md '| `mg` |'
 need compare-cpu.md '^A remark.$'
 ! grep -q '^old$' "$folder/compare-cpu.md" || { echo "the old page is still there"; exit 1; }
 need compare-cpu.json '"commit": "abcdef0"'
+! grep bisai-pages "$folder"/compare-cpu.* || { echo "folders of this machine are on the page"; exit 1; }
 
 # times of real matrices are of several warm runs, minimum and median
 "$build/bisai" convert --case reaction --size 8 "$folder/none/small.mtx" --rhs none > "$folder/convert.txt"
