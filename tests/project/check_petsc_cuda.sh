@@ -25,12 +25,18 @@ run() { # run STATUS ARGUMENT…: output in `said`, the calls of programs in `ca
 expect() { # expect FILE TEXT
   grep -qF -e "$2" "$1" || { echo "'$2' is not in $1:"; cat "$1"; exit 1; }
 }
-# A file of PETSc with the line that the patch changes and its neighbours, or with another line.
+# The files of PETSc that the patch changes, with its lines and their neighbours; or with another
+# line.
 archive() { # archive VERSION TYPE
-  folder=petsc-$1/src/vec/vec/interface
-  mkdir -p "$folder"
-  sed -n 's/^[- ]//p' scripts/petsc-cuda.patch | sed '/^-- a/d' | sed "s/VECSTANDARD/$2/" \
-    >"$folder/vector.c"
+  awk -v root="petsc-$1" -v type="$2" '
+    /^--- a\// {
+      file = root "/" substr($2, 3)
+      folder = file
+      sub(/\/[^\/]*$/, "", folder)
+      system("mkdir -p " folder)
+      next
+    }
+    file && /^[- ]/ { gsub(/VECSTANDARD/, type); print substr($0, 2) >file }' scripts/petsc-cuda.patch
   tar -czf "petsc-$1.tar.gz" "petsc-$1"
   rm -r "petsc-$1"
 }
@@ -53,6 +59,7 @@ expect calls "--with-mpi-dir=$work/mpi"
 expect calls "MAKE_NP=3 all"
 expect said "PKG_CONFIG_PATH=$work/built/petsc-9.1.0/cuda/lib/pkgconfig"
 expect built/petsc-9.1.0/src/vec/vec/interface/vector.c "PetscCall(VecSetFromOptions(vec))"
+expect built/petsc-9.1.0/src/vec/vec/impls/seq/cupm/vecseqcupm_impl.hpp "  __syncthreads();"
 
 run 0 --source "$work/petsc-9.1.0.tar.gz" --folder built
 [ ! -s calls ] || { echo "what is there was made again:"; cat calls; exit 1; }
