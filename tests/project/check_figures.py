@@ -170,23 +170,35 @@ class Document:
         """Returns the text with the figures of the files."""
         text = self.text
         for entry in self.entries:
-            if entry.kind == "output":
-                known = self.functions["example"](entry.name)["output"]
-                for block in blocks_of_code(text):
-                    if entry.text in block[1]:
-                        new = [nearest(old, known) for old in block[1].splitlines()]
-                        text = text.replace(block[1], "\n".join(new) + "\n")
-            if entry.kind != "figures" or re.search(entry.pattern(self.functions), text):
-                continue
-            values = [value for is_figure, value in entry.pieces(self.functions) if is_figure]
-            old = re.search(entry.pattern(self.functions, SOME_FIGURE), text)
-            if old:
-                new, at = "", old.start()
-                for i, value in enumerate(values, 1):
-                    new += text[at:old.start(i)] + value
-                    at = old.end(i)
-                text = text[:old.start()] + new + text[at:]
+            try:
+                text = getattr(self, f"write_{entry.kind.replace(' ', '_')}")(entry, text)
+            except Exception as error:
+                print(f"{entry.place}: {type(error).__name__}: {error}")
         return text
+
+    def write_not_measured(self, entry, text):
+        return text
+
+    def write_output(self, entry, text):
+        known = self.functions["example"](entry.name)["output"]
+        for block in blocks_of_code(text):
+            if entry.text in block[1]:
+                new = [nearest(old, known) for old in block[1].splitlines()]
+                text = text.replace(block[1], "\n".join(new) + "\n")
+        return text
+
+    def write_figures(self, entry, text):
+        if re.search(entry.pattern(self.functions), text):
+            return text
+        values = [value for is_figure, value in entry.pieces(self.functions) if is_figure]
+        old = re.search(entry.pattern(self.functions, SOME_FIGURE), text)
+        if not old:
+            return text
+        new, at = "", old.start()
+        for i, value in enumerate(values, 1):
+            new += text[at:old.start(i)] + value
+            at = old.end(i)
+        return text[:old.start()] + new + text[at:]
 
 
 def spoiled(name, text, found, functions):
