@@ -172,16 +172,36 @@ def mpi_times():
     ]
 
 
+def batches():
+    """Returns the figures of bench_batches."""
+    return tables.recorded(load("h200-batches"))[0]["results"]
+
+
 def extraction_of_auto():
     """Returns the most that MC, which `auto` is, takes over the fastest kind of extraction."""
     times = {}
-    documents = load("h200-batches")
-    document = documents[0] if isinstance(documents, list) else documents
-    for f in document["results"]:
+    for f in batches():
         if f["section"] in ("extraction", "real"):
             name, kind = f["what"].rsplit(" ", 1)
             times.setdefault((name, f["most"]), {})[kind] = f["seconds"]
     return max(min(of["MC"], of["auto"]) / min(of.values()) for of in times.values())
+
+
+def best_form(size):
+    """Returns the form of block-Jacobi with the fastest set-up of blocks of this size."""
+    forms = [f for f in batches() if f["section"] == "forms" and f["size"] == size]
+    return min((f["setup"], f["what"]) for f in forms if f["what"] != "cublas")[1]
+
+
+def gain_of_adaptive(size):
+    """Returns how many times faster adaptive blocks are applied to a vector than fp64."""
+    found = [
+        f["speedup_over_fp64"]
+        for f in batches()
+        if f["section"] == "apply" and f["size"] == size and f["vectors"] == 1
+        if f["what"] == "adaptive"
+    ]
+    return only(found, f"adaptive blocks of {size} rows")
 
 
 # --- real matrices ---
