@@ -612,7 +612,7 @@ def draw(results, folder):
         ("batches", draw_batches, "Figure 4: inversion of batches of blocks, GPU."),
         ("matrices", draw_matrices, "Figure 5: set-up over inversion alone, GPU. ~: its pattern."),
         ("patterns", draw_patterns, "Figure 6: set-up over inversion alone, GPU."),
-        ("rows", draw_rows, "Figure 7: time of the set-up for each row, over the number of rows, GPU."),
+        ("rows", draw_rows, "Figure 7: time of the set-up for each row, by their number, GPU."),
     ]
     drawn = []
     for word, function, caption in pictures:
