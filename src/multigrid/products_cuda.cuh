@@ -107,110 +107,53 @@ __global__ void __launch_bounds__(BLOCK_THREADS) multiply_short_rows(const produ
 
 /* --- rows of C in shared memory --- */
 
-/* The blocks of A, of so many values, that a group of lanes keeps in shared memory. Their lanes
- * would read every value of them together, from as many lines of the cache as a warp has groups.
- * Large blocks stay where they are. */
-constexpr __host__ __device__ int blocks_at_hand(int values) {
-  return values > 18 ? 0 : values > 9 ? 4 : 8;
-}
-
 /* The part of a row of C that a group of lanes has. */
 struct row_window {
   const int32_t *columns;
   int count;
   /* the blocks, column by column */
   double *sums;
-  /* blocks of A */
-  double *at_hand;
 };
 
-/* What a lane multiplies next: a column of block q of B, in column j of C. q ≥ end: nothing.
- *   COUNT: the values of the column */
-template <int COUNT> struct factor {
-  int32_t q, end, j;
-  double values[COUNT];
-};
-
-/* Template parameters: those of load_factor(). */
+/* Adds A_p times the blocks `q` … `end` − 1 of B, as far as their columns are in the window. No two
+ * lanes add to the same column of a block. Template parameters: those of load_factor(). */
 template <int H, int M, bool A, bool B>
-__device__ __forceinline__ factor<A && B ? M : H> next_factor(const product &s, int32_t p,
-                                                              int32_t q, int32_t end, int column) {
-  factor<(A && B) ? M : H> f = {q, end, -1, {}};
-  if (q < end) {
-    f.j = __ldg(s.b_col + q);
-    load_factor<H, M, A, B>(s, p, q, column, f.values);
-  }
-  return f;
-}
-
-/* sum ← sum + the block of A at `left` times the column */
-template <int H, int M>
-__device__ __forceinline__ void add_at_hand(const double *left, const double (&right)[M],
-                                            double (&sum)[H]) {
+__device__ __forceinline__ void add_row(const product &s, const row_window &w, int member,
+                                        int32_t p, int32_t q, int32_t end) {
+  const int width = s.width, step = s.lanes / width, column = member % width;
+  if (member >= step * width) return;
+  for (q += member / width; q < end; q += step) {
+    double right[A && B ? M : H], sum[H];
+    const int32_t j = __ldg(s.b_col + q);
+    load_factor<H, M, A, B>(s, p, q, column, right);
+    const int32_t place = bsi_find_column(w.columns, 0, w.count, j);
+    if (place < 0) continue;
+    double *to = w.sums + (place * width + column) * H;
 #pragma unroll
-  for (int k = 0; k < M; k++)
+    for (int r = 0; r < H; r++) sum[r] = to[r];
+    add_product<H, M, A, B>(s, p, right, sum);
 #pragma unroll
-    for (int r = 0; r < H; r++) sum[r] += left[k * H + r] * right[k];
-}
-
-/* Adds A_p times the blocks of B from f.q on, `step` blocks apart, as far as their columns are in
- * the window. No two lanes add to the same column of a block.
- *   left: A_p in shared memory, or NULL
- * Template parameters: those of load_factor(). */
-template <int H, int M, bool A, bool B>
-__device__ __forceinline__ void add_row(const product &s, const row_window &w, int32_t p,
-                                        const double *left, int column, int step,
-                                        factor<A && B ? M : H> f) {
-  while (f.q < f.end) {
-    const int32_t place = bsi_find_column(w.columns, 0, w.count, f.j);
-    if (place >= 0) {
-      double *to = w.sums + (place * s.width + column) * H, sum[H];
-#pragma unroll
-      for (int r = 0; r < H; r++) sum[r] = to[r];
-      if constexpr (A && B && blocks_at_hand(H * M) > 0)
-        add_at_hand<H, M>(left, f.values, sum);
-      else
-        add_product<H, M, A, B>(s, p, f.values, sum);
-#pragma unroll
-      for (int r = 0; r < H; r++) to[r] = sum[r];
-    }
-    f = next_factor<H, M, A, B>(s, p, f.q + step, f.end, column);
+    for (int r = 0; r < H; r++) to[r] = sum[r];
   }
 }
 
 /* Adds all products of row i to the window. Each lane of `mask` finds the row of B that one of the
- * next blocks of A multiplies. What the next block multiplies is loaded before a block is
- * multiplied. Template parameters: those of load_factor(). */
+ * next blocks of A multiplies. Template parameters: those of load_factor(). */
 template <int H, int M, bool A, bool B>
 __device__ __forceinline__ void add_rows(const product &s, const row_window &w, int64_t i,
                                          int member, unsigned mask) {
-  constexpr int AT_HAND = A && B ? blocks_at_hand(H * M) : 0, COUNT = A && B ? M : H;
-  const int lanes = s.lanes, step = lanes / s.width, column = member % s.width,
-            first = member / s.width, most = AT_HAND > 0 ? min(lanes, AT_HAND) : lanes;
-  const bool works = first < step;
   const int32_t last = __ldg(s.a_ptr + i + 1);
-  for (int32_t base = __ldg(s.a_ptr + i); base < last; base += most) {
-    const int blocks = min(most, last - base);
+  for (int32_t base = __ldg(s.a_ptr + i); base < last; base += s.lanes) {
     int32_t begin = 0, end = 0;
-    if (member < blocks) {
+    if (member < last - base) {
       const int32_t k = __ldg(s.a_col + base + member);
       begin = __ldg(s.b_ptr + k);
       end = __ldg(s.b_ptr + k + 1);
     }
-    if constexpr (AT_HAND > 0) {
-      for (int v = member; v < blocks * (H * M); v += lanes)
-        w.at_hand[v] = __ldg(s.a + static_cast<int64_t>(base) * (H * M) + v);
-      __syncwarp(mask);
-    }
-    const int32_t q0 = __shfl_sync(mask, begin, 0, lanes), end0 = __shfl_sync(mask, end, 0, lanes);
-    factor<COUNT> next = next_factor<H, M, A, B>(s, base, q0 + first, works ? end0 : 0, column);
+    const int blocks = min(s.lanes, last - base);
     for (int n = 0; n < blocks; n++) {
-      const factor<COUNT> now = next;
-      const int32_t q = __shfl_sync(mask, begin, n + 1, lanes),
-                    q_end = __shfl_sync(mask, end, n + 1, lanes);
-      if (n + 1 < blocks)
-        next = next_factor<H, M, A, B>(s, base + n + 1, q + first, works ? q_end : 0, column);
-      add_row<H, M, A, B>(s, w, base + n, w.at_hand + n * (H * M), column, step, now);
+      add_row<H, M, A, B>(s, w, member, base + n, __shfl_sync(mask, begin, n, s.lanes),
+                          __shfl_sync(mask, end, n, s.lanes));
       __syncwarp(mask); /* the next block may add to the same places */
     }
   }
@@ -226,11 +169,9 @@ __global__ void __launch_bounds__(BLOCK_THREADS) multiply_rows(const product s) 
   const unsigned mask = BSI_FULL_WARP >> (BSI_WARP - lanes)
                                              << (threadIdx.x % BSI_WARP / lanes * lanes);
   const int64_t i = blockIdx.x * static_cast<int64_t>(groups) + group;
-  constexpr int AT_HAND = A && B ? blocks_at_hand(H * M) * (H * M) : 0;
-  double *sums = shared + group * s.window * size,
-         *at_hand = shared + groups * s.window * size + group * AT_HAND;
+  double *sums = shared + group * s.window * size;
   int32_t *columns =
-      reinterpret_cast<int32_t *>(shared + groups * (s.window * size + AT_HAND)) + group * s.window;
+      reinterpret_cast<int32_t *>(shared + groups * s.window * size) + group * s.window;
   bsi_wait_for_predecessor();
   if (i >= s.rows) return;
   const int32_t end = __ldg(s.c_ptr + i + 1);
@@ -239,7 +180,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS) multiply_rows(const product s) 
     for (int v = member; v < count * size; v += lanes) sums[v] = 0.0;
     for (int v = member; v < count; v += lanes) columns[v] = __ldg(s.c_col + first + v);
     __syncwarp(mask);
-    add_rows<H, M, A, B>(s, {columns, count, sums, at_hand}, i, member, mask);
+    add_rows<H, M, A, B>(s, {columns, count, sums}, i, member, mask);
     __syncwarp(mask);
     double *to = s.c + static_cast<int64_t>(first) * size;
     for (int v = member; v < count * size; v += lanes) to[v] = sums[v];

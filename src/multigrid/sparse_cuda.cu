@@ -62,12 +62,6 @@ int bytes_of_block(const product &s) {
   return static_cast<int>(sizeof(double)) * s.height * s.width + static_cast<int>(sizeof(int32_t));
 }
 
-/* Returns the bytes of the blocks of A that the lanes of a row have in shared memory. */
-int bytes_at_hand(const product &s) {
-  const int values = s.height * s.inner;
-  return s.a && s.b ? static_cast<int>(sizeof(double)) * blocks_at_hand(values) * values : 0;
-}
-
 /* Sets the lanes and the window. Returns false if the rows of C are too long for shared memory.
  *   length: the mean number of blocks of a row of B
  *   longest: the most blocks of a row of C, 0: unknown */
@@ -79,8 +73,7 @@ bool fits_shared(product *s, double length, int32_t longest) {
                                  s->rows <= FEW_THREADS / (2 * s->lanes)))
     s->lanes *= 2;
   for (; s->lanes <= BSI_WARP; s->lanes *= 2) {
-    const int of_row = MOST_SHARED / (BLOCK_THREADS / s->lanes) - bytes_at_hand(*s),
-              most = of_row / bytes_of_block(*s);
+    const int most = MOST_SHARED / (BLOCK_THREADS / s->lanes * bytes_of_block(*s));
     s->window = longest < most ? longest : most;
     if (mean <= most && longest / MOST_PASSES <= most) return true;
   }
@@ -141,9 +134,8 @@ static bisai_status multiply_values(bisai_context *context, const bsi_sparse *a,
                      s);
   } else if (of_shape.by_rows && fits_shared(&s, length, c->longest)) {
     const int groups = BLOCK_THREADS / s.lanes;
-    bsi_launch_early(
-        context, of_shape.by_rows, bsi_grid(s.rows, groups), BLOCK_THREADS,
-        static_cast<size_t>(groups) * (s.window * bytes_of_block(s) + bytes_at_hand(s)), s);
+    bsi_launch_early(context, of_shape.by_rows, bsi_grid(s.rows, groups), BLOCK_THREADS,
+                     static_cast<size_t>(groups) * s.window * bytes_of_block(s), s);
   } else if (of_shape.by_blocks) {
     bsi_launch_early(context, of_shape.by_blocks, grid_of_blocks(s.blocks, s.width), BLOCK_THREADS,
                      0, s);
