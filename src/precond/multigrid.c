@@ -112,18 +112,22 @@ static const bisai_option table[] = {
      .maximum = INT32_MAX, .advised = INT32_MAX}};
 static const bsi_option_list own_options = BSI_OPTION_LIST(table);
 
+static bool is_zero(const bisai_multigrid_options *o, int64_t rows, int vector) {
+  int64_t row = 0;
+  while (row < rows && o->null_vectors[row * o->null_count + vector] == 0.0) row++;
+  return row == rows;
+}
+
 /* A vector of zeros would be dropped in every aggregate. */
 static bisai_status check_vectors(bisai_context *context, const bisai_multigrid_options *o,
                                   int64_t rows) {
-  bool nonzero[BISAI_MULTIGRID_VECTORS] = {false};
-  for (int64_t k = 0; o->null_vectors && k < rows * o->null_count; k++)
+  if (!o->null_vectors || rows == 0) return BISAI_OK;
+  for (int64_t k = 0; k < rows * o->null_count; k++)
     if (!isfinite(o->null_vectors[k]))
       return bsi_fail(context, BISAI_INVALID_ARGUMENT, "null_vectors: row %lld of vector %d is %g",
                       (long long)(k / o->null_count), (int)(k % o->null_count), o->null_vectors[k]);
-  for (int64_t k = 0; o->null_vectors && k < rows * o->null_count; k++)
-    if (o->null_vectors[k] != 0.0) nonzero[k % o->null_count] = true;
-  for (int c = 0; o->null_vectors && rows > 0 && c < o->null_count; c++)
-    if (!nonzero[c])
+  for (int c = 0; c < o->null_count; c++)
+    if (is_zero(o, rows, c))
       return bsi_fail(context, BISAI_INVALID_ARGUMENT, "null_vectors: vector %d is zero", c);
   return BISAI_OK;
 }
