@@ -19,7 +19,7 @@ enum {
    * the pivot tile is computed once for them */
   SHARED_TILES = 2,
   /* the most tiles on a side for which each tile has a thread block */
-  FEW_TILES = 16
+  FEW_TILES = 24
 };
 
 /* The tile with the values of a matrix at row tile i and column tile j, column by column. Rows and
