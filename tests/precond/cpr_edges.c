@@ -387,7 +387,7 @@ static void options_out_of_range_are_refused_by_name(void **state) {
   expect_refused(a, &o, BISAI_INVALID_ARGUMENT, "weights and storage: ");
   o.cpr.weights = o.cpr.storage = NULL;
   o.multigrid.damping = 0.0;
-  expect_refused(a, &o, BISAI_INVALID_ARGUMENT, "pressure matrix: damping 0");
+  expect_refused(a, &o, BISAI_INVALID_ARGUMENT, "damping 0: between 0 and 2 is needed");
   o = cpr(BISAI_SECOND_ISAI);
   o.isai.power = -1;
   expect_refused(a, &o, BISAI_INVALID_ARGUMENT, "power -1");
