@@ -84,6 +84,12 @@ static bool small_enough(const bsi_hierarchy *h, const bsi_level *level) {
   return bsi_level_rows(level) <= h->setup.options.coarsest;
 }
 
+/* The coarsest level has no transfers. */
+static bisai_status end_levels(bsi_hierarchy *h, bsi_level *coarsest) {
+  bsi_transfers_destroy(h->context, coarsest);
+  return BISAI_OK;
+}
+
 /* Makes the next level, unless this one is the coarsest. */
 static bisai_status add_level(bsi_hierarchy *h, bsi_coarsening *c) {
   bsi_level *level = &h->levels[h->count - 1];
@@ -91,10 +97,7 @@ static bisai_status add_level(bsi_hierarchy *h, bsi_coarsening *c) {
   BSI_TRY(bsi_diagonal_create(h, level));
   BSI_TRY(bsi_radius_estimate(h, level));
   if (h->count < h->setup.options.levels) BSI_TRY(coarsen(h, level, c, &coarse));
-  if (!coarse) {
-    bsi_transfers_destroy(h->context, level);
-    return BISAI_OK;
-  }
+  if (!coarse) return end_levels(h, level);
   h->levels[h->count] = (bsi_level){.matrix = coarse, .own = coarse};
   h->count++;
   return bsi_transfers_update(h, level, coarse, true);
