@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* z_b = D_b⁻¹ v_b on the host. Each block is read once for all vectors. Narrow values are widened to
- * fp64: in registers by a product with one vector, otherwise into a buffer. */
+/* z_b = D_b⁻¹ v_b on the host. Each block is read once for all vectors. Narrow values are widened
+ * to fp64: in registers by a product with one vector, otherwise into a buffer. */
 #include "core/block_decompose.h"
 #include "core/block_sizes.h"
 #include "core/parallel.h"
@@ -43,8 +43,8 @@ static void (*const multiply_functions[BSI_SPECIAL_SIZES + 1])(const double *, c
                                                                            BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
-/* y ← E x for `4·quads` rows of a block of `columns` columns, which begin `height` values apart. The
- * sums stay in registers. */
+/* y ← E x for `4·quads` rows of a block of `columns` columns, which begin `height` values apart.
+ * The sums stay in registers. */
 BSI_INLINE void multiply_quads(const bisai_value_type format, const int quads, const int columns,
                                const char *e, const int32_t height, const double *x, double *y) {
   bsi_quad sum[4] = {{0}};

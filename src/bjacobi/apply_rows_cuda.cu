@@ -2,8 +2,9 @@
 /* y = D⁻¹ x for one vector and inverses of one size whose formats may be narrow. With a lane a row,
  * as for fp64, the narrow values would be loaded in small pieces, and the shuffles of x would take
  * longer than the values (per value two shuffles of two cycles of a multiprocessor). Here a lane
- * takes several rows of a block, whose values of a column it loads at once. x lies in shared memory,
- * and a lane reads it once for all its rows. Each sum has the order of the other kernels. */
+ * takes several rows of a block, whose values of a column it loads at once. x lies in shared
+ * memory, and a lane reads it once for all its rows. Each sum has the order of the other
+ * kernels. */
 #include "bjacobi/apply_job_cuda.cuh"
 #include "core/context_impl.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Solves with decompositions on a device: equations in bjacobi/bjacobi.h. A thread block is a warp.
  * It copies some blocks into shared memory, where the values wait for their turn without registers,
- * and where rows are as near as columns. Then a sub-warp of few lanes solves with each block. Lane q
- * of L has rows q, q + L, … of the block, so that a sum over a row takes log₂ L exchanges. Blocks of
- * similar sizes share a warp: the groups are in the order of their classes. */
+ * and where rows are as near as columns. Then a sub-warp of few lanes solves with each block. Lane
+ * q of L has rows q, q + L, … of the block, so that a sum over a row takes log₂ L exchanges. Blocks
+ * of similar sizes share a warp: the groups are in the order of their classes. */
 #include <algorithm>
 
 #include "bjacobi/apply_job_cuda.cuh"
@@ -171,7 +171,8 @@ __device__ __forceinline__ void solve_lu(const share &b, double (&y)[R][VECTORS]
 }
 
 /* Solves with a Gauss–Huard decomposition. The lane of y_k adds it to the sum over row k, so that
- * all lanes of the block get y_k from the exchanges. Template parameters: as those of solve_lu(). */
+ * all lanes of the block get y_k from the exchanges. Template parameters: as those of
+ * solve_lu(). */
 template <int L, int R, int VECTORS>
 __device__ __forceinline__ void solve_gauss_huard(const share &b, bool transposed,
                                                   double (&y)[R][VECTORS]) {

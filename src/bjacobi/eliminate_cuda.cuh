@@ -169,8 +169,8 @@ static __device__ __forceinline__ unsigned bsi_high_magnitude(double value) {
   return static_cast<unsigned>(__double2hiint(value)) & 0x7fffffffu;
 }
 
-/* Returns the upper half of the largest magnitude in a column, of which the lane has R values, among
- * rows that are not used. LANES: as in bsi_sub_largest(). */
+/* Returns the upper half of the largest magnitude in a column, of which the lane has R values,
+ * among rows that are not used. LANES: as in bsi_sub_largest(). */
 template <int R, int LANES>
 static __device__ __forceinline__ unsigned bsi_largest_unused(const bsi_sub_warp &w,
                                                               const bool (&used)[R],
@@ -235,9 +235,9 @@ static __device__ __forceinline__ double2 bsi_take_pair(const double *from, int 
 /* Inverts the block whose rows the lane has in a[·][0 … m − 1]. Row s becomes row e.step[s] of the
  * inverse; its column of the pivot of step j is in a[s][M − max_rows + j]. Columns move down by one
  * register in each step, so that every step is the same code. Pivot rows are scaled at the end. Two
- * pivots that agree in their exponent and the first 20 bits of their fraction count as equal. A step
- * updates the next step's column first, and searches the next pivot among the updates of the others:
- * the search is a chain of exchanges that would otherwise be waited for.
+ * pivots that agree in their exponent and the first 20 bits of their fraction count as equal. A
+ * step updates the next step's column first, and searches the next pivot among the updates of the
+ * others: the search is a chain of exchanges that would otherwise be waited for.
  * M: the most rows of a block.
  * R: the rows of a lane.
  * LANES: as in bsi_sub_largest().

@@ -29,8 +29,8 @@ static __device__ __forceinline__ double bsi_norm1(const bsi_lane &l, const doub
   return bsi_sub_largest<LANES>(l.w, bsi_column_sums<R>(l, tile, [](double v) { return fabs(v); }));
 }
 
-/* Returns the first format of the list that all blocks of the lane's group may have. R, LANES: as in
- * bsi_norm1(). */
+/* Returns the first format of the list that all blocks of the lane's group may have. R, LANES: as
+ * in bsi_norm1(). */
 template <int R, int LANES>
 static __device__ bisai_value_type bsi_choose_adaptive_format(const bsi_values_job &p,
                                                               const bsi_lane &l, double norm,

@@ -26,7 +26,8 @@ enum {
   FEW_THREADS = 1 << 16
 };
 
-/* Lanes hold this many times the mean number of values of a row, so that most rows take one pass. */
+/* Lanes hold this many times the mean number of values of a row, so that most rows take one
+ * pass. */
 constexpr double ROOM = 1.5;
 
 /* NULL: there is no such kernel */

@@ -155,7 +155,8 @@ __device__ __forceinline__ void find_factors(int k, bool open, double &value, ti
   value = lane == pivot ? 1.0 : -factor;
 }
 
-/* The record takes the pivots of the first `count` rows, which are in the matrix. One warp calls. */
+/* The record takes the pivots of the first `count` rows, which are in the matrix. One warp
+ * calls. */
 __device__ __forceinline__ void record_pivots(const tile_pivots &p, int count, bool begins,
                                               pivot_record *record) {
   const int lane = threadIdx.x % BSI_WARP;

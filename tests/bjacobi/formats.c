@@ -181,8 +181,8 @@ static bool admits(bisai_formats formats, bisai_value_type type) {
   }
 }
 
-/* Every group has the first admitted format of the list that all its blocks may have, its values are those
- * rounded, and the digits are there. */
+/* Every group has the first admitted format of the list that all its blocks may have, its values
+ * are those rounded, and the digits are there. */
 static void expect_justified(const blocks *b, const bisai_bcsr *matrix, int digits,
                              bisai_formats formats, int32_t group_rows, int64_t counts[FORMATS]) {
   double *exact = stored_in(b, matrix, BISAI_FP64);
