@@ -15,6 +15,8 @@ struct bsi_apply_job {
   int slot_bytes;
   bisai_value_type storage;
   bisai_form form;
+  /* most blocks have values of 16 bits */
+  bool narrow;
   const uint8_t *format, *pivots;
   const double *x;
   int64_t ldx;

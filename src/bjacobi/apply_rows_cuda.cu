@@ -11,15 +11,23 @@
 namespace {
 
 constexpr int WARPS = 4;
-/* Thread blocks that a multiprocessor is to hold: this bounds the registers of a thread to 64. */
-constexpr int RESIDENT = 8;
+/* Thread blocks that a multiprocessor is to hold. This bounds the registers of a thread to 64, and to
+ * 102 or 128 where a lane loads its rows one by one. */
+constexpr int resident(int m) {
+  if (m % 2 == 0 || m <= 3) return 8;
+  return m == 5 ? 5 : 4;
+}
 /* Registers for the values that a lane has under way. */
 constexpr int REGISTERS = 32;
 
 constexpr int SIZES[] = {1, 2, 3, 4, 5, 6, 7, 8, 12, 15, 16, 20, 24, 28, 30, 32};
 
-/* The rows of a lane, a power of two that divides M. */
-constexpr int rows_of_lane(int m) { return m % 4 == 0 ? 4 : m % 2 == 0 ? 2 : 1; }
+/* The rows of a lane, which divide M: a power of two, whose values are loaded together, or an odd
+ * number. With one row for each lane, small blocks would have too many instructions for their
+ * bytes. */
+constexpr int rows_of_lane(int m) {
+  return m % 4 == 0 ? 4 : m % 2 == 0 ? 2 : m <= 7 ? m : m % 3 == 0 ? 3 : 1;
+}
 
 /* The places of a warp, which takes several groups of blocks of M rows. */
 template <int M> struct shape {
@@ -33,7 +41,8 @@ template <int M> struct shape {
   static constexpr int shared = groups * per_group * pitch;
 };
 
-/* Values side by side, `COUNT` of `BYTES` bytes, as they are stored. */
+/* Values side by side, `COUNT` of `BYTES` bytes, as they are stored. They are loaded in pieces of up
+ * to 16 bytes, or one by one if COUNT is odd, because columns then begin anywhere. */
 template <int BYTES> struct piece;
 template <> struct piece<2> { using type = uint16_t; };
 template <> struct piece<4> { using type = uint32_t; };
@@ -41,9 +50,10 @@ template <> struct piece<8> { using type = uint2; };
 template <> struct piece<16> { using type = uint4; };
 
 template <int BYTES, int COUNT> struct stored {
-  static constexpr int bytes = BYTES * COUNT < 16 ? BYTES * COUNT : 16;
+  static constexpr int together = COUNT % 2 == 0 ? BYTES * COUNT : BYTES;
+  static constexpr int bytes = together < 16 ? together : 16;
   static constexpr int pieces = BYTES * COUNT / bytes;
-  static constexpr int registers = BYTES * COUNT < 4 ? 1 : BYTES * COUNT / 4;
+  static constexpr int registers = pieces * (bytes < 4 ? 1 : bytes / 4);
   typename piece<bytes>::type part[pieces];
   /* Values are not read again. */
   __device__ __forceinline__ void load(const char *from) {
@@ -86,14 +96,17 @@ __device__ __forceinline__ void add(const columns<M, bsi_value_bytes(FORMAT)> &e
   }
 }
 
-/* The same for all columns. `first` has the first ones if the values are narrow. */
+/* The same for all columns. `first` has the first ones if they are narrow and `preloaded`. */
 template <bisai_value_type FORMAT, int M>
 __device__ __forceinline__ void multiply(const char *values, int row, int height, const double *x,
-                                         const columns<M, 2> &first,
+                                         bool preloaded, columns<M, 2> &first,
                                          double (&sum)[shape<M>::rows]) {
   constexpr int bytes = static_cast<int>(bsi_value_bytes(FORMAT));
   values += row * bytes;
-  if constexpr (bytes == 2) add<FORMAT, M>(first, 0, x, sum);
+  if constexpr (bytes == 2) {
+    if (!preloaded) load<M, 2>(values, height * 2, 0, first);
+    add<FORMAT, M>(first, 0, x, sum);
+  }
 #pragma unroll
   for (int from = bytes == 2 ? ahead<M, bytes> : 0; from < M; from += ahead<M, bytes>) {
     columns<M, bytes> e;
@@ -104,7 +117,7 @@ __device__ __forceinline__ void multiply(const char *values, int row, int height
 
 /* M: the rows of every block. */
 template <int M>
-__global__ void __launch_bounds__(WARPS *BSI_WARP, RESIDENT)
+__global__ void __launch_bounds__(WARPS *BSI_WARP, resident(M))
     apply_rows(const __grid_constant__ bsi_apply_job p) {
   using s = shape<M>;
   __shared__ __align__(16) double vectors[WARPS][s::shared];
@@ -124,10 +137,10 @@ __global__ void __launch_bounds__(WARPS *BSI_WARP, RESIDENT)
   }
   const int format = !mine ? BISAI_ADAPTIVE : p.format ? __ldg(p.format + group) : p.storage;
   /* The formats of groups arrive as late as the values. Groups of every format have at least as
-   * many bytes as narrow ones, so that these are read before the format is known. */
+   * many bytes as narrow ones. If most groups are narrow, these bytes are therefore read before the
+   * format is known. */
   columns<M, 2> first;
-  if (mine && (p.format || bsi_value_bytes(p.storage) == 2))
-    load<M, 2>(values + row * 2, height * 2, 0, first);
+  if (mine && p.narrow) load<M, 2>(values + row * 2, height * 2, 0, first);
 #pragma unroll
   for (int k = 0; k * BSI_WARP < s::all; k++) {
     const int i = k * BSI_WARP + lane;
@@ -140,7 +153,7 @@ __global__ void __launch_bounds__(WARPS *BSI_WARP, RESIDENT)
   for (int r = 0; r < s::rows; r++) sum[r] = 0.0;
   switch (format) {
 #define CASE(FORMAT, word, bytes, mantissa)                                                        \
-  case FORMAT: multiply<FORMAT, M>(values, row, height, x, first, sum); break;
+  case FORMAT: multiply<FORMAT, M>(values, row, height, x, p.narrow, first, sum); break;
     BISAI_BLOCK_TYPE_LIST(CASE)
 #undef CASE
   default: break; /* the lane has no rows */
