@@ -52,12 +52,24 @@ def measure(module, bench, folder):
     return True
 
 
-def made_by(backend, made):
-    quick = " *This was a quick try with small systems.*" if made["quick"] else ""
-    return (
-        f"*{'GPU' if backend == 'cuda' else 'Host'}*: {made['date']}, commit {made['commit']},"
-        f" {made['machine']}, by `{made['command']}`.{quick}"
-    )
+def made_by(folder):
+    """Yields a paragraph for each backend: date, commit and machine of its figures."""
+    for backend in common.BACKENDS:
+        groups = {}
+        for module in modules():
+            read = common.read_figures(common.figures_path(folder, module.NAME, backend))
+            if read:
+                made = read[0]
+                text = f"{made['date']}, commit {made['commit']}, {made['machine']}"
+                quick = ", *a quick try with small systems*" if made["quick"] else ""
+                groups.setdefault(text + quick, []).append(module.NAME)
+        all_papers = len(modules())
+        parts = [
+            text if len(names) == all_papers else f"{text} ({', '.join(names)})"
+            for text, names in groups.items()
+        ]
+        if parts:
+            yield from ["", f"*{'GPU' if backend == 'cuda' else 'Host'}*: {'; '.join(parts)}."]
 
 
 def table(rows):
@@ -83,8 +95,7 @@ def section(module, folder):
     for backend in common.BACKENDS:
         read = common.read_figures(common.figures_path(folder, module.NAME, backend))
         if read:
-            made, found[backend] = read
-            yield from [made_by(backend, made), ""]
+            found[backend] = read[1]
     rows = module.rows(found)
     wrong = list(common.faults(rows))
     if wrong:
@@ -103,11 +114,12 @@ def page(folder):
         "",
         "Each table, figure and claim of the papers whose methods bisai has, beside the figures of"
         " this library. *Published* figures are the authors', on their machine and their matrices."
-        " Times *here* are from the machine and the commit that each section names, and ratios are"
-        " from one run. A *stand-in* is another matrix of the same kind, and its iterations and"
-        " times differ for this reason. *Not available* is what nothing can stand in for. The"
-        " commands below the tables measure single rows; `python3 bench/papers BUILD` measures all"
-        " and writes this page.",
+        " Times *here* are from the machines and the commits below, and ratios are from one run."
+        " A *stand-in* is another matrix of the same kind, and its iterations and times differ for"
+        " this reason. *Not available* is what nothing can stand in for. The commands below the"
+        " tables measure single rows; `python3 bench/papers BUILD` measures all and writes this"
+        " page.",
+        *made_by(folder),
     ]
     for module in modules():
         lines += section(module, folder)
