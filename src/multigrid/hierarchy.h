@@ -182,6 +182,7 @@ bisai_status bsi_transfers_create(bsi_hierarchy *h, bsi_level *level, bsi_coarse
 /* Computes the values of P and R, unless `transfers` is false, and of the next matrix. */
 bisai_status bsi_transfers_update(bsi_hierarchy *h, bsi_level *level, bisai_bcsr *coarse,
                                   bool transfers);
+/* Releases them. */
 void bsi_transfers_destroy(bisai_context *context, bsi_level *level);
 /* Makes a square matrix of a structure, whose arrays it takes over, also after a failure. */
 bisai_status bsi_matrix_adopt(bsi_hierarchy *h, bsi_sparse *s, bisai_bcsr **matrix);
