@@ -159,171 +159,69 @@ static __device__ __forceinline__ int bsi_sub_pivot_of(const bsi_sub_warp &w,
   return __shfl_sync(BSI_FULL_WARP, pivot, w.base + lane);
 }
 
-/* The row of the block that is the pivot of a step of Gauss–Jordan: its lane of the sub-warp, and
- * which of the lane's rows it is. */
-struct bsi_pivot_row {
-  int lane, slot;
-};
-
-static __device__ __forceinline__ unsigned bsi_high_magnitude(double value) {
-  return static_cast<unsigned>(__double2hiint(value)) & 0x7fffffffu;
-}
-
-/* Returns the upper half of the largest magnitude in a column, of which the lane has R values,
- * among rows that are not used. LANES: as in bsi_sub_largest(). */
-template <int R, int LANES>
-static __device__ __forceinline__ unsigned bsi_largest_unused(const bsi_sub_warp &w,
-                                                              const bool (&used)[R],
-                                                              const double (&column)[R]) {
-  unsigned top = 0u;
-#pragma unroll
-  for (int s = 0; s < R; s++) top = max(top, used[s] ? 0u : bsi_high_magnitude(column[s]));
-  return bsi_sub_largest<LANES>(w, top);
-}
-
-/* Returns the first unused row whose magnitude has this upper half. */
-template <int R>
-static __device__ __forceinline__ bsi_pivot_row bsi_find_pivot(const bsi_sub_warp &w,
-                                                               const bool (&used)[R],
-                                                               const double (&column)[R],
-                                                               unsigned top) {
-  bsi_pivot_row pivot = {0, 0};
-#pragma unroll
-  for (int s = R - 1; s >= 0; s--) {
-    const unsigned found =
-        __ballot_sync(BSI_FULL_WARP, !used[s] && bsi_high_magnitude(column[s]) == top) & w.mask;
-    if (found) pivot = {__ffs(static_cast<int>(found)) - 1 - w.base, s};
-  }
-  return pivot;
-}
-
-/* Returns the pivot row's value of a column, of which the lane has R values. */
-template <int R>
-static __device__ __forceinline__ double bsi_from_pivot(const bsi_sub_warp &w,
-                                                        const bsi_pivot_row &pivot,
-                                                        const double (&column)[R]) {
-  double value = column[0];
-#pragma unroll
-  for (int s = 1; s < R; s++) value = pivot.slot == s ? column[s] : value;
-  return __shfl_sync(BSI_FULL_WARP, value, w.base + pivot.lane);
-}
-
-/* True if pivot rows pass through shared memory, which delivers as much as shuffles without a
- * choice among the rows of a lane. LANES: as in bsi_sub_largest(). */
-template <int R, int LANES> constexpr bool bsi_rows_by_memory = LANES == 16;
-
-/* The doubles of shared memory for the pivot rows of a block, two in turn. */
-template <int M> constexpr int bsi_pivot_rows = 2 * (M + M % 2) + 2;
-
-/* Writes the lane's row to shared memory. */
-template <int M>
-static __device__ __forceinline__ void bsi_put_row(const double (&a)[M], double *to) {
-#pragma unroll
-  for (int j = 0; j + 1 < M; j += 2)
-    *reinterpret_cast<double2 *>(to + j) = make_double2(a[j], a[j + 1]);
-  if (M % 2) to[M - 1] = a[M - 1];
-}
-
-/* Returns values j and j + 1 of a row in shared memory; the last one of an odd number has no
- * second. */
-template <int M>
-static __device__ __forceinline__ double2 bsi_take_pair(const double *from, int j) {
-  if (j + 1 < M) return *reinterpret_cast<const double2 *>(from + j);
-  return make_double2(from[j], 0.0);
-}
-
 /* Inverts the block whose rows the lane has in a[·][0 … m − 1]. Row s becomes row e.step[s] of the
  * inverse; its column of the pivot of step j is in a[s][M − max_rows + j]. Columns move down by one
  * register in each step, so that every step is the same code. Pivot rows are scaled at the end. Two
- * pivots that agree in their exponent and the first 20 bits of their fraction count as equal. A
- * step updates the next step's column first, and searches the next pivot among the updates of the
- * others: the search is a chain of exchanges that would otherwise be waited for.
+ * pivots that agree in their exponent and the first 20 bits of their fraction count as equal.
  * M: the most rows of a block.
  * R: the rows of a lane.
  * LANES: as in bsi_sub_largest().
- * EXACT: all blocks have M rows. Lanes without a block then get meaningless values.
- * The warp has `tile` of shared memory for itself, if bsi_rows_by_memory. */
+ * EXACT: all blocks have M rows. Lanes without a block then get meaningless values. */
 template <int M, int R, int LANES, bool EXACT>
 static __device__ __forceinline__ bsi_inverted<R> bsi_sub_gauss_jordan(const bsi_sub_warp &w,
-                                                                       double *tile,
                                                                        double (&a)[R][M]) {
-  constexpr bool by_memory = bsi_rows_by_memory<R, LANES>;
-  /* After the updates of these columns the search takes its steps. */
-  constexpr int quarter = (M - 2) / 4;
   bsi_inverted<R> e;
   bool used[R];
-  double scale[R], next[R];
+  double scale[R];
   e.singular = false;
 #pragma unroll
   for (int s = 0; s < R; s++) {
     e.step[s] = e.pivot[s] = w.row + s * w.lanes;
     used[s] = e.step[s] >= w.m;
     scale[s] = 1.0;
-    next[s] = a[s][0];
   }
-  /* Returns value j of the pivot row. With shared memory every second call loads two. */
-  double *row = tile + (by_memory ? w.base / (LANES > 0 ? LANES : 1) * bsi_pivot_rows<M> : 0);
-  double2 pair;
-  const auto value_of = [&](const bsi_pivot_row &pivot, int j) {
-    if constexpr (by_memory) {
-      if (j % 2 == 0 || j == 1) pair = bsi_take_pair<M>(row, j / 2 * 2);
-      return j % 2 == 0 ? pair.x : pair.y;
-    } else {
-      double column[R];
-#pragma unroll
-      for (int s = 0; s < R; s++) column[s] = a[s][j];
-      return bsi_from_pivot<R>(w, pivot, column);
-    }
-  };
-  if (by_memory) __syncwarp(); /* the tile is free */
-  unsigned top = bsi_largest_unused<R, LANES>(w, used, next);
-  bsi_pivot_row found = bsi_find_pivot<R>(w, used, next, top);
-  double inverse = bsi_reciprocal(bsi_from_pivot<R>(w, found, next));
 #pragma unroll(M *R <= 8 ? M : 1)
   for (int k = 0; k < M; k++) {
     if (!EXACT && k >= w.max_rows) break;
     const bool active = EXACT || k < w.m;
-    const bsi_pivot_row pivot = found;
-    if (active) e.singular |= inverse == 0.0; /* a zero or NaN pivot makes the result NaN */
-    if constexpr (by_memory) { /* the row of the step before the last one has been read */
-      row += k % 2 ? bsi_pivot_rows<M> / 2 - 1 : k > 0 ? 1 - bsi_pivot_rows<M> / 2 : 0;
+    unsigned high[R], top = 0u;
 #pragma unroll
-      for (int s = 0; s < R; s++)
-        if (w.row == pivot.lane && pivot.slot == s) bsi_put_row<M>(a[s], row);
-      __syncwarp();
+    for (int s = 0; s < R; s++) {
+      high[s] = used[s] ? 0u : static_cast<unsigned>(__double2hiint(a[s][0])) & 0x7fffffffu;
+      top = max(top, high[s]);
     }
+    top = bsi_sub_largest<LANES>(w, top);
+    int lane = 0, slot = 0;
+#pragma unroll
+    for (int s = R - 1; s >= 0; s--) {
+      const unsigned found = __ballot_sync(BSI_FULL_WARP, !used[s] && high[s] == top) & w.mask;
+      if (found) lane = __ffs(static_cast<int>(found)) - 1 - w.base, slot = s;
+    }
+    const auto pivot_row = [&](int j) {
+      double value = a[0][j];
+#pragma unroll
+      for (int s = 1; s < R; s++) value = slot == s ? a[s][j] : value;
+      return __shfl_sync(BSI_FULL_WARP, value, w.base + lane);
+    };
+    const double inverse = bsi_reciprocal(pivot_row(0));
+    if (active) e.singular |= inverse == 0.0; /* a zero or NaN pivot makes the result NaN */
     double factor[R], entering[R];
 #pragma unroll
     for (int s = 0; s < R; s++) {
-      const bool mine = active && w.row == pivot.lane && pivot.slot == s;
+      const bool mine = active && w.row == lane && slot == s;
       factor[s] = active && !mine ? -a[s][0] * inverse : 0.0;
       entering[s] = mine ? 1.0 : active ? factor[s] : a[s][0];
       if (mine) scale[s] = inverse, e.step[s] = k, used[s] = true;
-      if (active && w.row + s * w.lanes == k) e.pivot[s] = pivot.lane + pivot.slot * w.lanes;
-      next[s] = entering[s];
-    }
-    if constexpr (M > 1) {
-      const double value = value_of(pivot, 1);
-#pragma unroll
-      for (int s = 0; s < R; s++) next[s] = fma(factor[s], value, a[s][1]);
+      if (active && w.row + s * w.lanes == k) e.pivot[s] = lane + slot * w.lanes;
     }
 #pragma unroll
-    for (int j = 2; j < M; j++) {
-      const double value = value_of(pivot, j);
+    for (int j = 1; j < M; j++) {
+      const double value = pivot_row(j);
 #pragma unroll
       for (int s = 0; s < R; s++) a[s][j - 1] = fma(factor[s], value, a[s][j]);
-      if (quarter == 0) continue;
-      if (j == 1 + quarter) top = bsi_largest_unused<R, LANES>(w, used, next);
-      if (j == 1 + 2 * quarter) found = bsi_find_pivot<R>(w, used, next, top);
-      if (j == 1 + 3 * quarter) inverse = bsi_reciprocal(bsi_from_pivot<R>(w, found, next));
-    }
-    if constexpr (quarter == 0) {
-      top = bsi_largest_unused<R, LANES>(w, used, next);
-      found = bsi_find_pivot<R>(w, used, next, top);
-      inverse = bsi_reciprocal(bsi_from_pivot<R>(w, found, next));
     }
 #pragma unroll
-    for (int s = 0; s < R; s++) a[s][0] = next[s], a[s][M - 1] = M > 1 ? entering[s] : next[s];
+    for (int s = 0; s < R; s++) a[s][M - 1] = entering[s];
   }
   /* The sum with zero makes all zeros positive. Their signs would depend on how many steps beyond
    * the block the warp has taken, and so on the other blocks of the warp. */

@@ -31,7 +31,7 @@ static __device__ __forceinline__ bool bsi_any_in_block(const bsi_lane &l, bool 
 template <int M, int R, int LANES, bool EXACT>
 static __device__ __forceinline__ void bsi_invert(const bsi_lane &l, double *tile,
                                                   double (&a)[R][M], bsi_decomposed *d) {
-  const bsi_inverted<R> e = bsi_sub_gauss_jordan<M, R, LANES, EXACT>(l.w, tile, a);
+  const bsi_inverted<R> e = bsi_sub_gauss_jordan<M, R, LANES, EXACT>(l.w, a);
   double inverse_norm;
   if constexpr (bsi_by_shuffles<LANES, EXACT>) inverse_norm = bsi_sub_norm1<M, R, LANES>(l.w, a);
   __syncwarp(); /* all lanes have read the tile for the norm */
