@@ -186,7 +186,7 @@ static bisai_status bjacobi_apply(bisai_context *context, const bsi_bjacobi *jac
   if (p.groups == 0 || count == 0) return BISAI_OK;
   if (p.form == BISAI_FORM_INVERSE)
     apply_inverses(context, p, count);
-  else
+  else if (!bsi_enqueue_uniform_solves(context, p, count))
     bsi_enqueue_solves(context, jacobi, p, count);
   return bsi_launched(context, "block-Jacobi");
 }

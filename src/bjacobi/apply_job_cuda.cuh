@@ -33,8 +33,11 @@ static __device__ __forceinline__ int32_t bsi_start_of(const bsi_apply_job &p, i
  * with a kernel of its own. */
 bool bsi_enqueue_rows(const bisai_context *context, const bsi_apply_job &p);
 
-/* Enqueues the solves with LU and Gauss–Huard decompositions for `count` vectors. */
+/* Enqueue the solves with LU and Gauss–Huard decompositions for `count` vectors: of any sizes and
+ * formats, or of some sizes in fp64. The second returns false, and enqueues nothing, for others. */
 void bsi_enqueue_solves(const bisai_context *context, const bsi_bjacobi *jacobi,
                         const bsi_apply_job &p, int32_t count);
+bool bsi_enqueue_uniform_solves(const bisai_context *context, const bsi_apply_job &p,
+                                int32_t count);
 
 #endif
