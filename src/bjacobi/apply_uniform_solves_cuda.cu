@@ -125,8 +125,8 @@ int32_t enqueue(const bisai_context *context, bsi_apply_job *p, int32_t count) {
   return count;
 }
 
-/* Sizes of blocks with kernels of their own. An application of LU takes 0.96 … 1.02 times as long as
- * a copy, and 1.19 times with 24 rows. Gauss–Huard takes 0.96, 0.97, 1.29 and 1.35 times as long
+/* Sizes of blocks with kernels of their own. An application of LU takes 0.96 … 1.02 times as long
+ * as a copy, and 1.19 times with 24 rows. Gauss–Huard takes 0.96, 0.97, 1.29 and 1.35 times as long
  * (bench/results/h200-batches.json, H200, commit 8f005d7, section "forms"). Sums over the rows of
  * other sizes would take longer than the kernel of all sizes. */
 constexpr int LU_SIZES[] = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 28, 32};
