@@ -7,13 +7,14 @@
 
 #include "multigrid.h"
 
-static const char usage[] = "usage: bench_formats [OPTION VALUE]…\n"
-                            "  --sizes LIST     rows of a block; default 4,8,16,32\n"
-                            "  --blocks N       blocks of a batch, default 50000\n"
-                            "  --backend WORD   cuda, host or auto; default auto\n"
-                            "  --threads N      of the host; default: all\n"
-                            "  --rounds N       timings of each operation, default 9\n"
-                            "  --json FILE      writes the same figures as JSON\n";
+static const char usage[] =
+    "usage: bench_formats [OPTION VALUE]…\n"
+    "  --sizes LIST     rows of a block; default 4,8,16,32\n"
+    "  --blocks N       blocks of a batch, default 50000\n"
+    "  --backend WORD   cuda, host or auto; default auto\n"
+    "  --threads N      of the host; default: all\n"
+    "  --rounds N       timings of an application, and on a GPU of a set-up, default 9\n"
+    "  --json FILE      writes the same figures as JSON\n";
 
 /* The ways to store inverses. */
 static const struct {
@@ -133,7 +134,7 @@ static void measure(bisai_context *context, int32_t m, int32_t blocks, int round
     applications[w] = (bench_operation){
         .name = ways[w].name, .bytes = (double)made.apply_bytes, .run = apply, .argument = &t[w]};
   }
-  bench_run(setups, WAYS, rounds, 0.0);
+  bench_run(setups, WAYS, on_device ? rounds : 2, 0.0);
   bench_run(applications, WAYS, rounds, 0.0);
   for (int w = 0; w < WAYS; w++) report(json, comma, m, blocks, w, &setups[w], &applications[w]);
   for (int w = 0; w < WAYS; w++) bisai_precond_destroy(&t[w].precond);

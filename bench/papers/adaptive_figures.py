@@ -30,7 +30,7 @@ SHADES = {
 def layouts_of(figures, storage, large):
     """Returns the figures of each size, for the large batches or those of the paper."""
     found = {}
-    for r in figures.get("layouts", []):
+    for r in figures.get("layouts", {}).get("results", []):
         if r["what"] == storage:
             found.setdefault(r["size"], []).append(r)
     sign = 1 if large else -1
@@ -48,7 +48,7 @@ def ways_of(figures):
 def large_of(figures):
     """Returns {rows: {format: figures}} of one vector and batches that fill the device."""
     found = {}
-    for r in figures.get("large", []):
+    for r in figures.get("large", {}).get("results", []):
         if r["vectors"] == 1:
             found.setdefault(int(r["size"]), {})[r["what"]] = r
     return found
