@@ -31,7 +31,7 @@ def layouts_of(figures, storage, large):
     """Returns the figures of each size, for the large batches or those of the paper."""
     found = {}
     for r in figures.get("layouts", {}).get("results", []):
-        if r["what"] == storage:
+        if r["section"] == "layouts" and r["what"] == storage:
             found.setdefault(r["size"], []).append(r)
     sign = 1 if large else -1
     return {m: max(two, key=lambda r: sign * r["blocks"]) for m, two in found.items()}
@@ -49,7 +49,7 @@ def large_of(figures):
     """Returns {rows: {format: figures}} of one vector and batches that fill the device."""
     found = {}
     for r in figures.get("large", {}).get("results", []):
-        if r["vectors"] == 1:
+        if r["section"] == "apply" and r["vectors"] == 1:
             found.setdefault(int(r["size"]), {})[r["what"]] = r
     return found
 
