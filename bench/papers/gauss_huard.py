@@ -15,9 +15,9 @@ GPUs* (slides, Tesla P100, MAGMA-sparse) and *Variable-Size Batched Gauss–Jord
 Block-Jacobi Preconditioning on Graphics Processors* (abstract, Tesla K40 and P100). Both show their
 times in pictures, and the texts give no numbers: *a picture* below. Everything is in fp64. A
 *floor* is the time in which a copy on the device moves the bytes of the blocks, of the pivots and
-of the vectors. All times are warm medians: of 9 repeats in the batches, of 5 in the solves (3 on the
-host, with smaller systems), with the least total in brackets. BiCGSTAB stops at a relative residual of 1e-8 and applies the
-preconditioner twice in each iteration.
+of the vectors. All times are warm medians: of 9 repeats in the batches, of 5 in the solves (3 on
+the host, with smaller systems), with the least total in brackets. BiCGSTAB stops at a relative
+residual of 1e-8 and applies the preconditioner twice in each iteration.
 """
 
 # the name of a form in the programs, its name in the slides, its colour
