@@ -22,6 +22,7 @@ def draw_layouts(results, path):
                 for key, (label, colour) in LAYOUTS.items()
             ],
             "set xlabel 'rows of a block, m'",
+            "set yrange [0:*]",
         )
 
     if figures.get("layouts"):
@@ -41,7 +42,7 @@ def draw_formats(figures, path):
             [str(m) for m in found],
             [
                 (
-                    name,
+                    name.removeprefix("adaptive "),
                     colours[name],
                     [
                         2e-9 * m**exponent * ways[name]["blocks"] / ways[name][key]
@@ -95,7 +96,7 @@ def draw_solves(figures, path):
                 (name, SHADES[name], [value(runs, name) for runs in found.values()])
                 for name in ADAPTIVE
             ],
-            "set yrange [0.5:*]",
+            "set yrange [0:*]",
             "set xtics rotate by -35",
             "set key outside top center horizontal maxcols 2 samplen 1",
             "set arrow from graph 0, first 1 to graph 1, first 1 nohead dashtype 2",
