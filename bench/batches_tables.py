@@ -31,6 +31,8 @@ GOALS = {4: (1.3, 4), 5: (1.6, 5), 8: (1.3, 5), 16: (2, 5), 24: (4.2, 4), 32: (4
 # blocks of random sizes: the most that a set-up, and an application, may take over its floor
 MIXED_SETUP = {"inverse": 3}
 MIXED_APPLICATION = {"lu": 1.6, "gh": 1.6}
+# one vector in a format narrower than fp64: the most that an application may take over its floor
+NARROW = 1.25
 # form and size: the most that an application may take over its floor
 APPLICATION = {("gh", 24): 1.3, ("ght", 24): 1.3}
 
@@ -132,6 +134,14 @@ def applications(r):
         yield from ["", f"## Applications to {said}", ""]
         yield "Time over floor, and in brackets the gain over fp64 where it was taken:"
         yield ""
+        if vectors == 1:
+            narrow = [f for f in chosen if f["what"] != "fp64"]
+            missed = [f"{f['what']} {f['size']:.0f}" for f in narrow if f["ratio"] > NARROW]
+            yield (
+                f"Formats narrower than fp64 are to take at most {NARROW}; {len(missed)} of"
+                f" {len(narrow)} miss this{': ' if missed else ''}{', '.join(missed)}."
+            )
+            yield ""
         yield from tables.heading("size", *names)
         for size in sorted({f["size"] for f in chosen}):
             if size not in full and size % 4:
