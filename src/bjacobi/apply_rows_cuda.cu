@@ -11,8 +11,8 @@
 namespace {
 
 constexpr int WARPS = 4;
-/* Thread blocks that a multiprocessor is to hold. This bounds the registers of a thread to 64, and to
- * 102 or 128 where a lane loads its rows one by one. */
+/* Thread blocks that a multiprocessor is to hold. This bounds the registers of a thread to 64, and
+ * to 102 or 128 where a lane loads its rows one by one. */
 constexpr int resident(int m) {
   if (m % 2 == 0 || m <= 3) return 8;
   return m == 5 ? 5 : 4;
@@ -41,8 +41,8 @@ template <int M> struct shape {
   static constexpr int shared = groups * per_group * pitch;
 };
 
-/* Values side by side, `COUNT` of `BYTES` bytes, as they are stored. They are loaded in pieces of up
- * to 16 bytes, or one by one if COUNT is odd, because columns then begin anywhere. */
+/* Values side by side, `COUNT` of `BYTES` bytes, as they are stored. They are loaded in pieces of
+ * up to 16 bytes, or one by one if COUNT is odd, because columns then begin anywhere. */
 template <int BYTES> struct piece;
 template <> struct piece<2> { using type = uint16_t; };
 template <> struct piece<4> { using type = uint32_t; };
