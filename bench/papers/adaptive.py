@@ -5,7 +5,7 @@ import time
 
 import common
 import tables as markdown
-from adaptive_figures import ADAPTIVE, DEVICES, FORMATS, METHODS, NARROW
+from adaptive_figures import ADAPTIVE, DEVICES, METHODS, NARROW
 from adaptive_figures import gain, large_of, layouts_of, part_of_iteration, shares, solved, ways_of
 from adaptive_pictures import draw  # noqa: F401  a part of the module
 from common import digits, milliseconds, row

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The measured figures of adaptive.py, by what its rows and pictures need."""
 
-from common import COLOURS
-
 FORMATS = ("fp16", "bf16", "fp11_4", "fp32", "fp11_20", "fp64")
 NARROW = FORMATS[:-1]
 DEVICES = {"cuda": "GPU", "host": "host"}

@@ -467,9 +467,9 @@ def reasons(results):
         f" hardly faster: 30 applications of cuSPARSE's on the cavity take"
         f" {milliseconds(t_p(exact))} ({cavity.published[CUSPARSE][0]} ms published). Products take"
         f" the time of their bytes, and those of ISAI(1) are {digits(products)} times as fast as"
-        f" published. The rest of an iteration takes {digits(own)} µs ({digits(theirs)} µs published),"
-        " because GMRES here reads each vector of its basis twice and does not wait for the host."
-        " ISAI is therefore further ahead of exact solves than in the paper. PETSc's solves run on"
+        f" published. The rest of an iteration takes {digits(own)} µs ({digits(theirs)} µs"
+        " published), because GMRES here reads each vector of its basis twice and does not wait for"
+        " the host. ISAI is therefore further ahead of exact solves than in the paper. PETSc's solves run on"
         " one processor, whose speed and whose distance from the GPU set their time."
     )
     yield ""
