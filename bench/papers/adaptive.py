@@ -193,8 +193,12 @@ def layout_rows(results):
             published=published,
             ours=both(results, against("by_columns", "interleaved", sizes)),
             command=LAYOUTS_COMMAND,
-            note="times of the library's kernel; of small blocks one by one a lane reads far"
-            " apart" if 2 in sizes else "the same bytes in the same order; the kernels differ",
+            note=(
+                "times of the library's kernel; of small blocks one by one a lane reads far"
+                " apart"
+                if 2 in sizes
+                else "the same bytes in the same order; the kernels differ"
+            ),
         )
 
 
@@ -453,5 +457,3 @@ def tables(results):
     for backend in common.BACKENDS:
         if results.get(backend, {}).get("solves"):
             yield from tables_of(results[backend], backend)
-
-

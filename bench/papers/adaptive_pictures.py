@@ -71,10 +71,7 @@ def draw_distribution(figures, path):
             name,
             "part of the blocks",
             list(found),
-            [
-                (f, COLOURS[f], [shares(runs[name])[f] for runs in found.values()])
-                for f in FORMATS
-            ],
+            [(f, COLOURS[f], [shares(runs[name])[f] for runs in found.values()]) for f in FORMATS],
             "set yrange [0:1]",
             "set xtics rotate by -35",
             "set key outside top center horizontal maxcols 6 samplen 1",
@@ -128,7 +125,5 @@ def draw(results, folder):
             pictures.append((name, f"As Figure 8: formats of the blocks, {where}"))
             name = f"papers-adaptive-cg-{backend}.svg"
             draw_solves(figures, folder / name)
-            pictures.append(
-                (name, f"As Figure 9: fp64 over adaptive, above 1 is a gain, {where}")
-            )
+            pictures.append((name, f"As Figure 9: fp64 over adaptive, above 1 is a gain, {where}"))
     return pictures

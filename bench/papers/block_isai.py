@@ -469,8 +469,8 @@ def reasons(results):
         f" the time of their bytes, and those of ISAI(1) are {digits(products)} times as fast as"
         f" published. The rest of an iteration takes {digits(own)} µs ({digits(theirs)} µs"
         " published), because GMRES here reads each vector of its basis twice and does not wait for"
-        " the host. ISAI is therefore further ahead of exact solves than in the paper. PETSc's solves run on"
-        " one processor, whose speed and whose distance from the GPU set their time."
+        " the host. ISAI is therefore further ahead of exact solves than in the paper. PETSc's"
+        " solves run on one processor, whose speed and whose distance from the GPU set their time."
     )
     yield ""
 

@@ -300,11 +300,29 @@ def describe_kernel(kernel):
 
 # The launches of `bench_batches --only k` are UC, MC, US, MS and natural blocks, in this order.
 TABLE1 = [
-    ("inversion", "–, 21, 16; –, 42, 16; –, 14, 14", ("bsi_compute_values", ", 1, 0>"), 0, "of extracted blocks"),
+    (
+        "inversion",
+        "–, 21, 16; –, 42, 16; –, 14, 14",
+        ("bsi_compute_values", ", 1, 0>"),
+        0,
+        "of extracted blocks",
+    ),
     ("extraction cache", "–, 146, 16; –, 292, 16; –, 146, 32", ("extract",), 0, ""),
     ("merged cache", "–, 20, 16; –, 40, 16; –, 13, 13", ("bsi_compute_values", ", 0, 0>"), 0, ""),
-    ("extraction shared", "6, 113, 6; 14, 227, 14; 8, 136, 8", ("extract",), 1, "the kernel of extraction cache"),
-    ("merged shared", "6, 20, 6; 14, 40, 14; 8, 14, 8", ("bsi_compute_values", ", 0, 0>"), 1, "as merged cache"),
+    (
+        "extraction shared",
+        "6, 113, 6; 14, 227, 14; 8, 136, 8",
+        ("extract",),
+        1,
+        "the kernel of extraction cache",
+    ),
+    (
+        "merged shared",
+        "6, 20, 6; 14, 40, 14; 8, 14, 8",
+        ("bsi_compute_values", ", 0, 0>"),
+        1,
+        "as merged cache",
+    ),
 ]
 
 
