@@ -11,7 +11,7 @@ NAME = "gauss-huard"
 TITLE = "Gauss–Huard and variable sizes: the slides of 2017 and the abstract of 2018"
 INTRODUCTION = """
 *Batched Generation of Block-Jacobi Preconditioners for Iterative Sparse Linear System Solvers on
-GPUs* (slides, Tesla P100, MAGMA-sparse) and *Variable-Size Batched Gauss–Jordan Elimination for
+GPUs* (slides, GP100, MAGMA-sparse) and *Variable-Size Batched Gauss–Jordan Elimination for
 Block-Jacobi Preconditioning on Graphics Processors* (abstract, Tesla K40 and P100). Both show their
 times in pictures, and the texts give no numbers: *a picture* below. Everything is in fp64. A
 *floor* is the time in which a copy on the device moves the bytes of the blocks, of the pivots and
@@ -182,7 +182,7 @@ def batch_rows(results):
         yield row(
             where=f"Slides, GH-T stores the lower part for coalesced reads: application of GH over"
             f" GH-T, blocks of {m}",
-            published="GH-T is the faster one",
+            published="GH-T for coalesced access",
             ours=ratio(
                 batch(results, "forms", "gh", size=m),
                 batch(results, "forms", "ght", size=m),
@@ -313,7 +313,14 @@ def solve_text(results, backend, case, bound):
         )
 
     found = [(FORMS[form][0], one(form)) for form in FORMS]
-    return ", ".join(f"{name} {value or 'not converged'}" for name, value in found)
+    texts = ", ".join(f"{name} {value or 'not converged'}" for name, value in found)
+    return f"{texts}{smaller(results, backend, case)}"
+
+
+def smaller(results, backend, case):
+    """Returns the size of the system if it is not that of the command."""
+    size = results[backend]["solves"].get(case, {}).get("size")
+    return "" if size in (None, dict((c, s) for c, s, *_ in CASES)[case]) else f" (size {size})"
 
 
 def offset_text(results, backend, case):
@@ -322,7 +329,8 @@ def offset_text(results, backend, case):
         return f"{milliseconds(run['total_s'])}, {run['iterations']}" if run else "not converged"
 
     found = [("Jacobi", SCALAR), *((f"max={m}", method(m, "inverse")) for m in BOUNDS)]
-    return ", ".join(f"{label} {one(name)}" for label, name in found)
+    texts = ", ".join(f"{label} {one(name)}" for label, name in found)
+    return f"{texts}{smaller(results, backend, case)}"
 
 
 def robustness_row():
