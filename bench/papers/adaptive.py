@@ -126,7 +126,7 @@ def measure(bench):
 def both(results, function):
     """Returns the text of each backend for which function(figures) has one."""
     found = [(DEVICES[b], function(results[b])) for b in common.BACKENDS if b in results]
-    return "; ".join(f"{name}: {text}" for name, text in found if text) or common.NOT_MEASURED
+    return "<br>".join(f"{name}: {text}" for name, text in found if text) or common.NOT_MEASURED
 
 
 def spread(values, unit=""):

@@ -120,7 +120,7 @@ def run_of(results, backend, case, name):
 def both(results, function):
     """Returns the text of each backend for which function(backend) has one."""
     found = [(DEVICES[b], function(b)) for b in common.BACKENDS if b in results]
-    return "; ".join(f"{name}: {value}" for name, value in found if value) or common.NOT_MEASURED
+    return "<br>".join(f"{name}: {value}" for name, value in found if value) or common.NOT_MEASURED
 
 
 def each_form(value, forms=FORMS):

@@ -472,7 +472,7 @@ def table2_rows(results):
         yield row(
             where=f"Table 2, {case.name}: iterations and times of {', '.join(NAMES.values())}",
             published=published_text(case),
-            ours=". ".join(parts) or common.NOT_MEASURED,
+            ours="<br>".join(parts) or common.NOT_MEASURED,
             command=case.command(),
             note="the matrix itself" if case.same() else f"stand-in: {case.stand_in()}",
         )
@@ -506,7 +506,7 @@ def relaxation_row(results, case):
     return row(
         where=f"Equation (1): relaxation instead of D⁻¹ alone, {case}: iterations, time",
         published="the term is usually left out, and converges if ρ(I − D⁻¹A) < 1",
-        ours=". ".join(parts) or common.NOT_MEASURED,
+        ours="<br>".join(parts) or common.NOT_MEASURED,
         command=relax_command(case),
         note="GMRES(30); ρ is the estimate of the set-up, of I − ω D⁻¹A",
     )

@@ -2,10 +2,11 @@
 """Checks bench/papers: its page has each paper, each row names its figures and its command, with
 made-up figures and without any.
 
-usage: check_papers.py BENCH          the modules as they are
+usage: check_papers.py BENCH          the modules as they are; the committed page is theirs
        check_papers.py BENCH faulty   a module with faulty rows; the page has to refuse it"""
 import importlib.util
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -87,6 +88,20 @@ def check_papers():
               "rows of table 3 are not measured")
 
 
+def check_page():
+    """The committed page is made of the committed figures; pictures need not be drawn again."""
+    results = pathlib.Path(sys.argv[1]) / "results"
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for path in results.glob("papers-*"):
+            shutil.copy(path, folder)
+        done = run(folder)
+        check(done.returncode == 0, f"committed figures: {done.stderr}")
+        if done.returncode == 0:
+            same = (folder / "papers.md").read_text() == (results / "papers.md").read_text()
+            check(same, "results/papers.md: make it again by python3 bench/papers --no-measure")
+
+
 def check_faults():
     main = program()
     faulty = types.SimpleNamespace(NAME="faulty", TITLE="Faulty", INTRODUCTION="A paper.",
@@ -101,6 +116,10 @@ def check_faults():
         problems.append(str(refusal))
 
 
-check_faults() if sys.argv[2:] == ["faulty"] else check_papers()
+if sys.argv[2:] == ["faulty"]:
+    check_faults()
+else:
+    check_papers()
+    check_page()
 print("\n".join(problems) or "no problems")
 sys.exit(bool(problems))
