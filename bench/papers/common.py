@@ -243,6 +243,7 @@ def bars(title, unit, groups, series, *commands, stacked=False):
         "set style data histograms",
         f"set style histogram {'rowstacked' if stacked else 'clustered gap 1'}",
         f"set boxwidth {0.6 if stacked else 0.9}",
+        *([] if "set logscale y" in commands else ["set yrange [0:*]"]),
         *commands,
         f"plot {parts}",
     ]
