@@ -28,6 +28,11 @@ BY_HAND = {
     "h200-iteration": ("cuda", "an iteration of GMRES", "it is superseded by h200-device.md"),
     "h200-solvers": ("cuda", "iterations of other solvers", "it is superseded by h200-device.md"),
     "multigrid-updates": ("cuda", "updates of multigrid", "it is superseded by multigrid.md"),
+    "block-formats-cpu": (
+        "host",
+        "block-Jacobi in each format on one thread, out of cache",
+        "it has the output of bench_formats, with its command",
+    ),
     "newton-cavity": (
         "host",
         "Newton's method on the cavity up to Re = 1000, on a CPU and on a GPU",

@@ -64,13 +64,18 @@ def draw_formats(figures, path):
     )
 
 
+def short_names(found):
+    """Returns the names of systems without the details of real matrices."""
+    return [name.split("_tet_")[0] for name in found]
+
+
 def draw_distribution(figures, path):
     def panel(name):
         found = dict(solved(figures))
         return common.bars(
             name,
             "part of the blocks",
-            list(found),
+            short_names(found),
             [(f, COLOURS[f], [shares(runs[name])[f] for runs in found.values()]) for f in FORMATS],
             "set yrange [0:1]",
             "set xtics rotate by -35",
@@ -88,7 +93,7 @@ def draw_solves(figures, path):
         return common.bars(
             title,
             "fp64 over adaptive",
-            list(found),
+            short_names(found),
             [
                 (name, SHADES[name], [value(runs, name) for runs in found.values()])
                 for name in ADAPTIVE
