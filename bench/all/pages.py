@@ -25,9 +25,16 @@ BY_HAND = {
         "PETSc's GMRES with bisai and with PETSc's own preconditioners on a GPU",
         "it has outputs of bench_petsc_gpu and of test programs, with their commands",
     ),
-    "h200-iteration": ("cuda", "an iteration of GMRES", "it is superseded by h200-device.md"),
-    "h200-solvers": ("cuda", "iterations of other solvers", "it is superseded by h200-device.md"),
-    "multigrid-updates": ("cuda", "updates of multigrid", "it is superseded by multigrid.md"),
+    "h200-iteration": (
+        "cuda",
+        "an iteration of GMRES",
+        "h200-device.md has it, once it is made again",
+    ),
+    "h200-solvers": (
+        "cuda",
+        "iterations of other solvers",
+        "h200-device.md has it, once it is made again",
+    ),
     "block-formats-cpu": (
         "host",
         "block-Jacobi in each format on one thread, out of cache",
