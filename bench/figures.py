@@ -206,6 +206,17 @@ def gain_of_adaptive(size):
     return only(found, f"adaptive blocks of {size} rows")
 
 
+def gains_of_adaptive_cg():
+    """Returns by how many percent CG is faster with 2 digits on a GPU, on large systems."""
+    solves = only([r["solves"] for r in load("papers-adaptive-cuda") if "solves" in r], "CG")
+    return [
+        100 * (found["runs"]["fp64"]["solve_s"] / found["runs"]["2 digits"]["solve_s"] - 1)
+        for found in solves.values()
+        if found["matrix"]["blocks"] * found["matrix"]["block_size"] ** 2 >= 1e6
+        if found["runs"]["fp64"]["converged"]
+    ]
+
+
 # --- real matrices ---
 
 
