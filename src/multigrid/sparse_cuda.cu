@@ -184,8 +184,6 @@ __global__ void __launch_bounds__(BSI_FOR_EACH_THREADS) split_matrix(const split
   const int32_t row = static_cast<int32_t>(index), i = row / bs, end = __ldg(s.a_ptr + i + 1);
   const int32_t last = STEP == COUNT ? 0 : __ldg(s.c_ptr + row + 1);
   int32_t at = STEP == COUNT ? 0 : __ldg(s.c_ptr + row);
-  /* the column of the next value of the row */
-  int32_t next = STEP == REFILL && at < last ? __ldg(s.c_col + at) : -1;
   bool complete = true;
 #pragma unroll 2
   for (int32_t p = __ldg(s.a_ptr + i); p < end; p++) {
@@ -198,12 +196,12 @@ __global__ void __launch_bounds__(BSI_FOR_EACH_THREADS) split_matrix(const split
 #pragma unroll
       for (int l = 0; l < LOADED; l++) {
         const int32_t column = first + k + l;
-        const bool there = STEP == REFILL ? next == column : value[l] != 0.0 || column == row;
+        const bool there =
+            STEP == REFILL ? at < last && s.c_col[at] == column : value[l] != 0.0 || column == row;
         if (STEP == FILL && there) s.c_col[at] = column;
         if (STEP != COUNT && there) s.c[at] = value[l];
         complete = complete && (there || value[l] == 0.0);
         at += there;
-        if (STEP == REFILL && there) next = at < last ? __ldg(s.c_col + at) : -1;
       }
     }
   }
