@@ -46,7 +46,7 @@ KEPT = (
 ).split()
 
 BATCHES = "bench_batches --only {} --rounds 9 --json batches.json"
-REAL = pathlib.Path(__file__).resolve().parent.parent / "results" / "h200-block-jacobi.json"
+REAL = pathlib.Path(__file__).resolve().parent.parent / "results" / "block-jacobi-cpu.json"
 
 
 def method(bound, form):
@@ -336,7 +336,7 @@ def offset_text(results, backend, case):
 def robustness_row():
     """The slide on 40 matrices, from the page of the real matrices."""
     where = "Slides, *Benefits of block-Jacobi*: more of 40 matrices converge, IDR"
-    command = "python3 bench/block_jacobi.py bisai MATRICES h200-block-jacobi.md --backend cuda"
+    command = "python3 bench/block_jacobi.py bisai MATRICES block-jacobi-cpu.md"
     if not REAL.exists() and not text.compressed(REAL).exists():
         return row(where, PICTURE, command)
     records = [r for r in text.read_json(REAL) if r.get("solver") == "idr:s=4"]
@@ -349,7 +349,7 @@ def robustness_row():
         PICTURE,
         command,
         ours=", ".join(counts),
-        note="converged / all; other matrices; from [h200-block-jacobi.md](h200-block-jacobi.md)",
+        note="converged / all; other matrices; from [block-jacobi-cpu.md](block-jacobi-cpu.md)",
     )
 
 
