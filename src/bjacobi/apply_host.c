@@ -57,7 +57,8 @@ BSI_INLINE void multiply_quads(const bisai_value_type format, const int quads, c
   for (int q = 0; q < quads; q++) *(bsi_quad *)(y + 4 * q) = sum[q];
 }
 
-/* y ← E x for a block of m rows. */
+/* y ← E x for a block of m ≥ 4 rows. The last four rows may be computed twice: a loop over single
+ * rows would be vectorised without fused operations, and have other bits than several vectors. */
 BSI_INLINE void multiply_stored(const bisai_value_type format, const int m, const char *e,
                                 const int32_t height, const double *x, double *y) {
   const size_t bytes = bsi_value_bytes(format);
@@ -65,12 +66,7 @@ BSI_INLINE void multiply_stored(const bisai_value_type format, const int m, cons
   for (; r + 16 <= m; r += 16)
     multiply_quads(format, 4, m, e + (size_t)r * bytes, height, x, y + r);
   for (; r + 4 <= m; r += 4) multiply_quads(format, 1, m, e + (size_t)r * bytes, height, x, y + r);
-  for (; r < m; r++) {
-    double sum = 0.0;
-    for (int c = 0; c < m; c++)
-      sum += bsi_value_load(format, e, (size_t)c * (size_t)height + (size_t)r) * x[c];
-    y[r] = sum;
-  }
+  if (r < m) multiply_quads(format, 1, m, e + (size_t)(m - 4) * bytes, height, x, y + (m - 4));
 }
 
 static void multiply_one(bisai_value_type format, int m, const char *e, int32_t height,
@@ -136,7 +132,7 @@ static void apply_group(const bsi_bjacobi *jacobi, int32_t g, const vectors *v) 
     const int32_t row = bsi_partition_start(p, b), m = bsi_partition_start(p, b + 1) - row;
     const char *const values = place + (size_t)(row - group.row) * bsi_value_bytes(format);
     const bool in_place = format == BISAI_FP64 && group.height == m;
-    if (jacobi->options.form == BISAI_FORM_INVERSE && v->count == 1 &&
+    if (jacobi->options.form == BISAI_FORM_INVERSE && v->count == 1 && m >= 4 &&
         !(in_place && m <= BSI_SPECIAL_SIZES)) {
       multiply_one(format, m, values, group.height, v->x + row, v->y + row);
       continue;
