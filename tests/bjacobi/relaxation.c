@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Relaxation of block-Jacobi on A: z = ω D⁻¹ v, then z ← z + ω D⁻¹ (v − A z). */
 #include "fixture.h"
+#include "systems.h"
 
 #include <float.h>
 #include <math.h>
@@ -13,12 +14,6 @@ static bisai_precond_options options_of(int32_t relax, double damping) {
   o.bjacobi.relax = relax;
   o.bjacobi.damping = damping;
   return o;
-}
-
-static bisai_precond *make(bisai_context *c, const bisai_bcsr *a, const bisai_precond_options *o) {
-  bisai_precond *m = NULL;
-  EXPECT_OK(c, bisai_precond_create(c, a, o, &m));
-  return m;
 }
 
 static bisai_precond_report report_of(const bisai_precond *m) {
@@ -63,7 +58,7 @@ static void expect_sweeps(const test_bcsr *arrays, const bisai_precond_options *
   const int32_t n = arrays->block_rows * arrays->block_size;
   const int64_t ld = n + 3;
   bisai_bcsr *matrix = test_bcsr_make(context, arrays);
-  bisai_precond *m = make(context, matrix, o);
+  bisai_precond *m = test_precond_with(context, matrix, o);
   const bisai_precond_report report = report_of(m);
   int32_t *start = malloc(((size_t)report.bjacobi.blocks + 1) * sizeof *start);
   EXPECT_OK(context, bisai_precond_get_blocks(m, start));
@@ -131,7 +126,8 @@ static void narrow_blocks_relax_with_what_they_store(void **state) {
     if (k == 3) o.bjacobi.form = BISAI_FORM_LU;
     plain.bjacobi = o.bjacobi;
     plain.bjacobi.relax = 0;
-    bisai_precond *m = make(context, a, &o), *d = make(context, a, &plain);
+    bisai_precond *m = test_precond_with(context, a, &o),
+                  *d = test_precond_with(context, a, &plain);
     double *z = apply(m, v), *first = apply(d, v);
     double *product = malloc((size_t)n * sizeof *product);
     for (int32_t i = 0; i < n; i++) first[i] *= 0.8;
@@ -153,7 +149,7 @@ static void many_sweeps_solve_a_dominant_system(void **state) {
   (void)state;
   bisai_bcsr *a = test_bcsr_take(context, test_bcsr_tridiagonal(40, 3, 4.0, -1.0));
   const bisai_precond_options o = options_of(99, 1.0);
-  bisai_precond *m = make(context, a, &o);
+  bisai_precond *m = test_precond_with(context, a, &o);
   double *v = test_random_vector(120, 6), *z = apply(m, v);
   assert_true(test_relative_residual(a, z, v) < 1e-13);
   assert_true(report_of(m).bjacobi.relax_radius < 0.6);
@@ -170,7 +166,8 @@ static void an_update_reads_the_new_matrix(void **state) {
   for (int32_t k = 0; k < 9 * test_bcsr_blocks(&second); k++) second.values[k] *= 1.0 + 1e-3 * k;
   bisai_bcsr *old = test_bcsr_take(context, first), *new = test_bcsr_take(context, second);
   const bisai_precond_options o = options_of(2, 0.9);
-  bisai_precond *m = make(context, old, &o), *fresh = make(context, new, &o);
+  bisai_precond *m = test_precond_with(context, old, &o),
+                *fresh = test_precond_with(context, new, &o);
   EXPECT_OK(context, bisai_precond_update(m, new));
   bisai_bcsr_destroy(&old);
   double *v = test_random_vector(150, 7), *z = apply(m, v), *expected = apply(fresh, v);
@@ -192,7 +189,7 @@ static void bits_do_not_depend_on_the_threads(void **state) {
     bisai_bcsr *a = test_bcsr_make(own, &arrays);
     bisai_precond_options o = options_of(2, 0.9);
     o.bjacobi.max_block = 16;
-    bisai_precond *m = make(own, a, &o);
+    bisai_precond *m = test_precond_with(own, a, &o);
     z[k] = malloc((size_t)n * sizeof *z[k]);
     EXPECT_OK(own, bisai_precond_apply(m, v, z[k]));
     bisai_precond_destroy(&m);
@@ -209,7 +206,7 @@ static void a_symmetric_matrix_has_a_symmetric_relaxation(void **state) {
   enum { N = 36 };
   bisai_bcsr *a = test_bcsr_take(context, test_bcsr_definite(12, 3, 9));
   const bisai_precond_options o = options_of(2, 0.8);
-  bisai_precond *m = make(context, a, &o);
+  bisai_precond *m = test_precond_with(context, a, &o);
   double inverse[N][N];
   assert_int_equal(report_of(m).symmetry, BISAI_SYMMETRY_VALUES);
   for (int c = 0; c < N; c++) {
@@ -227,7 +224,7 @@ static void a_symmetric_matrix_has_a_symmetric_relaxation(void **state) {
 
 static int32_t cg_iterations(const bisai_bcsr *a, const bisai_precond_options *o) {
   const int64_t n = (int64_t)bisai_bcsr_block_rows(a) * bisai_bcsr_block_size(a);
-  bisai_precond *m = make(context, a, o);
+  bisai_precond *m = test_precond_with(context, a, o);
   bisai_solver_options how = bisai_solver_options_default();
   how.method = BISAI_CG;
   how.tolerance = 1e-10;
@@ -265,7 +262,7 @@ static void the_report_tells_how_errors_change(void **state) {
   for (int k = 0; k < 5; k++) {
     bisai_bcsr *a = test_bcsr_take(context, test_bcsr_tridiagonal(2, 1, 1.0, cases[k].coupling));
     const bisai_precond_options o = options_of(1, cases[k].damping);
-    bisai_precond *m = make(context, a, &o);
+    bisai_precond *m = test_precond_with(context, a, &o);
     const char *description = bisai_precond_describe(m);
     /* ten power steps leave (1/3)^20 of the smaller eigenvalue in the worst case */
     EXPECT_NEAR(cases[k].radius, report_of(m).bjacobi.relax_radius, 1e-8);
@@ -282,7 +279,7 @@ static void reports_count_the_bytes_of_sweeps(void **state) {
   int64_t bytes[3];
   for (int relax = 0; relax < 3; relax++) {
     const bisai_precond_options o = options_of(relax, 1.0);
-    bisai_precond *m = make(context, a, &o);
+    bisai_precond *m = test_precond_with(context, a, &o);
     bytes[relax] = report_of(m).apply_bytes;
     if (relax == 0) EXPECT_NEAR(0.0, report_of(m).bjacobi.relax_radius, 0);
     bisai_precond_destroy(&m);
@@ -314,7 +311,7 @@ static void a_matrix_without_rows_relaxes(void **state) {
   (void)state;
   bisai_bcsr *a = test_bcsr_take(context, test_bcsr_random(test_shape_square(0, 3, 1)));
   const bisai_precond_options o = options_of(2, 1.0);
-  bisai_precond *m = make(context, a, &o);
+  bisai_precond *m = test_precond_with(context, a, &o);
   EXPECT_OK(context, bisai_precond_apply(m, NULL, NULL));
   bisai_precond_destroy(&m);
   bisai_bcsr_destroy(&a);

@@ -7,12 +7,6 @@
 #include "flow.h"
 #include "systems.h"
 
-static bisai_precond *make(bisai_context *c, const bisai_bcsr *a, const bisai_precond_options *o) {
-  bisai_precond *m = NULL;
-  EXPECT_OK(c, bisai_precond_create(c, a, o, &m));
-  return m;
-}
-
 static bisai_precond_report report_of(bisai_context *c, const bisai_precond *m) {
   bisai_precond_report r = {.struct_size = sizeof r};
   EXPECT_OK(c, bisai_precond_get_report(m, &r));
@@ -134,8 +128,8 @@ static pieces pieces_of(test_bcsr a, int pressure, const bisai_precond_options *
   pieces s = {.a = a, .pressure = pressure, .additive = o->cpr.additive};
   s.weights = weights_of(&a, pressure);
   s.matrix = pressure_matrix_of(&s);
-  s.first = make(context, s.matrix, &first);
-  s.second = make(context, matrix, &second);
+  s.first = test_precond_with(context, s.matrix, &first);
+  s.second = test_precond_with(context, matrix, &second);
   return s;
 }
 
@@ -176,7 +170,7 @@ static void the_stages_are_multigrid_and_a_second_kind(void **state) {
       bisai_precond_options o = variant_of(k / 2);
       o.cpr.additive = k % 2;
       pieces s = pieces_of(arrays, p, &o, a);
-      bisai_precond *m = make(context, a, &o);
+      bisai_precond *m = test_precond_with(context, a, &o);
       assert_int_equal(report_of(context, m).cpr.pressure, p);
       assert_true(report_of(context, m).multigrid.levels > 1);
       double *v = test_random_vector(n, 2), *expected = malloc((size_t)n * sizeof *expected),
@@ -212,14 +206,14 @@ static void the_defaults_are_the_documented_ones(void **state) {
   bisai_precond_options o = bisai_precond_options_default();
   o.kind = BISAI_PRECOND_CPR;
   assert_int_equal(o.cpr.pressure, BISAI_CPR_PRESSURE_AUTO);
-  bisai_precond *expected = make(context, a, &o);
+  bisai_precond *expected = test_precond_with(context, a, &o);
   o.cpr.pressure = 1;
   o.cpr.second = BISAI_SECOND_ILU;
   o.multigrid.unweighted = true;
   o.multigrid.cycle = BISAI_CYCLE_W;
   o.multigrid.complexity = 5.0;
   o.multigrid.coarsest = 512;
-  bisai_precond *got = make(context, a, &o);
+  bisai_precond *got = test_precond_with(context, a, &o);
   expect_same(expected, got);
   const bisai_precond_report r = report_of(context, expected), s = report_of(context, got);
   assert_true(r.cpr.found && !s.cpr.found);
@@ -248,7 +242,7 @@ static void the_cycle_depends_on_the_second_stage_and_on_the_size(void **state) 
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     bisai_bcsr *a = test_bcsr_take(context, test_flow(cases[k].nx, 512, 1, 0, 1));
     bisai_precond_options o = cpr(cases[k].second);
-    bisai_precond *m = make(context, a, &o);
+    bisai_precond *m = test_precond_with(context, a, &o);
     assert_int_equal(report_of(context, m).multigrid.cycle, cases[k].cycle);
     bisai_precond_destroy(&m);
     bisai_bcsr_destroy(&a);
@@ -267,7 +261,7 @@ static void applications_are_linear(void **state) {
   for (int k = 0; k < 2 * VARIANTS; k++) {
     bisai_precond_options o = variant_of(k / 2);
     o.cpr.additive = k % 2;
-    bisai_precond *m = make(context, a, &o);
+    bisai_precond *m = test_precond_with(context, a, &o);
     assert_false(report_of(context, m).nonlinear);
     EXPECT_OK(context, bisai_precond_apply(m, u, mu));
     EXPECT_OK(context, bisai_precond_apply(m, v, mv));
@@ -290,7 +284,7 @@ static void several_vectors_are_applied_as_one_at_a_time(void **state) {
   for (int k = 0; k < 2 * VARIANTS; k++) {
     bisai_precond_options o = variant_of(k / 2);
     o.cpr.additive = k % 2;
-    bisai_precond *m = make(context, a, &o);
+    bisai_precond *m = test_precond_with(context, a, &o);
     for (int i = 0; i < COUNT * LDZ; i++) z[i] = (double)NAN;
     EXPECT_OK(context, bisai_precond_apply_many(m, COUNT, v, LDV, z, LDZ));
     for (int c = 0; c < COUNT; c++) {
@@ -316,7 +310,7 @@ static void results_do_not_depend_on_the_number_of_threads(void **state) {
       bisai_bcsr *a = test_bcsr_make(c, &arrays);
       bisai_precond_options o = variant_of(variant);
       o.cpr.additive = variant == 1;
-      bisai_precond *m = make(c, a, &o);
+      bisai_precond *m = test_precond_with(c, a, &o);
       const bisai_cpr_report r = report_of(c, m).cpr;
       if (threads == 1) expected = r;
       assert_memory_equal(r.ellipticity, expected.ellipticity, sizeof r.ellipticity);
@@ -364,7 +358,8 @@ static void flows_take_fewer_iterations_than_with_the_second_stage_alone(void **
     alone.kind = kinds[o.cpr.second];
     alone.cpr = bisai_precond_options_default().cpr;
     alone.multigrid = bisai_precond_options_default().multigrid;
-    bisai_precond *m = make(context, a, &o), *second = make(context, a, &alone);
+    bisai_precond *m = test_precond_with(context, a, &o),
+                  *second = test_precond_with(context, a, &alone);
     bisai_solver_report r, s;
     double residual;
     (void)solve(BISAI_GMRES, false, a, second, &s, &residual);
@@ -382,7 +377,7 @@ static void solvers_for_general_matrices_take_it(void **state) {
   (void)state;
   bisai_bcsr *a = test_bcsr_take(context, test_flow(30, 28, 2, 0, 4));
   bisai_precond_options o = cpr(BISAI_SECOND_ILU);
-  bisai_precond *m = make(context, a, &o);
+  bisai_precond *m = test_precond_with(context, a, &o);
   bisai_solver_report r;
   double residual;
   for (int method = 0; method < BISAI_METHODS; method++) {
@@ -401,7 +396,7 @@ static void conjugate_gradients_refuse_it(void **state) {
   double residual;
   for (int variant = 0; variant < 5; variant++) {
     bisai_precond_options o = variant_of(variant);
-    bisai_precond *m = make(context, a, &o);
+    bisai_precond *m = test_precond_with(context, a, &o);
     assert_int_equal(report_of(context, m).symmetry, BISAI_SYMMETRY_NONE);
     EXPECT_STATUS(context, BISAI_NOT_SYMMETRIC, solve(BISAI_CG, false, a, m, &r, &residual));
     assert_non_null(strstr(bisai_context_error(context), "cpr"));
@@ -415,7 +410,7 @@ static void k_cycles_need_a_flexible_solver(void **state) {
   bisai_bcsr *a = test_bcsr_take(context, test_flow(30, 28, 2, 0, 4));
   bisai_precond_options o = cpr(BISAI_SECOND_AUTO);
   o.multigrid.cycle = BISAI_CYCLE_K;
-  bisai_precond *m = make(context, a, &o);
+  bisai_precond *m = test_precond_with(context, a, &o);
   bisai_solver_report r;
   double residual;
   assert_true(report_of(context, m).nonlinear);
@@ -441,7 +436,7 @@ static void the_stages_report_in_the_members_of_their_kinds(void **state) {
     bisai_precond_options o = variant_of(k / 2);
     o.cpr.additive = k % 2;
     pieces s = pieces_of(arrays, 1, &o, a);
-    bisai_precond *m = make(context, a, &o);
+    bisai_precond *m = test_precond_with(context, a, &o);
     const bisai_precond_report r = report_of(context, m), first = report_of(context, s.first),
                                second = report_of(context, s.second);
     const int64_t blocks = test_bcsr_blocks(&arrays);
@@ -502,7 +497,7 @@ static void the_description_says_everything_once(void **state) {
   o.factor.ordering = BISAI_ORDERING_RCM;
   o.factor.equilibrate = true;
   o.cpr.additive = true;
-  bisai_precond *m = make(context, a, &o);
+  bisai_precond *m = test_precond_with(context, a, &o);
   const char *text = bisai_precond_describe(m);
   static const char *const words[] = {"cpr pressure=1 (ellipticity 0.",
                                       "weights=quasi-impes",

@@ -37,12 +37,6 @@ static bisai_precond_options variant_of(int variant) {
   return o;
 }
 
-static bisai_precond *make(bisai_context *c, const bisai_bcsr *a, const bisai_precond_options *o) {
-  bisai_precond *m = NULL;
-  EXPECT_OK(c, bisai_precond_create(c, a, o, &m));
-  return m;
-}
-
 static bisai_cpr_report report_of(const bisai_precond *m) {
   bisai_precond_report r = {.struct_size = sizeof r};
   EXPECT_OK(context, bisai_precond_get_report(m, &r));
@@ -93,7 +87,8 @@ static void updates_give_the_bits_of_creation(void **state) {
     if (rows) o.multigrid.levels = 2; /* coarser ones have sums of rows, as R has */
     if (rows) o.multigrid.keep_transfers = false;
     bisai_bcsr *a = flow(context, 1), *b = scaled(context, 1, rows);
-    bisai_precond *expected = make(context, b, &o), *got = make(context, a, &o);
+    bisai_precond *expected = test_precond_with(context, b, &o),
+                  *got = test_precond_with(context, a, &o);
     expect_different(expected, got);
     EXPECT_OK(context, bisai_precond_update(got, b));
     expect_equal(expected, got);
@@ -111,7 +106,8 @@ static void updates_can_be_taken_back(void **state) {
     bisai_precond_options o = variant_of(k % VARIANTS);
     o.cpr.keep_pressure = k >= VARIANTS;
     bisai_bcsr *a = flow(context, 1), *b = flow(context, 2);
-    bisai_precond *expected = make(context, a, &o), *got = make(context, a, &o);
+    bisai_precond *expected = test_precond_with(context, a, &o),
+                  *got = test_precond_with(context, a, &o);
     EXPECT_OK(context, bisai_precond_update(got, b));
     expect_different(expected, got);
     EXPECT_OK(context, bisai_precond_update(got, a));
@@ -129,7 +125,7 @@ static void updated_preconditioners_solve_without_the_old_matrix(void **state) {
   for (int k = 0; k < VARIANTS; k++) {
     bisai_precond_options o = variant_of(k);
     bisai_bcsr *a = flow(context, 1), *b = flow(context, 2);
-    bisai_precond *m = make(context, a, &o);
+    bisai_precond *m = test_precond_with(context, a, &o);
     bisai_bcsr_destroy(&a);
     EXPECT_OK(context, bisai_precond_update(m, b));
     double *right = test_random_vector(N, 3), x[N] = {0};
@@ -156,7 +152,8 @@ static void first_stage(const bisai_bcsr *a, const double *v, double *y) {
   o.multigrid.cycle = BISAI_CYCLE_W;
   alone = bisai_precond_options_default();
   alone.kind = BISAI_PRECOND_BJACOBI;
-  bisai_precond *m = make(context, a, &o), *second = make(context, a, &alone);
+  bisai_precond *m = test_precond_with(context, a, &o),
+                *second = test_precond_with(context, a, &alone);
   double z[N];
   EXPECT_OK(context, bisai_precond_apply(m, v, y));
   EXPECT_OK(context, bisai_precond_apply(second, v, z));
@@ -176,7 +173,8 @@ static void a_kept_pressure_is_that_of_creation(void **state) {
     o.cpr.additive = additive;
     o.cpr.keep_pressure = true;
     alone.kind = BISAI_PRECOND_ILU;
-    bisai_precond *m = make(context, a, &o), *second = make(context, b, &alone);
+    bisai_precond *m = test_precond_with(context, a, &o),
+                  *second = test_precond_with(context, b, &alone);
     const bisai_cpr_report before = report_of(m);
     EXPECT_OK(context, bisai_precond_update(m, b));
     const bisai_cpr_report after = report_of(m);
@@ -203,7 +201,8 @@ static void the_unknown_of_creation_stays_the_pressure(void **state) {
   bisai_bcsr *a = flow(context, 1), *b = test_bcsr_take(context, test_flow(NX, NY, BS, P + 1, 2));
   bisai_precond_options o = variant_of(0), given = o;
   given.cpr.pressure = P;
-  bisai_precond *m = make(context, a, &o), *expected = make(context, a, &given);
+  bisai_precond *m = test_precond_with(context, a, &o),
+                *expected = test_precond_with(context, a, &given);
   const bisai_cpr_report before = report_of(m);
   assert_int_equal(before.pressure, P);
   EXPECT_OK(context, bisai_precond_update(m, b));
@@ -230,7 +229,7 @@ static void awkward_cells_are_counted_anew(void **state) {
   bisai_bcsr *b = test_bcsr_take(context, arrays);
   bisai_precond_options o = variant_of(BISAI_SECOND_BJACOBI);
   o.shift = BISAI_SHIFT_IN_BLOCKS;
-  bisai_precond *m = make(context, a, &o);
+  bisai_precond *m = test_precond_with(context, a, &o);
   for (int k = 0; k < 3; k++) {
     const bisai_cpr_report r = report_of(m);
     assert_int_equal(r.singular_rows, k == 1 ? 2 : 0);
@@ -260,14 +259,14 @@ static void given_arrays_are_read_again(void **state) {
       o.cpr.storage = array;
     else
       o.cpr.weights = array;
-    bisai_precond *m = make(context, a, &o), *same = make(context, a, &o);
+    bisai_precond *m = test_precond_with(context, a, &o), *same = test_precond_with(context, a, &o);
     for (int32_t k = 0; k < N * BS; k++) array[k] *= 1.0 + 0.1 * (k % 7);
     EXPECT_OK(context, bisai_precond_update(m, a));
-    bisai_precond *expected = make(context, a, &o);
+    bisai_precond *expected = test_precond_with(context, a, &o);
     expect_different(expected, same);
     expect_equal(expected, m);
     o.cpr.keep_pressure = true;
-    bisai_precond *kept = make(context, a, &o);
+    bisai_precond *kept = test_precond_with(context, a, &o);
     for (int32_t k = 0; k < N * BS; k++) array[k] = (double)NAN; /* not read */
     EXPECT_OK(context, bisai_precond_update(kept, a));
     expect_equal(expected, kept);
@@ -303,7 +302,8 @@ static void arrays_that_are_not_finite_are_refused_and_change_nothing(void **sta
       o.cpr.storage = array;
     else
       o.cpr.weights = array;
-    bisai_precond *m = make(context, a, &o), *expected = make(context, a, &o);
+    bisai_precond *m = test_precond_with(context, a, &o),
+                  *expected = test_precond_with(context, a, &o);
     array[100] = (double)NAN;
     expect_refused(m, b, BISAI_INVALID_ARGUMENT,
                    which ? "storage: value 1 of block row 11" : "weights: value 1 of block row 33");
@@ -334,11 +334,12 @@ static void arrays_of_creation_may_go(void **state) {
   o.isai.lower_pattern = pattern;
   of_blocks.bjacobi.block_ptr = blocks;
   of_blocks.bjacobi.block_count = CELLS;
-  bisai_precond *m = make(context, a, &o), *second = make(context, a, &of_blocks);
+  bisai_precond *m = test_precond_with(context, a, &o),
+                *second = test_precond_with(context, a, &of_blocks);
   o = variant_of(BISAI_SECOND_ILU);
   o.factor.ordering = BISAI_ORDERING_GIVEN;
   o.factor.permutation = order;
-  bisai_precond *third = make(context, a, &o);
+  bisai_precond *third = test_precond_with(context, a, &o);
   free(vectors), free(order), free(blocks);
   bisai_pattern_destroy(&pattern);
   bisai_precond *all[] = {m, second, third};
@@ -367,8 +368,8 @@ static void factors_of_the_caller_are_used(void **state) {
     bisai_precond_options o = variant_of(seconds[k]);
     o.factor.factors = factors; /* and no ordering */
     bisai_precond_options own = variant_of(seconds[k]);
-    bisai_precond *expected = make(context, a, &own);
-    bisai_precond *m = make(context, a, &o);
+    bisai_precond *expected = test_precond_with(context, a, &own);
+    bisai_precond *m = test_precond_with(context, a, &o);
     double *x = applied(expected), *y = applied(m), v[N] = {1.0}, z[N];
     assert_memory_equal(x, y, N * sizeof *x);
     EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_factors_update(factors, bad));
@@ -417,7 +418,7 @@ static void other_patterns_and_types_are_refused_and_change_nothing(void **state
   for (int k = 0; k < 2 * VARIANTS; k++) {
     bisai_precond_options o = variant_of(k % VARIANTS);
     o.cpr.keep_pressure = k >= VARIANTS;
-    bisai_precond *m = make(context, a, &o);
+    bisai_precond *m = test_precond_with(context, a, &o);
     expect_refused(m, moved, BISAI_INVALID_ARGUMENT, "the pattern changed");
     expect_refused(m, turned, BISAI_INVALID_ARGUMENT, "the pattern changed");
     expect_refused(m, fewer, BISAI_INVALID_ARGUMENT, "the pattern changed");
@@ -438,7 +439,8 @@ static void other_patterns_and_types_are_refused_and_change_nothing(void **state
 /* Updates with `bad` fail, and with `a` all is well again. */
 static void expect_failure(const bisai_bcsr *a, const bisai_bcsr *bad, bisai_status status,
                            const char *message, const bisai_precond_options *o) {
-  bisai_precond *m = make(context, a, o), *expected = make(context, a, o), *none = NULL;
+  bisai_precond *m = test_precond_with(context, a, o), *expected = test_precond_with(context, a, o),
+                *none = NULL;
   double v[N] = {1.0}, z[N];
   bisai_precond_report before = {.struct_size = sizeof before}, after = before;
   EXPECT_OK(context, bisai_precond_get_report(m, &before));
@@ -518,7 +520,7 @@ static void a_pressure_matrix_that_loses_its_symmetry_is_refused(void **state) {
   o.kind = BISAI_PRECOND_CPR;
   o.multigrid.smoother = BISAI_SMOOTHER_ISAI;
   o.multigrid.coarsest = 30;
-  bisai_precond *m = make(context, a, &o);
+  bisai_precond *m = test_precond_with(context, a, &o);
   EXPECT_OK(context, bisai_precond_update(m, a));
   EXPECT_STATUS(context, BISAI_NOT_SYMMETRIC, bisai_precond_update(m, b));
   assert_non_null(strstr(bisai_context_error(context), "pressure matrix: "));
@@ -542,7 +544,7 @@ static void updates_copy_arrays_of_the_host_once(void **state) {
     bisai_precond_options o = variant_of(BISAI_SECOND_ILU);
     o.cpr.pressure = P;
     *(storage ? &o.cpr.storage : &o.cpr.weights) = array;
-    bisai_precond *m = make(own, a, &o);
+    bisai_precond *m = test_precond_with(own, a, &o);
     const long long before = atomic_load(&allocator.calls);
     EXPECT_OK(own, bisai_precond_update(m, a));
     assert_in_range(atomic_load(&allocator.calls) - before, 0, test_on_device() ? 1 : 0);
@@ -568,7 +570,7 @@ static void updates_and_applications_allocate_nothing(void **state) {
     o.cpr.keep_pressure = k / VARIANTS == 1;
     if (k / VARIANTS == 2) o.cpr.weights = array;
     if (k / VARIANTS == 3) o.cpr.storage = array;
-    bisai_precond *m = make(own, a, &o);
+    bisai_precond *m = test_precond_with(own, a, &o);
     const long long before = atomic_load(&allocator.calls);
     for (int update = 0; update < 2; update++) {
       EXPECT_OK(own, bisai_precond_update(m, update ? a : b));
@@ -597,7 +599,7 @@ static void creation_survives_every_failing_allocation(void **state) {
     if (k % 4 == 1) o.cpr.weights = array;
     if (k % 4 == 2) o.cpr.storage = array;
     /* a device's matrix keeps a copy of its integers for the host once it was asked for */
-    bisai_precond *m = make(own, a, &o);
+    bisai_precond *m = test_precond_with(own, a, &o);
     bisai_precond_destroy(&m);
     for (int after = 0; after < 2; after++) {
       long long at = 1;

@@ -20,12 +20,6 @@ static bisai_precond_options multigrid(void) {
   return o;
 }
 
-static bisai_precond *make(bisai_context *c, const bisai_bcsr *a, const bisai_precond_options *o) {
-  bisai_precond *m = NULL;
-  EXPECT_OK(c, bisai_precond_create(c, a, o, &m));
-  return m;
-}
-
 static bisai_precond_report report_of(bisai_context *c, const bisai_precond *m) {
   bisai_precond_report r = {.struct_size = sizeof r};
   EXPECT_OK(c, bisai_precond_get_report(m, &r));
@@ -65,7 +59,7 @@ static void cycles_of_symmetric_matrices_are_symmetric(void **state) {
         o.multigrid.cycle = cycles[k / SMOOTHERS % 3];
         if (k / SMOOTHERS / 3) o.multigrid.coarsest = 0; /* smoothed */
         o.multigrid.pre = o.multigrid.post = count;
-        bisai_precond *m = make(context, a, &o);
+        bisai_precond *m = test_precond_with(context, a, &o);
         const bisai_precond_report r = report_of(context, m);
         assert_true(r.multigrid.levels > 2 || (bs == 1 && r.multigrid.levels == 2));
         assert_int_equal(r.multigrid.coarsest_inverted, o.multigrid.coarsest > 0);
@@ -88,7 +82,7 @@ static void cycles_of_rigid_bodies_are_symmetric_and_definite(void **state) {
     o.multigrid.smoother = smoothers[s];
     o.multigrid.null_vectors = modes;
     o.multigrid.null_count = 6;
-    bisai_precond *m = make(context, a, &o);
+    bisai_precond *m = test_precond_with(context, a, &o);
     assert_true(report_of(context, m).multigrid.levels > 1);
     expect_symmetric(m);
     for (uint64_t seed = 0; seed < 5; seed++) {
@@ -108,12 +102,12 @@ static void cycles_without_symmetry_say_so(void **state) {
   bisai_bcsr *a = test_bcsr_take(context, test_mesh_diffusion(9, 8, 2, TEST_ZERO_OUTSIDE, 0.0)),
              *b = test_bcsr_take(context, test_mesh_diffusion(9, 8, 2, TEST_ZERO_OUTSIDE, 0.1));
   bisai_precond_options o = multigrid();
-  bisai_precond *m = make(context, b, &o);
+  bisai_precond *m = test_precond_with(context, b, &o);
   assert_false(report_of(context, m).multigrid.symmetric);
   assert_int_equal(report_of(context, m).symmetry, BISAI_SYMMETRY_NONE);
   bisai_precond_destroy(&m);
   o.multigrid.pre = 2;
-  m = make(context, a, &o);
+  m = test_precond_with(context, a, &o);
   assert_true(report_of(context, m).multigrid.symmetric);
   assert_int_equal(report_of(context, m).symmetry, BISAI_SYMMETRY_NONE);
   bisai_precond_destroy(&m);
@@ -146,7 +140,7 @@ static outcome solve(bisai_context *c, bisai_method method, bool flexible, const
 /* Returns the iterations. */
 static int32_t expect_solved(bisai_method method, bool flexible, const bisai_bcsr *a,
                              const bisai_precond_options *o, int32_t most) {
-  bisai_precond *m = make(context, a, o);
+  bisai_precond *m = test_precond_with(context, a, o);
   const int64_t n = bisai_precond_rows(m);
   double *b = test_random_vector(n, 3), *x = malloc((size_t)n * sizeof *x + 1);
   const outcome r = solve(context, method, flexible, a, m, b, x);
@@ -194,7 +188,7 @@ static void k_cycles_are_refused_by_solvers_that_are_not_flexible(void **state) 
   bisai_bcsr *a = test_bcsr_take(context, test_mesh_diffusion(20, 20, 1, TEST_ZERO_OUTSIDE, 0.0));
   bisai_precond_options o = multigrid();
   o.multigrid.cycle = BISAI_CYCLE_K;
-  bisai_precond *m = make(context, a, &o);
+  bisai_precond *m = test_precond_with(context, a, &o);
   assert_true(report_of(context, m).nonlinear);
   double b[400], x[400];
   for (int i = 0; i < 400; i++) b[i] = 1.0;
@@ -237,7 +231,7 @@ static void scaled_matrices_take_as_many_iterations(void **state) {
         bisai_precond_options o = multigrid();
         o.multigrid.smoother = smoothers[s];
         o.multigrid.cycle = s % 2 ? BISAI_CYCLE_K : BISAI_CYCLE_AUTO;
-        bisai_precond *m = make(context, a, &o);
+        bisai_precond *m = test_precond_with(context, a, &o);
         double *b = test_random_vector(1500, 3), *x = malloc(1500 * sizeof *x);
         for (int i = 0; i < 1500; i++) b[i] *= factor;
         const outcome r = solve(context, BISAI_GMRES, true, a, m, b, x);
@@ -266,7 +260,7 @@ static void results_do_not_depend_on_the_number_of_threads(void **state) {
       bisai_precond_options o = multigrid();
       o.multigrid.smoother = smoothers[k % SMOOTHERS];
       o.multigrid.cycle = (bisai_cycle)(BISAI_CYCLE_V + k / SMOOTHERS);
-      bisai_precond *m = make(c, a, &o);
+      bisai_precond *m = test_precond_with(c, a, &o);
       EXPECT_OK(c, bisai_precond_apply(m, v, threads == 1 ? first : z));
       if (threads > 1) assert_memory_equal(z, first, N * sizeof *z);
       bisai_precond_destroy(&m);
@@ -285,7 +279,7 @@ static void several_vectors_are_applied_as_one_at_a_time(void **state) {
   for (int cycle = BISAI_CYCLE_V; cycle <= BISAI_CYCLE_VW; cycle++) {
     bisai_precond_options o = multigrid();
     o.multigrid.cycle = (bisai_cycle)cycle;
-    bisai_precond *m = make(context, a, &o);
+    bisai_precond *m = test_precond_with(context, a, &o);
     for (int i = 0; i < COUNT * LDZ; i++) z[i] = (double)NAN;
     EXPECT_OK(context, bisai_precond_apply_many(m, COUNT, v, LDV, z, LDZ));
     for (int c = 0; c < COUNT; c++) {
@@ -311,9 +305,9 @@ static void scalar_nodes_of_lines_make_the_hierarchy_of_the_scalar_matrix(void *
     bisai_bcsr *lines = test_bcsr_take(context, test_mesh_lines(NX, NY, bs));
     bisai_precond_options o = multigrid();
     o.multigrid.smoother = smoothers[k % SMOOTHERS];
-    bisai_precond *expected = make(context, scalar, &o);
+    bisai_precond *expected = test_precond_with(context, scalar, &o);
     o.multigrid.nodes = BISAI_NODES_SCALAR;
-    bisai_precond *m = make(context, lines, &o);
+    bisai_precond *m = test_precond_with(context, lines, &o);
     const bisai_multigrid_report r = report_of(context, expected).multigrid,
                                  s = report_of(context, m).multigrid;
     assert_int_equal(s.levels, r.levels);
@@ -335,7 +329,8 @@ static void nodes_are_chosen_by_the_couplings(void **state) {
   bisai_bcsr *lines = test_bcsr_take(context, test_mesh_lines(24, 28, 4)),
              *points = test_bcsr_take(context, test_mesh_diffusion(24, 7, 4, TEST_FREE, 0.0));
   bisai_precond_options o = multigrid();
-  bisai_precond *of_lines = make(context, lines, &o), *of_points = make(context, points, &o);
+  bisai_precond *of_lines = test_precond_with(context, lines, &o),
+                *of_points = test_precond_with(context, points, &o);
   assert_int_equal(report_of(context, of_lines).multigrid.nodes, BISAI_NODES_SCALAR);
   assert_int_equal(report_of(context, of_points).multigrid.nodes, BISAI_NODES_BLOCK);
   assert_non_null(strstr(bisai_precond_describe(of_lines), "nodes=scalar"));

@@ -22,12 +22,6 @@ static bisai_precond_options multigrid(int smoother, int32_t coarsest) {
   return o;
 }
 
-static bisai_precond *make(bisai_context *c, const bisai_bcsr *a, const bisai_precond_options *o) {
-  bisai_precond *m = NULL;
-  EXPECT_OK(c, bisai_precond_create(c, a, o, &m));
-  return m;
-}
-
 static bisai_multigrid_report report_of(const bisai_precond *m) {
   bisai_precond_report r = {.struct_size = sizeof r};
   EXPECT_OK(context, bisai_precond_get_report(m, &r));
@@ -51,7 +45,7 @@ static bisai_status solve(const bisai_bcsr *a, bisai_precond *m, bool cg, const 
 /* b = A·random */
 static void expect_solved(const bisai_bcsr *a, const bisai_precond_options *o, bool cg,
                           int32_t nullity, int32_t most) {
-  bisai_precond *m = make(context, a, o);
+  bisai_precond *m = test_precond_with(context, a, o);
   const int64_t n = bisai_precond_rows(m);
   double *y = test_random_vector(n, 3), *b = malloc((size_t)n * sizeof *b),
          *x = malloc((size_t)n * sizeof *x);
@@ -167,7 +161,7 @@ static void small_components_without_boundary_are_solved(void **state) {
     bisai_bcsr *a = test_bcsr_take(context, islands(bs, scale));
     for (int32_t coarsest = 40; coarsest <= 1000; coarsest += 960) {
       bisai_precond_options o = multigrid(k % SMOOTHERS, coarsest);
-      bisai_precond *m = make(context, a, &o);
+      bisai_precond *m = test_precond_with(context, a, &o);
       assert_true(report_of(m).levels >= (coarsest == 40 ? 3 : 2));
       const int64_t n = bisai_precond_rows(m);
       double *y = test_random_vector(n, 3), *b = malloc((size_t)n * sizeof *b),
@@ -191,7 +185,7 @@ static void an_inconsistent_right_hand_side_is_suspected(void **state) {
   enum { N = 30 * 30 };
   bisai_bcsr *a = test_bcsr_take(context, test_mesh_diffusion(30, 30, 1, TEST_FREE, 0.0));
   bisai_precond_options o = multigrid(0, 60);
-  bisai_precond *m = make(context, a, &o);
+  bisai_precond *m = test_precond_with(context, a, &o);
   double b[N], x[N];
   int32_t iterations;
   for (int i = 0; i < N; i++) b[i] = 1.0 + i % 7;
@@ -228,7 +222,7 @@ static void updates_compute_the_pseudo_inverse_again(void **state) {
     for (int32_t v = 0; v < 4 * test_bcsr_blocks(&arrays); v++) arrays.values[v] *= 2.0;
     bisai_bcsr *b = test_bcsr_take(own, arrays);
     bisai_precond_options o = multigrid(k == 3, k == 1 ? 1024 : 60);
-    bisai_precond *expected = make(own, b, &o), *m = make(own, a, &o);
+    bisai_precond *expected = test_precond_with(own, b, &o), *m = test_precond_with(own, a, &o);
     const long long before = atomic_load(&allocator.calls);
     EXPECT_OK(own, bisai_precond_update(m, b));
     assert_int_equal(atomic_load(&allocator.calls), before);
@@ -251,7 +245,7 @@ static void updates_may_end_a_null_space_and_not_begin_one(void **state) {
              *regular =
                  test_bcsr_take(context, test_mesh_diffusion(20, 20, 2, TEST_ZERO_OUTSIDE, 0.0));
   bisai_precond_options o = multigrid(0, 60);
-  bisai_precond *m = make(context, singular, &o);
+  bisai_precond *m = test_precond_with(context, singular, &o);
   assert_int_equal(report_of(m).coarsest_nullity, 2);
   assert_non_null(strstr(bisai_precond_describe(m), "singular by 2"));
   EXPECT_OK(context, bisai_precond_update(m, regular));
@@ -259,7 +253,7 @@ static void updates_may_end_a_null_space_and_not_begin_one(void **state) {
   EXPECT_OK(context, bisai_precond_update(m, singular));
   assert_int_equal(report_of(m).coarsest_nullity, 2);
   bisai_precond_destroy(&m);
-  m = make(context, regular, &o);
+  m = test_precond_with(context, regular, &o);
   EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_update(m, singular));
   assert_non_null(
       strstr(bisai_context_error(context), "new values make the coarsest matrix singular"));
@@ -277,7 +271,7 @@ static void creation_survives_every_failing_allocation(void **state) {
   bisai_context *own = test_context_on(&allocator, 2);
   bisai_bcsr *a = test_bcsr_take(own, islands(1, 0));
   bisai_precond_options o = multigrid(1, 40);
-  bisai_precond *m = make(own, a, &o);
+  bisai_precond *m = test_precond_with(own, a, &o);
   bisai_precond_destroy(&m);
   const long long blocks = atomic_load(&allocator.live_blocks);
   bisai_status status = BISAI_OUT_OF_MEMORY;

@@ -30,12 +30,6 @@ static bisai_precond_options variant_of(int variant, const double *vectors) {
   return o;
 }
 
-static bisai_precond *make(bisai_context *c, const bisai_bcsr *a, const bisai_precond_options *o) {
-  bisai_precond *m = NULL;
-  EXPECT_OK(c, bisai_precond_create(c, a, o, &m));
-  return m;
-}
-
 static bisai_multigrid_report report_of(bisai_context *c, const bisai_precond *m) {
   bisai_precond_report r = {.struct_size = sizeof r};
   EXPECT_OK(c, bisai_precond_get_report(m, &r));
@@ -96,7 +90,8 @@ static void updates_give_the_bits_of_creation(void **state) {
     bisai_precond_options o = variant_of(k % VARIANTS, vectors);
     if (rows) o.multigrid.levels = 2;
     bisai_bcsr *a = diffusion(context, wind), *b = scaled(context, wind, rows);
-    bisai_precond *expected = make(context, b, &o), *got = make(context, a, &o);
+    bisai_precond *expected = test_precond_with(context, b, &o),
+                  *got = test_precond_with(context, a, &o);
     assert_true(report_of(context, got).levels > (rows ? 1 : 2));
     EXPECT_OK(context, bisai_precond_update(got, b));
     expect_equal(expected, got);
@@ -116,7 +111,8 @@ static void updates_can_be_taken_back(void **state) {
     bisai_precond_options o = variant_of(k % VARIANTS, vectors);
     o.multigrid.keep_transfers = k >= VARIANTS;
     bisai_bcsr *a = diffusion(context, 0.3), *b = other_values(context, 0.3);
-    bisai_precond *expected = make(context, a, &o), *got = make(context, a, &o);
+    bisai_precond *expected = test_precond_with(context, a, &o),
+                  *got = test_precond_with(context, a, &o);
     EXPECT_OK(context, bisai_precond_update(got, b));
     double *x = applied(context, expected), *y = applied(context, got);
     assert_memory_not_equal(x, y, N * sizeof *x);
@@ -136,9 +132,9 @@ static void kept_transfers_are_those_of_creation(void **state) {
   bisai_bcsr *a = diffusion(context, 0.3), *b = other_values(context, 0.3),
              *tripled = scaled(context, 0.3, false);
   bisai_precond_options o = variant_of(0, NULL);
-  bisai_precond *computed = make(context, a, &o);
+  bisai_precond *computed = test_precond_with(context, a, &o);
   o.multigrid.keep_transfers = true;
-  bisai_precond *kept = make(context, a, &o);
+  bisai_precond *kept = test_precond_with(context, a, &o);
   /* P belongs to D⁻¹A, which other values change and a factor does not */
   EXPECT_OK(context, bisai_precond_update(computed, b));
   EXPECT_OK(context, bisai_precond_update(kept, b));
@@ -165,7 +161,7 @@ static void kept_transfers_keep_the_estimates_of_the_radius(void **state) {
     bisai_precond_options o = variant_of(k % VARIANTS, NULL);
     o.multigrid.null_count = 0;
     o.multigrid.keep_transfers = k >= VARIANTS;
-    bisai_precond *m = make(context, a, &o);
+    bisai_precond *m = test_precond_with(context, a, &o);
     const bisai_multigrid_report before = report_of(context, m);
     EXPECT_OK(context, bisai_precond_update(m, b));
     const bisai_multigrid_report after = report_of(context, m);
@@ -207,7 +203,8 @@ static void kept_estimates_serve_values_that_change_by_a_tenth(void **state) {
     bisai_precond_options o = variant_of(k ? 2 : 0, NULL);
     o.multigrid.cycle = BISAI_CYCLE_V;
     o.multigrid.keep_transfers = true;
-    bisai_precond *kept = make(context, a, &o), *fresh = make(context, b, &o);
+    bisai_precond *kept = test_precond_with(context, a, &o),
+                  *fresh = test_precond_with(context, b, &o);
     EXPECT_OK(context, bisai_precond_update(kept, b));
     const int32_t expected = cg_iterations(b, fresh), got = cg_iterations(b, kept);
     assert_in_range(got, expected - 1, expected + 1);
@@ -223,7 +220,7 @@ static void the_symmetry_is_that_of_the_new_values(void **state) {
   (void)state;
   bisai_bcsr *a = diffusion(context, 0.0), *b = diffusion(context, 0.3);
   bisai_precond_options o = variant_of(0, NULL);
-  bisai_precond *m = make(context, a, &o), *n = make(context, b, &o);
+  bisai_precond *m = test_precond_with(context, a, &o), *n = test_precond_with(context, b, &o);
   for (int k = 0; k < 3; k++) {
     bisai_precond_report r = {.struct_size = sizeof r};
     EXPECT_OK(context, bisai_precond_get_report(m, &r));
@@ -245,7 +242,7 @@ static void a_symmetric_smoother_refuses_values_without_symmetry(void **state) {
   (void)state;
   bisai_bcsr *a = diffusion(context, 0.0), *b = diffusion(context, 0.3);
   bisai_precond_options o = variant_of(3, NULL);
-  bisai_precond *m = make(context, a, &o);
+  bisai_precond *m = test_precond_with(context, a, &o);
   double *before = applied(context, m);
   EXPECT_STATUS(context, BISAI_NOT_SYMMETRIC, bisai_precond_update(m, b));
   assert_non_null(strstr(bisai_context_error(context), "the smoother isai"));
@@ -284,7 +281,7 @@ static void other_patterns_are_refused_and_change_nothing(void **state) {
   for (int k = 0; k < 6; k++) {
     bisai_precond_options o = variant_of(k, NULL);
     o.multigrid.nodes = BISAI_NODES_BLOCK;
-    bisai_precond *m = make(context, a, &o);
+    bisai_precond *m = test_precond_with(context, a, &o);
     expect_refused(m, moved, "the pattern changed");
     expect_refused(m, turned, "the pattern changed");
     expect_refused(m, fewer, "the pattern changed");
@@ -305,7 +302,8 @@ static void scalar_nodes_refuse_a_value_where_there_was_a_zero(void **state) {
   bisai_bcsr *a = test_bcsr_make(context, &arrays);
   bisai_precond_options o = variant_of(0, NULL);
   o.multigrid.nodes = BISAI_NODES_SCALAR;
-  bisai_precond *m = make(context, a, &o), *expected = make(context, a, &o);
+  bisai_precond *m = test_precond_with(context, a, &o),
+                *expected = test_precond_with(context, a, &o);
   /* scalar row 35 is row 3 of block row 8, and its first column is not its neighbour */
   test_bcsr_block(&arrays, ROW / LINE, ROW / LINE)[ROW % LINE] = 1e-3;
   bisai_bcsr *b = test_bcsr_take(context, arrays);
@@ -332,7 +330,8 @@ static void a_failed_update_can_be_followed_by_a_good_one(void **state) {
     bisai_bcsr *b = test_bcsr_take(context, arrays);
     bisai_precond_options o = variant_of(k, NULL);
     o.multigrid.nodes = BISAI_NODES_BLOCK;
-    bisai_precond *m = make(context, a, &o), *expected = make(context, a, &o);
+    bisai_precond *m = test_precond_with(context, a, &o),
+                  *expected = test_precond_with(context, a, &o);
     double v[N], z[N];
     for (int i = 0; i < N; i++) v[i] = 1.0;
     EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_update(m, b));
@@ -360,7 +359,7 @@ static void updates_and_applications_allocate_nothing(void **state) {
     bisai_bcsr *a = diffusion(own, k < VARIANTS ? 0.3 : 0.0),
                *b = other_values(own, k < VARIANTS ? 0.3 : 0.0);
     bisai_precond_options o = variant_of(k % VARIANTS, vectors);
-    bisai_precond *m = make(own, a, &o);
+    bisai_precond *m = test_precond_with(own, a, &o);
     const long long before = atomic_load(&allocator.calls);
     EXPECT_OK(own, bisai_precond_update(m, b));
     EXPECT_OK(own, bisai_precond_apply(m, v, z));
@@ -387,7 +386,7 @@ static void creation_survives_every_failing_allocation(void **state) {
     bisai_bcsr *a = diffusion(own, k < VARIANTS ? 0.3 : 0.0);
     const bisai_precond_options o = variant_of(k % VARIANTS, vectors);
     /* a device's matrix keeps a copy of its integers for the host once it was asked for */
-    bisai_precond *m = make(own, a, &o);
+    bisai_precond *m = test_precond_with(own, a, &o);
     bisai_precond_destroy(&m);
     for (int after = 0; after < 2; after++) {
       long long at = 1;
@@ -494,7 +493,7 @@ static void matrices_in_narrow_types_are_refused(void **state) {
   EXPECT_OK(context, bisai_bcsr_create(context, &desc, &a));
   EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_precond_create(context, a, &o, &m));
   assert_null(m);
-  m = make(context, wide, &o);
+  m = test_precond_with(context, wide, &o);
   EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_precond_update(m, a));
   bisai_precond_destroy(&m);
   bisai_bcsr_destroy(&a);

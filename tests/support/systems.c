@@ -53,13 +53,18 @@ bisai_precond *test_precond_callback(bisai_context *context, const bisai_bcsr *m
   return precond;
 }
 
+bisai_precond *test_precond_with(bisai_context *context, const bisai_bcsr *matrix,
+                                 const bisai_precond_options *options) {
+  bisai_precond *precond = NULL;
+  EXPECT_OK(context, bisai_precond_create(context, matrix, options, &precond));
+  return precond;
+}
+
 bisai_precond *test_precond(bisai_context *context, const bisai_bcsr *matrix,
                             bisai_precond_kind kind) {
   bisai_precond_options options = bisai_precond_options_default();
   options.kind = kind;
-  bisai_precond *precond = NULL;
-  EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
-  return precond;
+  return test_precond_with(context, matrix, &options);
 }
 
 bisai_bcsr *test_identity(bisai_context *context, int32_t n) {

@@ -34,6 +34,8 @@ bisai_precond *test_precond_callback(bisai_context *context, const bisai_bcsr *m
                                      bisai_apply_function apply, void *user);
 bisai_precond *test_precond(bisai_context *context, const bisai_bcsr *matrix,
                             bisai_precond_kind kind);
+bisai_precond *test_precond_with(bisai_context *context, const bisai_bcsr *matrix,
+                                 const bisai_precond_options *options);
 
 /* Identity matrix of n scalar rows. */
 bisai_bcsr *test_identity(bisai_context *context, int32_t n);
