@@ -345,28 +345,18 @@ def more_iterations(results, backend, case):
 
 def claim_rows(results):
     atmosmodd, shell, cavity, venkat = CASES
-    yield row(
-        where="Section 4.2: speed-up of T_p, cuSPARSE, atmosmodd",
-        published="12.4 × PETSc",
-        ours=ratio(results, atmosmodd, CUSPARSE, [PETSC], t_p),
-        command=atmosmodd.command(),
-        note=source(results, atmosmodd),
-    )
-    yield row(
-        where="Section 4.3: speed-up of T_p, cuSPARSE, af_shell3",
-        published="2.55 × PETSc",
-        ours=ratio(results, shell, CUSPARSE, [PETSC], t_p),
-        command=shell.command(),
-        note=source(results, shell),
-    )
-    yield row(
-        where="Section 4.5: speed-up of T_p, cuSPARSE, venkat50",
-        published="nearly 1/4 × PETSc",
-        ours=ratio(results, venkat, CUSPARSE, [PETSC], t_p),
-        command=venkat.command(),
-        note=source(results, venkat),
-    )
-
+    for section, case, published in (
+        ("4.2", atmosmodd, "12.4 × PETSc"),
+        ("4.3", shell, "2.55 × PETSc"),
+        ("4.5", venkat, "nearly 1/4 × PETSc"),
+    ):
+        yield row(
+            where=f"Section {section}: speed-up of T_p, cuSPARSE, {case.name}",
+            published=published,
+            ours=ratio(results, case, CUSPARSE, [PETSC], t_p),
+            command=case.command(),
+            note=source(results, case),
+        )
     yield row(
         where="Section 4.3: T_p of cuSPARSE, part of T_total, af_shell3",
         published="88 %",
