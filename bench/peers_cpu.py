@@ -62,6 +62,9 @@ HMIS = (
     " -pc_hypre_boomeramg_P_max 4"
 )
 NODAL = HMIS + " -pc_hypre_boomeramg_nodal_coarsen 4 -pc_hypre_boomeramg_nodal_coarsen_diag 1"
+# of these two, only the second makes hypre's interpolation read the near-null-space vectors
+NODAL_ALONE = " -pc_hypre_boomeramg_nodal_coarsen 1"
+INTERPOLATED = NODAL_ALONE + " -pc_hypre_boomeramg_vec_interp_variant 2"
 # the settings for elasticity of MFEM, HypreBoomerAMG::SetElasticityOptions()
 VECTORS = (
     " -pc_hypre_boomeramg_vec_interp_variant 2 -pc_hypre_boomeramg_vec_interp_qmax 4"
@@ -86,6 +89,8 @@ SETTINGS = [
         OWN,
     ),
     ("BoomerAMG, defaults (no aggressive coarsening)", HYPRE, None),
+    ("BoomerAMG, nodal", HYPRE + NODAL_ALONE, COMPONENTS),
+    ("BoomerAMG, nodal, interpolation of the near-null space", HYPRE + INTERPOLATED, COMPONENTS),
     ("BoomerAMG, one aggressive level", HYPRE + " -pc_hypre_boomeramg_agg_nl 1", None),
     ("BoomerAMG, HMIS, ext+i", HYPRE + HMIS, None),
     ("BoomerAMG, HMIS, ext+i, nodal", HYPRE + NODAL, None),
