@@ -1,8 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#ifdef __linux__
+#define _DEFAULT_SOURCE /* for madvise(), which POSIX does not define */
+#endif
 #include <stdint.h>
 #include <stdlib.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 #include "core/context_impl.h"
+
+/* Arrays that lie in huge pages, and these pages. Linux uses them where it is asked to. A set-up
+ * then waits for a hundredth of the page faults. */
+enum { HUGE_PAGE = 1 << 21, LEAST_HUGE = 2 * HUGE_PAGE };
+
+/* Asks for huge pages, but not for a part of one at the end, which would take more memory. */
+static void ask_for_huge_pages(void *array, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  madvise(array, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+#else
+  (void)array, (void)bytes;
+#endif
+}
+
+static void *allocate_own(size_t bytes) {
+  if (bytes < LEAST_HUGE) return aligned_alloc(BSI_ALIGNMENT, bytes);
+  void *array = aligned_alloc(HUGE_PAGE, bytes);
+  if (array) ask_for_huge_pages(array, bytes);
+  return array;
+}
 
 void *bsi_allocate(bisai_context *context, size_t count, size_t size) {
   if (size != 0 && count > (SIZE_MAX - BSI_ALIGNMENT) / size) {
@@ -13,7 +39,7 @@ void *bsi_allocate(bisai_context *context, size_t count, size_t size) {
   const size_t bytes = bsi_allocation_size(count * size > 0 ? count * size : 1);
   const bisai_allocator *allocator = &context->allocator;
   void *pointer = allocator->allocate ? allocator->allocate(allocator->user, bytes, BSI_ALIGNMENT)
-                                      : aligned_alloc(BSI_ALIGNMENT, bytes);
+                                      : allocate_own(bytes);
   if (!pointer) bsi_fail(context, BISAI_OUT_OF_MEMORY, "cannot allocate %zu bytes", bytes);
   return pointer;
 }
