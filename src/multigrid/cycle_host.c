@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The steps of cycles on the host. Rows are shared out by their blocks, and sums by chunks
  * (core/chunks_host.h). */
+#include "core/block_row.h"
 #include "core/block_sizes.h"
 #include "core/chunks_host.h"
 #include "core/context_impl.h"
 #include "core/parallel.h"
-#include "core/prefetch.h"
 #include "multigrid/multigrid_ops.h"
 #include "multigrid/scalars.h"
 #include "multigrid/square.h"
@@ -22,83 +22,81 @@ typedef struct relaxation {
   double *y;
 } relaxation;
 
-/* Returns a block. A block in fp32 is widened to `room`. */
-BSI_INLINE const double *block_at(const int bs, const bool narrow, const void *values, int64_t q,
-                                  double *room) {
-  if (!narrow) return (const double *)values + q * (bs * bs);
-  for (int e = 0; e < bs * bs; e++) room[e] = (double)((const float *)values)[q * (bs * bs) + e];
-  return room;
+/* What a step is besides alpha, beta and D⁻¹: of the whole equation; from zero; without b and
+ * `previous`; without b and x beside A x. */
+typedef enum relax_kind { WITH_ALL, WITHOUT_PREVIOUS, FROM_ZERO, PRODUCT } relax_kind;
+
+static relax_kind kind_of(const relaxation *j) {
+  if (!j->b) return PRODUCT;
+  if (!j->x) return FROM_ZERO;
+  return j->alpha != 0.0 && j->previous ? WITH_ALL : WITHOUT_PREVIOUS;
 }
 
-/* residual ← b_i − Σ_j A_ij x_j, where b NULL is zero. Even and odd blocks have a sum each, because
- * the additions of a single sum would wait for each other. `narrow`: A is in fp32. */
-BSI_INLINE void residual_of_row(const int bs, const bool narrow, const relaxation *j,
-                                const int32_t i, double *residual) {
-  const bisai_bcsr *a = j->a;
-  const void *values = a->values;
-  const double *x = j->x;
-  double room[BISAI_MAX_BLOCK_SIZE * BISAI_MAX_BLOCK_SIZE];
-  const int32_t end = a->row_ptr[i + 1];
-  bsi_column sum, odd;
-  if (j->b)
-    bsi_column_load(bs, &sum, j->b + (int64_t)i * bs);
-  else
+/* Row i of y. */
+BSI_INLINE void relax_row(const int bs, const bisai_value_type type, const relax_kind kind,
+                          const relaxation *j, const int32_t i) {
+  const int64_t row = (int64_t)i * bs;
+  double residual[BISAI_MAX_BLOCK_SIZE];
+  bsi_column sum, step;
+  if (kind == FROM_ZERO)
     bsi_column_clear(bs, &sum);
-  bsi_column_clear(bs, &odd);
-  if (x) {
-    const size_t bytes = (size_t)(bs * bs) * (narrow ? sizeof(float) : sizeof(double));
-    bsi_prefetch_ahead(values, (size_t)a->row_ptr[i] * bytes, (size_t)end * bytes, 1);
-    int32_t q = a->row_ptr[i];
-    for (; q + 1 < end; q += 2) {
-      bsi_column_subtract_product(bs, &sum, block_at(bs, narrow, values, q, room),
-                                  x + (int64_t)a->col_idx[q] * bs);
-      bsi_column_subtract_product(bs, &odd, block_at(bs, narrow, values, q + 1, room),
-                                  x + (int64_t)a->col_idx[q + 1] * bs);
-    }
-    if (q < end)
-      bsi_column_subtract_product(bs, &sum, block_at(bs, narrow, values, q, room),
-                                  x + (int64_t)a->col_idx[q] * bs);
+  else
+    bsi_row_multiply(bs, type, 1, j->a, i, j->x, 0, &sum);
+  if (kind != PRODUCT) {
+    bsi_column_scale(bs, &sum, -1.0);
+    bsi_column_add(bs, &sum, j->b + row, 1.0);
   }
-  bsi_column_sum(bs, &sum, &odd);
   bsi_column_store(bs, &sum, residual);
+  bsi_column_clear(bs, &step);
+  bsi_column_add_product(bs, &step, j->inverse + row * bs, residual);
+  bsi_column_scale(bs, &step, j->beta);
+  if (kind == WITH_ALL) bsi_column_add(bs, &step, j->previous + row, -j->alpha);
+  if (kind == WITH_ALL || kind == WITHOUT_PREVIOUS)
+    bsi_column_add(bs, &step, j->x + row, 1.0 + j->alpha);
+  bsi_column_store(bs, &step, j->y + row);
 }
 
 /* The fields of the job are copied, because the compiler would read them again after each value
  * that it stores. */
-BSI_INLINE void relax_rows(const int bs, const bool narrow, const relaxation *job,
-                           const int32_t begin, const int32_t end) {
+BSI_INLINE void relax_rows(const int bs, const bisai_value_type type, const relax_kind kind,
+                           const relaxation *job, const int32_t begin, const int32_t end) {
   const bisai_bcsr matrix = *job->a;
   relaxation copy = *job;
   copy.a = &matrix;
-  const relaxation *j = &copy;
-  for (int32_t i = begin; i < end; i++) {
-    const int64_t row = (int64_t)i * bs;
-    double residual[BISAI_MAX_BLOCK_SIZE];
-    residual_of_row(bs, narrow, j, i, residual);
-    bsi_column step;
-    bsi_column_clear(bs, &step);
-    bsi_column_add_product(bs, &step, j->inverse + row * bs, residual);
-    bsi_column_scale(bs, &step, j->b ? j->beta : -j->beta);
-    if (j->alpha != 0.0 && j->previous) bsi_column_add(bs, &step, j->previous + row, -j->alpha);
-    if (j->b && j->x) bsi_column_add(bs, &step, j->x + row, 1.0 + j->alpha);
-    bsi_column_store(bs, &step, j->y + row);
+  const size_t row_bytes = (size_t)(bs * bs) * sizeof(double);
+  const int32_t ahead = bsi_rows_ahead(&matrix);
+  for (int32_t first = begin; first < end; first += ahead) {
+    const int32_t last = end - first < ahead ? end : first + ahead;
+    if (kind != FROM_ZERO) bsi_prefetch_rows(bs, type, &matrix, first, last);
+    bsi_prefetch_ahead(copy.inverse, (size_t)first * row_bytes, (size_t)last * row_bytes, 1);
+    for (int32_t i = first; i < last; i++) relax_row(bs, type, kind, &copy, i);
+  }
+}
+
+BSI_INLINE void relax_kinds(const int bs, const bisai_value_type type, const relaxation *j,
+                            const int32_t begin, const int32_t end) {
+  switch (kind_of(j)) {
+  case WITH_ALL: relax_rows(bs, type, WITH_ALL, j, begin, end); break;
+  case WITHOUT_PREVIOUS: relax_rows(bs, type, WITHOUT_PREVIOUS, j, begin, end); break;
+  case FROM_ZERO: relax_rows(bs, type, FROM_ZERO, j, begin, end); break;
+  case PRODUCT: relax_rows(bs, type, PRODUCT, j, begin, end); break;
   }
 }
 
 typedef void relax_function(const relaxation *, int32_t begin, int32_t end);
 
 static void relax_rows_any(const relaxation *j, int32_t begin, int32_t end) {
-  relax_rows(j->a->block_size, false, j, begin, end);
+  relax_kinds(j->a->block_size, BISAI_FP64, j, begin, end);
 }
 static void relax_narrow_any(const relaxation *j, int32_t begin, int32_t end) {
-  relax_rows(j->a->block_size, true, j, begin, end);
+  relax_kinds(j->a->block_size, BISAI_FP32, j, begin, end);
 }
 #define STAMP(BS)                                                                                  \
   static void relax_rows_##BS(const relaxation *j, int32_t begin, int32_t end) {                   \
-    relax_rows(BS, false, j, begin, end);                                                          \
+    relax_kinds(BS, BISAI_FP64, j, begin, end);                                                    \
   }                                                                                                \
   static void relax_narrow_##BS(const relaxation *j, int32_t begin, int32_t end) {                 \
-    relax_rows(BS, true, j, begin, end);                                                           \
+    relax_kinds(BS, BISAI_FP32, j, begin, end);                                                    \
   }
 BSI_BLOCK_SIZES(STAMP)
 #undef STAMP

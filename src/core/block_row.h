@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Products of a row of blocks with vectors on the host. */
+#ifndef BSI_BLOCK_ROW_H
+#define BSI_BLOCK_ROW_H
+
+#include "core/bcsr_impl.h"
+#include "core/column.h"
+#include "core/prefetch.h"
+#include "core/values.h"
+
+enum {
+  /* the most vectors that share one read of a block */
+  BSI_ROW_VECTORS = 4,
+  /* the bytes of a matrix that are prefetched at a time, at least a row */
+  BSI_PREFETCH_BYTES = 1024
+};
+
+/* Returns the number of rows whose blocks are prefetched at a time. */
+static inline int32_t bsi_rows_ahead(const bisai_bcsr *a) {
+  const size_t row_bytes = bsi_block_offset(a, a->blocks) * bsi_value_bytes(a->type) /
+                           (size_t)(a->block_rows > 0 ? a->block_rows : 1);
+  return row_bytes < BSI_PREFETCH_BYTES ? (int32_t)(BSI_PREFETCH_BYTES / (row_bytes + 1)) : 1;
+}
+
+/* Prefetches ahead of the blocks of rows begin … end − 1. */
+BSI_INLINE void bsi_prefetch_rows(const int bs, const bisai_value_type type, const bisai_bcsr *a,
+                                  const int32_t begin, const int32_t end) {
+  const size_t bytes = (size_t)(bs * bs) * bsi_value_bytes(type);
+  bsi_prefetch_ahead(a->values, (size_t)a->row_ptr[begin] * bytes, (size_t)a->row_ptr[end] * bytes,
+                     1);
+}
+
+/* Blocks of two rows: both columns side by side take one multiplication. */
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define BSI_ROW_PAIRS(bs) (BSI_COLUMN_VECTORS(bs) && (bs) == 2)
+#define BSI_TWICE(pair) __builtin_shufflevector(pair, pair, 0, 0, 1, 1)
+#endif
+#endif
+#ifndef BSI_ROW_PAIRS
+#define BSI_ROW_PAIRS(bs) false
+#define BSI_TWICE(pair) ((bsi_quad){0})
+#endif
+
+/* sum[v] ← sum[v] + A_q x_v */
+BSI_INLINE void bsi_row_add_block(const int bs, const bisai_value_type type, const int columns,
+                                  const bisai_bcsr *a, const int32_t q, const double *x,
+                                  const int64_t ldx, bsi_column *sum) {
+  const int values = bs * bs;
+  double buffer[BSI_MAX_BLOCK_VALUES];
+  const double *block =
+      bsi_values_widen(type, a->values, (size_t)q * (size_t)values, values, buffer);
+  for (int v = 0; v < columns; v++) {
+    const double *at = x + v * ldx + (int64_t)a->col_idx[q] * bs;
+    if (BSI_ROW_PAIRS(bs)) {
+      const bsi_pair pair = *(const bsi_pair *)at;
+      sum[v].quad[0] += *(const bsi_quad *)block * BSI_TWICE(pair);
+    } else {
+      bsi_column_add_product(bs, &sum[v], block, at);
+    }
+  }
+}
+
+/* sum[v] ← Σ_q A_q x_v for the blocks of row i. Even and odd blocks have a sum each, because the
+ * additions of a single sum would wait for each other. */
+BSI_INLINE void bsi_row_multiply(const int bs, const bisai_value_type type, const int columns,
+                                 const bisai_bcsr *a, const int32_t i, const double *x,
+                                 const int64_t ldx, bsi_column *sum) {
+  const int width = BSI_ROW_PAIRS(bs) ? 4 : bs;
+  bsi_column odd[BSI_ROW_VECTORS];
+  for (int v = 0; v < columns; v++) {
+    bsi_column_clear(width, &sum[v]);
+    bsi_column_clear(width, &odd[v]);
+  }
+  const int32_t end = a->row_ptr[i + 1];
+  int32_t q = a->row_ptr[i];
+  for (; q + 1 < end; q += 2) {
+    bsi_row_add_block(bs, type, columns, a, q, x, ldx, sum);
+    bsi_row_add_block(bs, type, columns, a, q + 1, x, ldx, odd);
+  }
+  if (q < end) bsi_row_add_block(bs, type, columns, a, q, x, ldx, sum);
+  for (int v = 0; v < columns; v++) {
+    bsi_column_sum(width, &sum[v], &odd[v]);
+    if (BSI_ROW_PAIRS(bs)) {
+      const bsi_quad both = sum[v].quad[0];
+      sum[v].pair = (bsi_pair){both[0], both[1]} + (bsi_pair){both[2], both[3]};
+    }
+  }
+}
+
+#endif
