@@ -12,6 +12,7 @@
 
 #include "core/context_impl.h"
 #include "multigrid/hierarchy.h"
+#include "multigrid/multigrid_ops.h"
 
 enum { ROUNDS = 30, AHEAD = 2 };
 
@@ -47,7 +48,7 @@ static bool make_hierarchy(recorded *r, const bench_system *s, const bench_metho
   bisai_precond_report report = {.struct_size = sizeof report};
   bisai_precond *precond;
   bsi_multigrid_setup setup = {.options = m->options.multigrid,
-                               .least_narrow = BSI_LEAST_NARROW_BYTES};
+                               .least_narrow = r->context->backend->multigrid->narrow->least_bytes};
   need(r->context, bisai_precond_create(r->context, s->matrix, &m->options, &precond), "set-up");
   need(r->context, bisai_precond_get_report(precond, &report), "report");
   bisai_precond_destroy(&precond);

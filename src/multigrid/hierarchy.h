@@ -35,10 +35,6 @@
 #define BSI_COMPLEXITY 2.5
 enum { BSI_COARSEST_ROWS = 1024 };
 
-/* bsi_multigrid_setup::least_narrow of preconditioners. The values of smaller levels stay in the
- * cache of a device. */
-enum { BSI_LEAST_NARROW_BYTES = 1 << 25 };
-
 /* What a hierarchy is made with. */
 typedef struct bsi_multigrid_setup {
   /* no enumeration has its AUTO */

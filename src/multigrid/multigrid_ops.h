@@ -161,6 +161,9 @@ typedef struct bsi_narrowing {
 } bsi_narrowing;
 
 typedef struct bsi_narrow_ops {
+  /* bsi_multigrid_setup::least_narrow of preconditioners. The values of smaller levels stay in a
+   * cache. */
+  int64_t least_bytes;
   /* Copies `arrays` arrays. *fits ← true if fp32 represents all values with all of its digits
    * (multigrid/narrow.h). Waits once. */
   bisai_status (*copy)(bisai_context *, int arrays, const bsi_narrowing *, bool *fits);

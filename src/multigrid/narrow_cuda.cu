@@ -8,6 +8,7 @@
 namespace {
 
 constexpr char what[] = "copy in fp32";
+constexpr int64_t cache_bytes = 1 << 25;
 enum { THREADS = 256, VALUES = 4 };
 
 __global__ void __launch_bounds__(THREADS)
@@ -44,4 +45,4 @@ static bisai_status copy(bisai_context *context, int arrays, const bsi_narrowing
   return BISAI_OK;
 }
 
-const bsi_narrow_ops bsi_narrow_cuda = {.copy = copy};
+const bsi_narrow_ops bsi_narrow_cuda = {.least_bytes = cache_bytes, .copy = copy};

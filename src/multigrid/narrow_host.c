@@ -4,7 +4,11 @@
 #include "multigrid/multigrid_ops.h"
 #include "multigrid/narrow.h"
 
-enum { VALUES_PER_THREAD = 1 << 16 };
+enum {
+  VALUES_PER_THREAD = 1 << 16,
+  /* the cache of a core, as many processors have it */
+  CACHE_BYTES = 1 << 21
+};
 
 typedef struct copy_job {
   bisai_context *context;
@@ -32,4 +36,4 @@ static bisai_status copy(bisai_context *context, int arrays, const bsi_narrowing
   return BISAI_OK;
 }
 
-const bsi_narrow_ops bsi_narrow_host = {.copy = copy};
+const bsi_narrow_ops bsi_narrow_host = {.least_bytes = CACHE_BYTES, .copy = copy};

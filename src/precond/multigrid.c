@@ -254,7 +254,7 @@ static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
       .symmetric = state->symmetric,
       .shift_amount = m->options.shift == BISAI_SHIFT_NONE ? 0.0 : m->options.shift_amount,
       .smoother = &state->smoother,
-      .least_narrow = BSI_LEAST_NARROW_BYTES};
+      .least_narrow = m->context->backend->multigrid->narrow->least_bytes};
   m->options.multigrid.null_vectors = NULL; /* the caller's array may go */
   BSI_TRY(bsi_hierarchy_create(m->context, a, &setup, &state->hierarchy));
   m->report.pattern_seconds = bsi_now() - start;
