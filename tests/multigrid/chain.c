@@ -97,7 +97,8 @@ static void chains_give_the_bits_of_single_steps(void **state) {
       }
 }
 
-/* Without the distance between steps, a step reads rows that are not there yet: there are chains. */
+/* Without their distance, steps read rows that are not there yet. This shows that there are
+ * chains. */
 static void steps_keep_their_distance(void **state) {
   (void)state;
   if (test_on_device()) skip();
