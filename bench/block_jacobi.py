@@ -28,6 +28,7 @@ import tables
 
 BOUNDS = [1, 4, 8, 16, 32]
 HEADINGS = ["Jacobi"] + [f"max={bound}" for bound in BOUNDS[1:]]
+LARGE = 10000  # scalar rows
 PARTS = ["bounds", "adaptive", "forms"]
 SOLVERS = [("idr:s=4", "IDR(4)"), ("gmres", "GMRES(30)")]
 # Symmetric matrices whose Cholesky factorisation succeeds in fp64.
@@ -131,7 +132,19 @@ def run(options, path, solver, tolerance, methods):
 
 
 def jobs_of(options):
-    """Returns (path, solver, tolerance, methods) of every run."""
+    """Returns (path, solver, tolerance, methods) of every process.
+
+    Methods have a process each on large matrices, where their runs take long.
+    """
+    for path, solver, tolerance, methods in systems_of(options):
+        if tables.rows_of(path) < LARGE:
+            yield path, solver, tolerance, methods
+        else:
+            yield from ((path, solver, tolerance, [method]) for method in methods)
+
+
+def systems_of(options):
+    """Returns (path, solver, tolerance, methods) of every matrix and solver."""
     found = list(tables.matrices(options))
     if "adaptive" in options.parts:
         for name, path in (pair for pair in found if pair[0] in SPD):
@@ -380,13 +393,16 @@ def main():
     found = by_run(tables.read_json(options.add_to) if options.add_to else [])
     end, late = time.monotonic() + options.total, []
 
+    def by_size(job):
+        return tables.size_of(job[0])
+
     def run_in_time(job):
         if time.monotonic() < end:
             return run(options, *job)
         late.append(f"`{tables.name_of(job[0])}` with {job[1]}")
         return []
 
-    for records in tables.each(options, run_in_time, jobs_of(options)):
+    for records in tables.each(options, run_in_time, jobs_of(options), by_size):
         found.update(by_run(records))
     if not options.example:
         raise SystemExit(f"{options.matrices} holds no matrix")
@@ -401,7 +417,7 @@ def main():
         f"“time” is a run of more than {options.seconds:.0f} s."
         " Drawn by `bench/block_jacobi_figures.py`.",
         *measured_elsewhere(found, options),
-        *([f"No time was left for {', '.join(late)}."] if late else []),
+        *([f"No time was left for {', '.join(dict.fromkeys(late))}."] if late else []),
         "",
     ]
     for figure in ["bounds"] * ("idr:s=4" in asked) + ["formats", "adaptive"] * ("cg" in asked):

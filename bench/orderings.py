@@ -37,18 +37,16 @@ def systems(options):
 
 
 def solve(options, job):
-    """Returns the JSON of each ordering that finished in time, or the reason of a refusal."""
-    name, arguments, _ = job
-    results = []
-    for ordering in ORDERINGS:
-        result, message = tables.compare(
-            options, [*arguments, "--ordering", ordering], METHODS, options.timeout
-        )
-        if message and message != "time":
-            return [], message
-        results.append({"system": name, "ordering": ordering, "runs": [], **(result or {})})
-        print(name, ordering, *map(tables.cell, results[-1]["runs"]), flush=True)
-    return results, None
+    """Returns a record with the JSON of a run that ends in time, or the reason of a refusal."""
+    (name, arguments, _), ordering = job
+    result, message = tables.compare(
+        options, [*arguments, "--ordering", ordering], METHODS, options.timeout
+    )
+    if message and message != "time":
+        return None, f"`{name}` was refused: {message}"
+    record = {"system": name, "ordering": ordering, "runs": [], **(result or {})}
+    print(name, ordering, *map(tables.cell, record["runs"]), flush=True)
+    return record, None
 
 
 def levels(result):
@@ -192,13 +190,10 @@ def main():
     parser = tables.parser(__doc__, "1500")
     parser.add_argument("--timeout", type=float, default=300)
     options = parser.parse_args()
-    results, refused = [], []
-    jobs = list(systems(options))
-    solutions = tables.each(options, lambda job: solve(options, job), jobs, lambda job: job[2])
-    for (name, *_), (solved, message) in zip(jobs, solutions):
-        results += solved
-        if message:
-            refused.append(f"`{name}` was refused: {message}")
+    jobs = [(system, ordering) for system in systems(options) for ordering in ORDERINGS]
+    solved = tables.each(options, lambda job: solve(options, job), jobs, lambda job: job[0][2])
+    results = tables.recorded([record for record, _ in solved if record])
+    refused = list(dict.fromkeys(message for _, message in solved if message))
     tables.write(options.output, report(options, results, refused), results)
 
 

@@ -4,27 +4,29 @@
 themselves or in CPR.
 
 usage: peers_cpu.py BISAI PEERS OUTPUT.md [--methods LIST] [--problems LIST] [--rounds N]
-       [--peers LIST] [--limit SECONDS] [--folder DIR] [--no-warm-up]
+       [--peers LIST] [--limit SECONDS] [--folder DIR] [--no-warm-up] [--at-once N]
+       [--pressure-methods LIST]
 
 BISAI is the program, and PEERS is bench_peers of the same build (option BISAI_BENCH, with PETSc).
 bisai writes each system to a file, which all programs read. All settings of both run in turn,
 --rounds times (default 5). Each run sets up and solves once before it is timed, which --no-warm-up
-leaves out for PETSc. --methods is a list
-of METHODs of bisai; `{null}` stands for the file of the near-null-space vectors, and a key with it
-is left out if the system has none: --methods 'bjacobi,mg:null={null}'. --peers keeps the settings
-whose name contains one of the words. A run that fails, or takes longer than --limit seconds, is a
-row of the table. --problems is a list of NAME or NAME=SIZE, from elasticity, inclusion, reaction,
-cavity, reservoir and blackoil (default: elasticity, reaction and cavity). The last two compare CPR:
---problems reservoir,blackoil --methods cpr,cpr:second=ilu. OUTPUT.json has all runs.
+leaves out for PETSc. --methods is a list of METHODs of bisai; `{null}` stands for the file of the
+near-null-space vectors, and a method with it is left out if the system has none: --methods
+'bjacobi,mg:null={null}'. Problems with a pressure have --pressure-methods instead. --at-once
+measures several problems at a time, each on its own processors. --peers keeps the settings whose
+name contains one of the words. A run that fails, or takes longer than --limit seconds, is a row of
+the table. --problems is a list of NAME or NAME=SIZE, from elasticity, inclusion, reaction, cavity,
+reservoir and blackoil (default: elasticity, reaction and cavity). The last two compare CPR:
+--problems reservoir,blackoil --pressure-methods cpr,ilu. OUTPUT.json has all runs.
 """
 
 import argparse
+import contextlib
 import datetime
 import json
 import os
 import pathlib
 import platform
-import re
 import statistics
 import subprocess
 import tempfile
@@ -135,17 +137,11 @@ def write_problem(bisai, folder, text):
     return problem
 
 
-def method_for(problem, method):
-    if problem["null"]:
-        return method.replace("{null}", problem["null"])
-    return re.sub(r":[^:]*\{null\}", "", method)
-
-
 def bisai_command(bisai, problem, method):
     solver = "cg" if problem["symmetric"] else "gmres"
     command = f"{bisai} compare {problem['system']} --threads 2 --backend host --json - --repeat 1"
     command += f" --solver {solver} --tolerance {problem['tolerance']} --methods"
-    return [*command.split(), method_for(problem, method)]
+    return [*command.split(), method.replace("{null}", problem["null"] or "")]
 
 
 def peer_command(options, problem, how, vectors):
@@ -165,7 +161,10 @@ def peer_command(options, problem, how, vectors):
 def contenders(options, problem):
     """Returns [(record of a setting, command)], bisai's first."""
     found = []
-    for method in options.methods:
+    methods = options.methods if problem["pressure"] is None else options.pressure_methods
+    for method in methods:
+        if "{null}" in method and not problem["null"]:
+            continue
         record = {"program": "bisai", "name": method, "options": None, "null": None, "runs": []}
         found.append((record, bisai_command(options.bisai, problem, method)))
     for name, how, vectors in settings_of(problem, options.settings):
@@ -199,8 +198,8 @@ def total(run):
     return run["setup_s"] + run["solve_s"]
 
 
-def measure(options, problem):
-    """Returns the records of all contenders, with their runs."""
+def measure(options, words, problem):
+    """Returns the records of all contenders, with their runs; `words` begin each command."""
     entrants = contenders(options, problem)
     for number in range(options.rounds):
         for record, command in entrants:
@@ -208,7 +207,7 @@ def measure(options, problem):
             if seen and "setup_s" not in seen[-1]:
                 continue  # it has failed already
             print(f"{problem['name']}, round {number + 1}: {record['name']}", flush=True)
-            seen.append(run_once(record["program"], command, options.limit))
+            seen.append(run_once(record["program"], words + command, options.limit))
     return [record for record, _ in entrants]
 
 
@@ -270,11 +269,26 @@ def processor():
     return platform.machine()
 
 
+def one_problem(options, name):
+    """Measures a problem. Returns its record and its part of the page."""
+    begin = time.monotonic()
+    problem = write_problem(options.bisai, options.folder, name)
+    places = options.places
+    with places.place() if places else contextlib.nullcontext([]) as words:
+        measured = measure(options, words, problem)
+    size, tolerance = problem["size"], problem["tolerance"]
+    lines = ["", f"## `{problem['case']}`, size {size}, tolerance {tolerance:g}", ""]
+    lines += table(problem, measured)
+    del problem["system"], problem["null"]
+    print(f"{name}: {time.monotonic() - begin:.0f} s", flush=True)
+    return problem | {"load": os.getloadavg(), "contenders": measured}, lines
+
+
 INTRODUCTION = """{date}, commit {commit}, {processor}, {cores} processors, load {load:.1f} before
-the first run. bisai runs on two threads, and PETSc on two ranks of MPI. PETSc's matrix is AIJ with
-the block size of the case, or BAIJ for block ILU(0) and CPR. Solvers: CG for symmetric systems,
-FGMRES(30) for PETSc and GMRES(30) for bisai otherwise, to the tolerance of the residual of the
-system itself. Times are in milliseconds. All settings run in turn, {rounds} times; set-up and solve
+the first run{beside}. bisai runs on two threads, and PETSc on two ranks of MPI. PETSc's matrix is
+AIJ with the block size of the case, or BAIJ for block ILU(0) and CPR. Solvers: CG for symmetric
+systems, FGMRES(30) for PETSc and GMRES(30) for bisai otherwise, to the tolerance of the residual of
+the system itself. Times are in milliseconds. All settings run in turn, {rounds} times; set-up and solve
 are those of the run with the least sum. The set-up of BoomerAMG includes the conversion of the
 matrix by PETSc. The CPR of PETSc's parts solves for pressures first, with quasi-IMPES weights, and
 then uses ILU(0) of blocks on each rank. Made by `bench/peers_cpu.py`."""
@@ -288,6 +302,9 @@ def main():
     parser.add_argument("peers")
     parser.add_argument("output", type=pathlib.Path)
     parser.add_argument("--methods", type=lambda text: text.split(","), default=["bjacobi", "ilu"])
+    parser.add_argument(
+        "--pressure-methods", type=lambda text: text.split(","), default=["ilu", "cpr"]
+    )
     parser.add_argument("--problems", default=DEFAULT_PROBLEMS)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument(
@@ -297,6 +314,7 @@ def main():
     parser.add_argument("--folder", type=pathlib.Path, help="of the systems (default: temporary)")
     parser.add_argument("--mpirun", default="mpirun -np 2")
     parser.add_argument("--no-warm-up", dest="warm_up", action="store_false")
+    parser.add_argument("--at-once", type=int, default=1, help="problems at a time")
     options = parser.parse_args()
     introduction = INTRODUCTION.format(
         date=datetime.date.today(),
@@ -305,22 +323,16 @@ def main():
         cores=len(os.sched_getaffinity(0)),
         load=os.getloadavg()[0],
         rounds=options.rounds,
+        beside=f", {options.at_once} problems at a time{tables.OWN}" if options.at_once > 1 else "",
     )
-    lines = ["# Multigrid of PETSc and hypre on a CPU", "", *introduction.splitlines()]
-    results = []
+    lines = ["# Multigrid of PETSc and hypre on a CPU", "", introduction.replace("\n", " ")]
     with tempfile.TemporaryDirectory() as temporary:
-        folder = options.folder or pathlib.Path(temporary)
-        for name in options.problems.split(","):
-            begin = time.monotonic()
-            problem = write_problem(options.bisai, folder, name)
-            measured = measure(options, problem)
-            size, tolerance = problem["size"], problem["tolerance"]
-            lines += ["", f"## `{problem['case']}`, size {size}, tolerance {tolerance:g}", ""]
-            lines += table(problem, measured)
-            del problem["system"], problem["null"]
-            results.append(problem | {"load": os.getloadavg(), "contenders": measured})
-            tables.write(options.output, lines, results)  # of the problems so far
-            print(f"{name}: {time.monotonic() - begin:.0f} s", flush=True)
+        options.folder = options.folder or pathlib.Path(temporary)
+        names = options.problems.split(",")
+        found = tables.each(options, lambda name: one_problem(options, name), names)
+    for problem, part in found:
+        lines += part
+    tables.write(options.output, lines, [problem for problem, _ in found])
 
 
 main()

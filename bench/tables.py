@@ -3,11 +3,15 @@
 
 import argparse
 import concurrent.futures
+import contextlib
 import datetime
 import json
 import lzma
 import os
 import pathlib
+import platform
+import queue
+import re
 import shlex
 import subprocess
 import sys
@@ -29,6 +33,7 @@ REASONS = (
     " type), not finite, failed (breakdown)."
 )
 
+OWN = ", each on its own processors"
 MATRIX_COLUMNS = ["matrix", "b", "bs", "block rows", "blocks"]
 
 NATURAL = {  # unknowns at a node, for matrices for which `auto` chooses another size
@@ -83,7 +88,15 @@ def system_of(path, block_size):
 
 def compare(options, arguments, methods, timeout=None):
     """Returns the program's JSON, or None and the reason."""
+    places = getattr(options, "places", None)  # `each` makes them
+    with places.place() if places else contextlib.nullcontext([]) as words:
+        return compare_there(options, words, arguments, methods, timeout)
+
+
+def compare_there(options, words, arguments, methods, timeout):
+    """The same. `words` are those of a command that runs another one."""
     command = [
+        *words,
         options.bisai,
         "compare",
         *arguments,
@@ -103,7 +116,9 @@ def compare(options, arguments, methods, timeout=None):
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
     except subprocess.TimeoutExpired:
         return None, "time"
-    return (json.loads(done.stdout), None) if done.returncode == 0 else (None, done.stderr.strip())
+    if done.returncode == 0:
+        return json.loads(done.stdout), None
+    return None, done.stderr.strip() or f"exit status {done.returncode}"
 
 
 def cell(run):
@@ -173,8 +188,16 @@ def commit(folder="."):
 
 
 def measured_commit():
-    """Returns the commit that is measured. A machine without the history gets it by BISAI_COMMIT."""
+    """Returns the measured commit. A machine without the history has it in BISAI_COMMIT."""
     return os.environ.get("BISAI_COMMIT") or commit() or "unknown"
+
+
+def built_for(build):
+    """Returns for which processors a build folder has been compiled, in words."""
+    text = (pathlib.Path(build) / "CMakeCache.txt").read_text()
+    if re.search(r"^BISAI_NATIVE:BOOL=ON|^CMAKE_C_FLAGS:.*-march=", text, re.M):
+        return "its processor"
+    return f"every {platform.machine()}"
 
 
 def recorded(results):
@@ -201,7 +224,7 @@ def how_often(options):
 
 
 def made_by(options, result, solver="GMRES(30), right preconditioning, tolerance 1e-8"):
-    beside = f", {options.at_once} processes at a time" if options.at_once > 1 else ""
+    beside = f", {options.at_once} processes at a time{OWN}" if options.at_once > 1 else ""
     least = f"Matrices of at least {options.least_rows} rows. " if options.least_rows else ""
     return [
         f"bisai {result['version']}, commit {measured_commit()}, {datetime.date.today()},"
@@ -293,9 +316,44 @@ def parser(description, max_iterations):
     result.add_argument("--least-rows", type=int, default=0, help="leaves out smaller matrices")
     result.add_argument("--repeats", type=int, default=0, help="warm runs of each method")
     result.add_argument(
-        "--at-once", type=int, default=1, help="processes at a time; more than 1 spoils the times"
+        "--at-once", type=int, default=1, help="processes at a time, each on its own processors"
     )
     return result
+
+
+def processors():
+    """Returns the processors that this process may use, the hardware threads of a core together."""
+
+    def core(number):
+        path = pathlib.Path(f"/sys/devices/system/cpu/cpu{number}/topology/thread_siblings_list")
+        first = re.match(r"\d+", path.read_text()) if path.exists() else None
+        return int(first[0]) if first else number
+
+    return sorted((core(number), number) for number in os.sched_getaffinity(0))
+
+
+def cores():
+    """Returns the number of cores that this process may use."""
+    return len({core for core, _ in processors()})
+
+
+class Places:
+    """The processors of this process in `count` parts, for processes that run at a time."""
+
+    def __init__(self, count):
+        self.free, there = queue.SimpleQueue(), [number for _, number in processors()]
+        for i in range(count):
+            part = there[i * len(there) // count : (i + 1) * len(there) // count]
+            self.free.put(part or there)
+
+    @contextlib.contextmanager
+    def place(self):
+        """Takes a part. Yields the words before a command that runs it there."""
+        part = self.free.get()
+        try:
+            yield ["taskset", "--cpu-list", ",".join(map(str, part))]
+        finally:
+            self.free.put(part)
 
 
 def each(options, function, jobs, weight=lambda job: 0):
@@ -304,6 +362,7 @@ def each(options, function, jobs, weight=lambda job: 0):
     Jobs of large `weight` begin first, so that none of them runs alone at the end.
     """
     jobs = list(jobs)
+    options.places = Places(options.at_once) if options.at_once > 1 else None
     first = sorted(range(len(jobs)), key=lambda i: -weight(jobs[i]))
     with concurrent.futures.ThreadPoolExecutor(options.at_once) as pool:
         futures = {i: pool.submit(function, jobs[i]) for i in first}
