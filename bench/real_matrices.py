@@ -9,8 +9,7 @@ BISAI is the program, and MATRICES is a folder of NAME.mtx[.xz] files. A right-h
 NAME_b if it exists, otherwise b = 1. Solutions NAME_x are not used. The solver is GMRES(30)
 with right preconditioning, x0 = 0 and tolerance 1e-8. The table gives the reason of each failure.
 WHY is a sentence for the page that says why it has no times, for example that the machine was busy.
-On a GPU, the block ILU and triangular solves of PETSc (on the CPU) and of cuSPARSE are also
-measured, if the build has them.
+On a GPU, the block ILU and triangular solves of cuSPARSE are also measured, if the build has them.
 """
 
 import tables
@@ -51,7 +50,7 @@ HEADINGS = [
 ]
 
 
-ON_DEVICE = [("petsc-ilu", "PETSc ILU(0)"), ("cusparse-ilu", "cuSPARSE ILU(0)")]
+ON_DEVICE = [("cusparse-ilu", "cuSPARSE ILU(0)")]
 
 
 def available(options):

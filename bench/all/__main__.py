@@ -13,7 +13,8 @@ Each call writes the tables of FOLDER/README.md again if it exists, and --index 
 
 Pages that this machine cannot make are named with the reason. The exit status is 1 if a command
 fails, and 0 if all others succeed. --matrices names a folder of real matrices (default:
-$BISAI_MATRICES) as for real_matrices.py.
+$BISAI_MATRICES) as for real_matrices.py. Pages of block-Jacobi begin no run after S seconds.
+--only papers/block-isai+adaptive measures these papers only and keeps the figures of the others.
 """
 
 import argparse
@@ -30,8 +31,9 @@ import runs  # noqa: E402
 
 def plan(bench, chosen):
     """Prints what would be done."""
-    for page in chosen:
+    for page, parts in chosen:
         recorder = runs.Recorder(bench)
+        recorder.parts = parts
         page.make(recorder)
         print(f"{page.name} ({page.seconds} s): {page.what}")
         print(f"  files    {', '.join(page.files)}")
@@ -55,7 +57,7 @@ def arguments():
     parser.add_argument("--only", default="")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--matrices", type=pathlib.Path, default=matrices)
-    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--seconds", type=float)
     parser.add_argument("--plan", action="store_true")
     parser.add_argument("--draw", action="store_true")
     parser.add_argument("--index", action="store_true")
@@ -64,18 +66,22 @@ def arguments():
 
 def main():
     options = arguments()
-    wanted = [name for name in options.only.split(",") if name]
+    wanted = dict(name.partition("/")[::2] for name in options.only.split(",") if name)
     there = [page for page in pages.PAGES if page.backend == options.backend]
     unknown = set(wanted) - {page.name for page in there}
     if unknown:
         sys.exit(f"no page of {options.backend}: {', '.join(sorted(unknown))}")
-    chosen = [page for page in there if not wanted or page.name in wanted]
+    chosen = [
+        (page, [part for part in wanted.get(page.name, "").split("+") if part])
+        for page in there
+        if not wanted or page.name in wanted
+    ]
     options.results.mkdir(parents=True, exist_ok=True)
     bench = runs.Bench(options)
     if options.plan:
         return plan(bench, chosen)
     made = [] if options.index else chosen
-    summary = [runs.one_page(bench, page, options.draw) for page in made]
+    summary = [runs.one_page(bench, page, parts, options.draw) for page, parts in made]
     readme = options.results / "README.md"
     if readme.exists():
         readme.write_text(index.written(options.results))

@@ -4,6 +4,7 @@
 import os
 
 import runs
+import tables
 from runs import matrices
 
 CAVITIES = "cavity:250,cavity:500,cavity:1000,cavity:2000"
@@ -58,12 +59,9 @@ def redraw_multigrid(name, *title):
 
 def real_reservoirs(b):
     """Returns the files of reservoirs, uncompressed, or nothing without them."""
-    return [
-        file
-        for name in REAL_RESERVOIRS
-        for file in unpacked(b, name, f"{name}_b")[:1]
-        if matrices(b) is None
-    ]
+    if matrices(b) is not None:
+        return []
+    return [file for name in REAL_RESERVOIRS for file in unpacked(b, name, f"{name}_b")[:1]]
 
 
 def unpacked(b, *names):
@@ -224,14 +222,15 @@ def script_of_matrices(b, script, page, *arguments, only=True):
 
 
 def block_jacobi(b, page, *arguments):
-    script_of_matrices(b, "block_jacobi.py", f"{page}.md", "--repeats", "5", *arguments)
+    total = [] if b.seconds is None else ["--total", str(b.seconds)]
+    script_of_matrices(b, "block_jacobi.py", f"{page}.md", *total, *arguments)
 
 
 def block_jacobi_device(b):
     """On small matrices an iteration takes the time of its launches. The CPU's page has them."""
     chosen = ["--solvers", "idr:s=4", "--least-rows", "0" if b.quick else "1000"]
-    limits = ["--seconds", "10", "--total", str(b.seconds)]
-    block_jacobi(b, "h200-block-jacobi", "--threads", "4", *limits, *chosen)
+    words = ["--repeats", "5", "--threads", "4", "--seconds", "10"]
+    block_jacobi(b, "h200-block-jacobi", *words, *chosen)
 
 
 def draw_block_jacobi(page):
@@ -255,8 +254,14 @@ def examples(b):
 
 
 def many(_):
-    """Tables of iterations run many processes at a time, on all processors of this process."""
-    return ["--at-once", str(len(os.sched_getaffinity(0)))]
+    """Tables of iterations run a process on each processor."""
+    return ["--at-once", str(len(tables.processors()))]
+
+
+def block_jacobi_host(b):
+    """A process on each core."""
+    words = ["--repeats", "3", "--seconds", "60", "--at-once", str(tables.cores())]
+    block_jacobi(b, "block-jacobi-cpu", *words)
 
 
 def real_matrices(b):
@@ -270,7 +275,7 @@ def device_matrices(b):
         b,
         "real_matrices.py",
         "h200-device-matrices.md",
-        *("--repeats", "3", "--seconds", "60", "--least-rows", "5000"),
+        *("--repeats", "3", "--seconds", "120", "--least-rows", "5000"),
     )
 
 
@@ -296,9 +301,18 @@ def petsc_tutorials(b):
 
 
 def peers(b):
-    page, quick = b.page("peers-cpu.md"), ["--rounds", "1"] if b.quick else ["--rounds", "3"]
-    methods = ["--methods", "bjacobi,ilu,mg,mg:null={null},cpr,cpr:second=isai:relax=1"]
-    b.script("peers_cpu.py", b.program("bisai"), b.program("bench_peers"), page, *methods, *quick)
+    """Each problem runs on two cores: two threads, or two ranks."""
+    problems, rounds = "elasticity,reaction,cavity,reservoir,blackoil", 3
+    if b.quick:
+        problems, rounds = "elasticity=8,reaction=64,cavity=30,reservoir=10,blackoil=10", 1
+    methods = ["--methods", "ilu,mg,mg:null={null}"]
+    methods += ["--pressure-methods", "ilu,cpr,cpr:second=isai:relax=1"]
+    b.script(
+        "peers_cpu.py",
+        *(b.program("bisai"), b.program("bench_peers"), b.page("peers-cpu.md")),
+        *("--problems", problems, "--rounds", str(rounds), "--limit", "60", *methods),
+        *("--at-once", str(max(tables.cores() // 2, 1))),
+    )
 
 
 def petsc_factors(b):
@@ -306,8 +320,19 @@ def petsc_factors(b):
     b.run("env", f"BISAI_MATRICES={b.matrices}", test, b.page("petsc-factors.md"))
 
 
+def block_formats(b):
+    """Blocks of 16 and 32 rows that do not stay in the cache."""
+    file = b.raw / "formats.json"
+    size = ["--blocks", "2000"] if b.quick else ["--blocks", "20000", "--rounds", "12"]
+    words = ["--backend", "host", "--threads", "1", "--sizes", "16,32", *size]
+    b.run(b.program("bench_formats"), *words, "--json", file, output=os.devnull)
+    b.script("formats_tables.py", b.page("block-formats-cpu.md"), file, b.build)
+
+
 def papers(b):
+    """All papers, or those that are asked for as parts of the page."""
     quick = ["--quick"] if b.quick else []
+    quick += ["--only", ",".join(b.parts)] if b.parts else []
     folder = ["--results", b.results, "--backend", b.backend]
     b.script("papers", b.build, *folder, *quick)
 

@@ -35,11 +35,6 @@ BY_HAND = {
         "iterations of other solvers",
         "h200-device.md has it, once it is made again",
     ),
-    "block-formats-cpu": (
-        "host",
-        "block-Jacobi in each format on one thread, out of cache",
-        "it has the output of bench_formats, with its command",
-    ),
     "newton-cavity": (
         "host",
         "Newton's method on the cavity up to Re = 1000, on a CPU and on a GPU",
@@ -244,9 +239,18 @@ PAGES = [
         "block-Jacobi on real matrices",
         measure.block_jacobi_files("block-jacobi-cpu"),
         2000,
-        lambda b: measure.block_jacobi(b, "block-jacobi-cpu", "--seconds", "60"),
+        measure.block_jacobi_host,
         [program("bisai"), matrices],
         measure.draw_block_jacobi("block-jacobi-cpu"),
+    ),
+    Page(
+        "block-formats",
+        "host",
+        "block-Jacobi in each format on one thread, out of cache",
+        ["block-formats-cpu.md", "block-formats-cpu.json"],
+        30,
+        measure.block_formats,
+        [program("bench_formats")],
     ),
     Page(
         "peers",

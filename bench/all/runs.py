@@ -39,6 +39,7 @@ class Bench:
         self.matrices, self.quick, self.backend = options.matrices, options.quick, options.backend
         self.raw = pathlib.Path(tempfile.mkdtemp(prefix="bisai-pages-"))
         self.limit, self.seconds = 1200, options.seconds
+        self.parts = []  # of the page that is made; none: all
 
     def program(self, name):
         """Returns the path of a program of the build, which may be missing."""
@@ -138,9 +139,9 @@ def matplotlib(bench):
 # --- a page ---
 
 
-def one_page(bench, page, draw_only):
-    """Makes a page or its pictures; returns a line about it."""
-    begin = time.monotonic()
+def one_page(bench, page, parts, draw_only):
+    """Makes a page, or parts of it, or its pictures; returns a line about it."""
+    begin, bench.parts = time.monotonic(), parts
 
     def said(text):
         return f"{page.name:24} {time.monotonic() - begin:6.1f} s  {text}"

@@ -46,7 +46,7 @@ def measure(module, bench, folder):
     except common.Failed as error:
         print(f"{module.NAME}: {error}", file=sys.stderr)
         return False
-    made = common.record(bench.backend, bench.quick, command)
+    made = common.record(bench, command)
     print(f"{module.NAME}: {time.monotonic() - begin:.0f} s", flush=True)
     common.write_figures(common.figures_path(folder, module.NAME, bench.backend), made, results)
     return True
@@ -61,6 +61,8 @@ def made_by(folder):
             if read:
                 made = read[0]
                 text = f"{made['date']}, commit {made['commit']}, {made['machine']}"
+                if backend == "host" and "build" in made:
+                    text += f", built for {made['build']}"
                 quick = ", *a quick try with small systems*" if made["quick"] else ""
                 groups.setdefault(text + quick, []).append(module.NAME)
         all_papers = len(modules())

@@ -292,8 +292,8 @@ def format_rows(results):
             published=published,
             ours=both(results, lambda figures, names=names: speeds(figures, names)),
             command=FORMATS_COMMAND,
-            note="the host: one thread of a build for every x86-64, 10,000 blocks, of which many"
-            " stay in its cache; block-formats-cpu.md has more, built for its processor",
+            note="the host: one thread, 10,000 blocks, of which many stay in its cache;"
+            " block-formats-cpu.md has more",
         )
         yield row(
             where=f"the same, batches of 1 GiB in fp64, {bits} bits",
@@ -386,7 +386,7 @@ def solver_rows(results):
             command=SOLVES,
             note=f"{stand_in}. On the GPU the preconditioner is 26 % of an iteration of elasticity,"
             " whose rows have 27 blocks, and 40 to 47 % of the others. The host ran other programs"
-            " too, and its build converts two values at a time",
+            " too",
         )
         yield row(
             where=f"Figure 9: gain in run time, {name}, fewer entries",

@@ -138,14 +138,15 @@ def machine(backend):
     return text
 
 
-def record(backend, quick, command):
+def record(bench, command):
     """Returns what is stored beside the figures of a module."""
     return {
         "date": datetime.date.today().isoformat(),
-        "commit": os.environ.get("BISAI_COMMIT") or tables.commit(),
-        "machine": machine(backend),
+        "commit": tables.measured_commit(),
+        "machine": machine(bench.backend),
+        "build": tables.built_for(bench.build),
         "command": command,
-        "quick": quick,
+        "quick": bench.quick,
     }
 
 

@@ -32,7 +32,7 @@ need compare-cpu.json '"commit": "abcdef0"'
 # times of real matrices are of several warm runs, minimum and median
 "$build/bisai" convert --case reaction --size 8 "$folder/none/small.mtx" --rhs none > "$folder/convert.txt"
 "$python" "$bench/block_jacobi.py" "$build/bisai" "$folder/none" "$folder/blocks.md" --backend host \
-  --repeats 3 --max-iterations 300 > "$folder/blocks.txt"
+  --repeats 3 --max-iterations 300 --at-once 2 > "$folder/blocks.txt"
 need blocks.md 'each method was warmed up and run 3 times'
 need blocks.md '^| small | [0-9.*]*/[0-9.*]* | [0-9.*]*/'
 need blocks.json '"least_total_s"'
@@ -43,7 +43,10 @@ rm "$folder/none/small.mtx"
 need cpr.md '^## Beside one level$'
 need cpr.md '^| reservoir:100 | `cpr[^`]*`.*`isai:relax=1`, bicgstab | [0-9]* | [0-9.]* | [0-9.]* |$'
 
-"$python" "$bench/all" "$build" --backend cuda --plan --matrices "$folder/none" > "$folder/plan.txt"
+unset BISAI_MATRICES
+"$python" "$bench/all" "$build" --backend cuda --plan > "$folder/plan.txt"
 need plan.txt 'bench_multigrid --backend cuda'
+"$python" "$bench/all" "$build" --backend host --plan --only papers-cpu/adaptive > "$folder/part.txt"
+need part.txt 'bench/papers .*--only adaptive'
 if "$python" "$bench/all" "$build" --backend host --only nothing 2> "$folder/wrong.txt"; then exit 1; fi
 need wrong.txt 'no page of host: nothing'
