@@ -9,45 +9,49 @@ static bisai_status cycle(bsi_hierarchy *h, int l, const double *b, double *from
 
 /* y ← A x */
 static bisai_status multiply(bsi_hierarchy *h, const bsi_level *level, const double *x, double *y) {
-  return bsi_step_do(h, &(bsi_step){.kind = BSI_STEP_MULTIPLY,
-                                    .matrix = bsi_cycle_matrix(level),
-                                    .alpha = 1.0,
-                                    .x = x,
-                                    .y = y});
+  return bsi_step_do(h, level,
+                     &(bsi_step){.kind = BSI_STEP_MULTIPLY,
+                                 .matrix = bsi_cycle_matrix(level),
+                                 .alpha = 1.0,
+                                 .x = x,
+                                 .y = y});
 }
 
 /* y ← b − A x */
 static bisai_status residual(bsi_hierarchy *h, const bsi_level *level, const double *b,
                              const double *x, double *y) {
-  return bsi_step_do(h, &(bsi_step){.kind = BSI_STEP_MULTIPLY,
-                                    .matrix = bsi_cycle_matrix(level),
-                                    .alpha = -1.0,
-                                    .beta = 1.0,
-                                    .x = x,
-                                    .b = b,
-                                    .y = y});
+  return bsi_step_do(h, level,
+                     &(bsi_step){.kind = BSI_STEP_MULTIPLY,
+                                 .matrix = bsi_cycle_matrix(level),
+                                 .alpha = -1.0,
+                                 .beta = 1.0,
+                                 .x = x,
+                                 .b = b,
+                                 .y = y});
 }
 
 /* y ← m x + beta·y. `narrow` is the copy of m in fp32, or NULL. */
-static bisai_status transfer(bsi_hierarchy *h, const bsi_sparse *m, const bisai_bcsr *narrow,
-                             const double *x, double beta, double *y) {
-  return bsi_step_do(h, &(bsi_step){.kind = BSI_STEP_MULTIPLY,
-                                    .matrix = narrow,
-                                    .m = *m,
-                                    .alpha = 1.0,
-                                    .beta = beta,
-                                    .x = x,
-                                    .b = y,
-                                    .y = y});
+static bisai_status transfer(bsi_hierarchy *h, const bsi_level *level, const bsi_sparse *m,
+                             const bisai_bcsr *narrow, const double *x, double beta, double *y) {
+  return bsi_step_do(h, level,
+                     &(bsi_step){.kind = BSI_STEP_MULTIPLY,
+                                 .matrix = narrow,
+                                 .m = *m,
+                                 .alpha = 1.0,
+                                 .beta = beta,
+                                 .x = x,
+                                 .b = y,
+                                 .y = y});
 }
 
 static bisai_status solve_coarsest(bsi_hierarchy *h, bsi_level *level, const double *b, double *x) {
   if (!h->dense_inverse) return bsi_smooth(h, level, COARSEST_SMOOTHINGS, b, NULL, x);
-  return bsi_step_do(h, &(bsi_step){.kind = BSI_STEP_DENSE,
-                                    .n = bsi_level_rows(level),
-                                    .inverse = h->dense_inverse,
-                                    .x = b,
-                                    .y = x});
+  return bsi_step_do(h, level,
+                     &(bsi_step){.kind = BSI_STEP_DENSE,
+                                 .n = bsi_level_rows(level),
+                                 .inverse = h->dense_inverse,
+                                 .x = b,
+                                 .y = x});
 }
 
 /* x ← the combination of two corrections with the least residual (Notay and Vassilevski 2008,
@@ -56,21 +60,23 @@ static bisai_status combine_two(bsi_hierarchy *h, int l) {
   bsi_level *level = &h->levels[l];
   const int64_t n = bsi_level_rows(level);
   BSI_TRY(multiply(h, level, level->solution, level->image));
-  BSI_TRY(bsi_step_do(h, &(bsi_step){.kind = BSI_STEP_FIRST,
-                                     .n = n,
-                                     .v = level->image,
-                                     .y = level->b,
-                                     .work = level->scalars}));
+  BSI_TRY(bsi_step_do(h, level,
+                      &(bsi_step){.kind = BSI_STEP_FIRST,
+                                  .n = n,
+                                  .v = level->image,
+                                  .y = level->b,
+                                  .work = level->scalars}));
   BSI_TRY(cycle(h, l, level->b, NULL, level->second));
   BSI_TRY(multiply(h, level, level->second, level->second_image));
-  return bsi_step_do(h, &(bsi_step){.kind = BSI_STEP_SECOND,
-                                    .n = n,
-                                    .y = level->solution,
-                                    .v = level->image,
-                                    .x = level->second,
-                                    .v2 = level->second_image,
-                                    .b = level->b,
-                                    .work = level->scalars});
+  return bsi_step_do(h, level,
+                     &(bsi_step){.kind = BSI_STEP_SECOND,
+                                 .n = n,
+                                 .y = level->solution,
+                                 .v = level->image,
+                                 .x = level->second,
+                                 .v2 = level->second_image,
+                                 .b = level->b,
+                                 .work = level->scalars});
 }
 
 /* solution ← the correction of two cycles. The second one begins with the result of the first. This
@@ -85,12 +91,19 @@ static bisai_status cycle_twice(bsi_hierarchy *h, int l) {
 
 bisai_status bsi_hierarchy_correct(bsi_hierarchy *h, int l) {
   bsi_level *level = &h->levels[l];
-  if (l == h->tail.level && !h->tail.recording) return bsi_tail_run(h);
+  if (l == h->tail.level && !h->tail.recording) {
+    BSI_TRY(bsi_steps_end(h));
+    return bsi_tail_run(h);
+  }
   const bisai_cycle kind = h->setup.options.cycle;
   const bool twice = bsi_level_corrects_twice(h, l);
-  if (twice && kind != BISAI_CYCLE_K) return cycle_twice(h, l);
+  if (twice && kind != BISAI_CYCLE_K) {
+    BSI_TRY(cycle_twice(h, l));
+    return bsi_steps_end(h);
+  }
   BSI_TRY(cycle(h, l, level->b, NULL, level->solution));
-  return twice ? combine_two(h, l) : BISAI_OK;
+  if (twice) BSI_TRY(combine_two(h, l));
+  return bsi_steps_end(h);
 }
 
 /* x ← one cycle for A x = b from `from`, which changes, or, if it is NULL, from zero. x is another
@@ -109,12 +122,14 @@ static bisai_status cycle(bsi_hierarchy *h, int l, const double *b, double *from
   }
   const bisai_bcsr *r = level->narrow ? level->narrow_restriction : NULL,
                    *p = level->narrow ? level->narrow_prolongation : NULL;
-  BSI_TRY(transfer(h, bsi_restriction_of(level), r, left, 0.0, coarse->b));
+  BSI_TRY(transfer(h, level, bsi_restriction_of(level), r, left, 0.0, coarse->b));
   BSI_TRY(bsi_hierarchy_correct(h, l + 1));
-  BSI_TRY(transfer(h, bsi_prolongation_of(level), p, coarse->solution, 1.0, before));
+  BSI_TRY(transfer(h, level, bsi_prolongation_of(level), p, coarse->solution, 1.0, before));
   return before == x ? BISAI_OK : bsi_smooth(h, level, post, b, before, x);
 }
 
 bisai_status bsi_hierarchy_cycle(bsi_hierarchy *h, const double *b, double *x) {
-  return cycle(h, 0, b, NULL, x);
+  h->chain.count = 0; /* a cycle that failed may have left steps */
+  BSI_TRY(cycle(h, 0, b, NULL, x));
+  return bsi_steps_end(h);
 }

@@ -482,3 +482,6 @@ const bsi_cycle_ops bsi_cycle_cuda = {.relax = relax_rows,
                                       .second_step = second_step,
                                       .norms = norms,
                                       .start = start};
+
+/* The caches of a device do not hold what many thread blocks read. */
+const bsi_chain_ops bsi_chain_cuda = {.run = nullptr, .reach = nullptr};

@@ -7,6 +7,7 @@
 #include "core/context_impl.h"
 #include "core/parallel.h"
 #include "multigrid/multigrid_ops.h"
+#include "multigrid/relax_host.h"
 #include "multigrid/scalars.h"
 #include "multigrid/square.h"
 
@@ -14,19 +15,11 @@ enum { BYTES_PER_THREAD = 1 << 18 };
 
 /* --- relaxation --- */
 
-typedef struct relaxation {
-  const bisai_bcsr *a;
-  const double *inverse;
-  double alpha, beta;
-  const double *b, *x, *previous;
-  double *y;
-} relaxation;
+/* The terms of a relaxation: all; all but `previous`; x is zero; D⁻¹A x alone; b − A x alone. */
+typedef enum relax_kind { WITH_ALL, WITHOUT_PREVIOUS, FROM_ZERO, PRODUCT, RESIDUAL } relax_kind;
 
-/* What a step is besides alpha, beta and D⁻¹: of the whole equation; from zero; without b and
- * `previous`; without b and x beside A x. */
-typedef enum relax_kind { WITH_ALL, WITHOUT_PREVIOUS, FROM_ZERO, PRODUCT } relax_kind;
-
-static relax_kind kind_of(const relaxation *j) {
+static relax_kind kind_of(const bsi_relaxation *j) {
+  if (!j->inverse) return RESIDUAL;
   if (!j->b) return PRODUCT;
   if (!j->x) return FROM_ZERO;
   return j->alpha != 0.0 && j->previous ? WITH_ALL : WITHOUT_PREVIOUS;
@@ -34,7 +27,7 @@ static relax_kind kind_of(const relaxation *j) {
 
 /* Row i of y. */
 BSI_INLINE void relax_row(const int bs, const bisai_value_type type, const relax_kind kind,
-                          const relaxation *j, const int32_t i) {
+                          const bsi_relaxation *j, const int32_t i) {
   const int64_t row = (int64_t)i * bs;
   double residual[BISAI_MAX_BLOCK_SIZE];
   bsi_column sum, step;
@@ -46,7 +39,8 @@ BSI_INLINE void relax_row(const int bs, const bisai_value_type type, const relax
     bsi_column_scale(bs, &sum, -1.0);
     bsi_column_add(bs, &sum, j->b + row, 1.0);
   }
-  bsi_column_store(bs, &sum, residual);
+  bsi_column_store(bs, &sum, kind == RESIDUAL ? j->y + row : residual);
+  if (kind == RESIDUAL) return;
   bsi_column_clear(bs, &step);
   bsi_column_add_product(bs, &step, j->inverse + row * bs, residual);
   bsi_column_scale(bs, &step, j->beta);
@@ -59,43 +53,45 @@ BSI_INLINE void relax_row(const int bs, const bisai_value_type type, const relax
 /* The fields of the job are copied, because the compiler would read them again after each value
  * that it stores. */
 BSI_INLINE void relax_rows(const int bs, const bisai_value_type type, const relax_kind kind,
-                           const relaxation *job, const int32_t begin, const int32_t end) {
+                           const bsi_relaxation *job, const int32_t begin, const int32_t end) {
   const bisai_bcsr matrix = *job->a;
-  relaxation copy = *job;
+  bsi_relaxation copy = *job;
   copy.a = &matrix;
   const size_t row_bytes = (size_t)(bs * bs) * sizeof(double);
   const int32_t ahead = bsi_rows_ahead(&matrix);
   for (int32_t first = begin; first < end; first += ahead) {
     const int32_t last = end - first < ahead ? end : first + ahead;
     if (kind != FROM_ZERO) bsi_prefetch_rows(bs, type, &matrix, first, last);
-    bsi_prefetch_ahead(copy.inverse, (size_t)first * row_bytes, (size_t)last * row_bytes, 1);
+    if (kind != RESIDUAL)
+      bsi_prefetch_ahead(copy.inverse, (size_t)first * row_bytes, (size_t)last * row_bytes, 1);
     for (int32_t i = first; i < last; i++) relax_row(bs, type, kind, &copy, i);
   }
 }
 
-BSI_INLINE void relax_kinds(const int bs, const bisai_value_type type, const relaxation *j,
+BSI_INLINE void relax_kinds(const int bs, const bisai_value_type type, const bsi_relaxation *j,
                             const int32_t begin, const int32_t end) {
   switch (kind_of(j)) {
   case WITH_ALL: relax_rows(bs, type, WITH_ALL, j, begin, end); break;
   case WITHOUT_PREVIOUS: relax_rows(bs, type, WITHOUT_PREVIOUS, j, begin, end); break;
   case FROM_ZERO: relax_rows(bs, type, FROM_ZERO, j, begin, end); break;
   case PRODUCT: relax_rows(bs, type, PRODUCT, j, begin, end); break;
+  case RESIDUAL: relax_rows(bs, type, RESIDUAL, j, begin, end); break;
   }
 }
 
-typedef void relax_function(const relaxation *, int32_t begin, int32_t end);
+typedef void relax_function(const bsi_relaxation *, int32_t begin, int32_t end);
 
-static void relax_rows_any(const relaxation *j, int32_t begin, int32_t end) {
+static void relax_rows_any(const bsi_relaxation *j, int32_t begin, int32_t end) {
   relax_kinds(j->a->block_size, BISAI_FP64, j, begin, end);
 }
-static void relax_narrow_any(const relaxation *j, int32_t begin, int32_t end) {
+static void relax_narrow_any(const bsi_relaxation *j, int32_t begin, int32_t end) {
   relax_kinds(j->a->block_size, BISAI_FP32, j, begin, end);
 }
 #define STAMP(BS)                                                                                  \
-  static void relax_rows_##BS(const relaxation *j, int32_t begin, int32_t end) {                   \
+  static void relax_rows_##BS(const bsi_relaxation *j, int32_t begin, int32_t end) {               \
     relax_kinds(BS, BISAI_FP64, j, begin, end);                                                    \
   }                                                                                                \
-  static void relax_narrow_##BS(const relaxation *j, int32_t begin, int32_t end) {                 \
+  static void relax_narrow_##BS(const bsi_relaxation *j, int32_t begin, int32_t end) {             \
     relax_kinds(BS, BISAI_FP32, j, begin, end);                                                    \
   }
 BSI_BLOCK_SIZES(STAMP)
@@ -105,12 +101,15 @@ static relax_function *const relax_functions[BSI_SPECIAL_SIZES + 1][2] = {
     {relax_rows_any, relax_narrow_any}, BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
+void bsi_relax_rows(const bsi_relaxation *j, int32_t begin, int32_t end) {
+  const int size = j->a->block_size <= BSI_SPECIAL_SIZES ? j->a->block_size : 0;
+  relax_functions[size][j->a->type == BISAI_FP32](j, begin, end);
+}
+
 static void relax_part(void *job, bsi_part part) {
-  const relaxation *j = job;
-  const bisai_bcsr *a = j->a;
-  const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
-  const int size = a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0;
-  relax_functions[size][a->type == BISAI_FP32](j, rows.begin, rows.end);
+  const bsi_relaxation *j = job;
+  const bsi_rows rows = bsi_rows_of(j->a->block_rows, j->a->row_ptr, part);
+  bsi_relax_rows(j, rows.begin, rows.end);
 }
 
 static bisai_status relax(bisai_context *context, const bisai_bcsr *a, const double *inverse,
@@ -118,7 +117,7 @@ static bisai_status relax(bisai_context *context, const bisai_bcsr *a, const dou
                           const double *previous, double *y) {
   const int64_t bytes = bsi_bcsr_product_bytes(a);
   bsi_run(context, bsi_threads_for(context->threads, bytes, BYTES_PER_THREAD), BSI_SOME_PARTS,
-          relax_part, &(relaxation){a, inverse, alpha, beta, b, x, previous, y});
+          relax_part, &(bsi_relaxation){a, inverse, alpha, beta, b, x, previous, y});
   return BISAI_OK;
 }
 

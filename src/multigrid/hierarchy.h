@@ -25,6 +25,7 @@
 #include <bisai/precond.h>
 
 #include "core/triangular.h"
+#include "multigrid/multigrid_ops.h"
 #include "multigrid/sparse.h"
 #include "multigrid/steps.h"
 
@@ -83,6 +84,8 @@ typedef struct bsi_level {
    * the values when P and R were copied if `narrow_transfers` is true */
   bisai_bcsr *narrow_matrix, *narrow_prolongation, *narrow_restriction;
   bool narrow, narrow_transfers;
+  /* of the matrix, if the backend does steps in chains */
+  bsi_reach reach;
   /* work vectors: x before and during smoothing, a residual */
   double *x, *y, *residual;
   /* but on level 0: the right-hand side and the solution */
@@ -112,6 +115,7 @@ typedef struct bsi_hierarchy {
   /* the dimension of the null space of the coarsest matrix */
   int32_t nullity;
   bsi_tail tail;
+  bsi_chain chain;
   bsi_invert_stats stats;
   int64_t peak_bytes;
 } bsi_hierarchy;
@@ -212,8 +216,11 @@ void bsi_narrow_destroy(bsi_level *level);
 
 /* --- steps.c --- */
 
-/* Does a step, or records it if the tail is being recorded. */
-bisai_status bsi_step_do(bsi_hierarchy *h, const bsi_step *step);
+/* Does a step of a level, or records it if the tail is being recorded. A step may wait for others
+ * on the same matrix, at most until bsi_steps_end(). */
+bisai_status bsi_step_do(bsi_hierarchy *h, const bsi_level *level, const bsi_step *step);
+/* Does the steps that wait. */
+bisai_status bsi_steps_end(bsi_hierarchy *h);
 /* Makes the tail, of levels with at most that many scalar rows. After a failure bsi_tail_destroy()
  * releases what was made. */
 bisai_status bsi_tail_create(bsi_hierarchy *h, int64_t most_rows);

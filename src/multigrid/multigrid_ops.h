@@ -185,6 +185,24 @@ typedef struct bsi_dense_ops {
 
 struct bsi_step; /* multigrid/steps.h */
 
+/* The most steps that are done together. */
+enum { BSI_CHAIN_STEPS = 4 };
+
+/* The most that the columns of the blocks of a row lie below and above the row. */
+typedef struct bsi_reach {
+  int32_t below, above;
+} bsi_reach;
+
+/* Steps on one matrix. */
+typedef struct bsi_chain_ops {
+  /* Does relaxations and residuals b − A x, all with the same square matrix of that reach, and with
+   * a b. The x of a step is the y of the step before, and `previous` is the x of that one. No step
+   * writes what another one reads or writes but for this. NULL: single steps are as fast. */
+  bisai_status (*run)(bisai_context *, bsi_reach reach, int32_t count,
+                      const struct bsi_step *steps);
+  bsi_reach (*reach)(bisai_context *, const bisai_bcsr *a);
+} bsi_chain_ops;
+
 /* The small coarse levels of a cycle. */
 typedef struct bsi_tail_ops {
   /* The most scalar rows of these levels. 0 if single steps are as fast. */
@@ -225,6 +243,7 @@ typedef struct bsi_multigrid_ops {
   const bsi_narrow_ops *narrow;
   const bsi_dense_ops *dense;
   const bsi_tail_ops *tail;
+  const bsi_chain_ops *chain;
 } bsi_multigrid_ops;
 
 extern const bsi_level_inversion_ops bsi_level_inversion_host, bsi_level_inversion_cuda;
@@ -240,6 +259,7 @@ extern const bsi_split_ops bsi_split_host, bsi_split_cuda;
 extern const bsi_narrow_ops bsi_narrow_host, bsi_narrow_cuda;
 extern const bsi_dense_ops bsi_dense_host, bsi_dense_cuda;
 extern const bsi_tail_ops bsi_tail_host, bsi_tail_cuda;
+extern const bsi_chain_ops bsi_chain_host, bsi_chain_cuda;
 
 #ifdef __cplusplus
 }

@@ -112,15 +112,16 @@ static bisai_status relax(bsi_hierarchy *h, bsi_level *level, int32_t count, con
     double alpha = 0.0, beta = jacobi_damping(h, level);
     if (!jacobi) next_coefficients(&c, step % degree == 0, &alpha, &beta);
     double *y = place_of(level, step, steps, to);
-    BSI_TRY(bsi_step_do(h, &(bsi_step){.kind = BSI_STEP_RELAX,
-                                       .matrix = bsi_cycle_matrix(level),
-                                       .inverse = level->relaxation,
-                                       .alpha = alpha,
-                                       .beta = beta,
-                                       .b = b,
-                                       .x = x,
-                                       .previous = previous,
-                                       .y = y}));
+    BSI_TRY(bsi_step_do(h, level,
+                        &(bsi_step){.kind = BSI_STEP_RELAX,
+                                    .matrix = bsi_cycle_matrix(level),
+                                    .inverse = level->relaxation,
+                                    .alpha = alpha,
+                                    .beta = beta,
+                                    .b = b,
+                                    .x = x,
+                                    .previous = previous,
+                                    .y = y}));
     previous = x;
     x = y;
   }
@@ -133,6 +134,7 @@ static bisai_status apply_nested(bsi_hierarchy *h, bsi_level *level, int32_t cou
   const bsi_backend *backend = h->context->backend;
   const int64_t n = bsi_level_rows(level);
   const double *x = from;
+  BSI_TRY(bsi_steps_end(h));
   for (int32_t step = 0; step < count; step++) {
     double *y = place_of(level, step, count, to);
     if (x)
@@ -148,7 +150,8 @@ static bisai_status apply_nested(bsi_hierarchy *h, bsi_level *level, int32_t cou
 bisai_status bsi_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count, const double *b,
                         const double *from, double *to) {
   if (count == 0 && !from)
-    return bsi_step_do(h, &(bsi_step){.kind = BSI_STEP_SET, .n = bsi_level_rows(level), .y = to});
+    return bsi_step_do(h, level,
+                       &(bsi_step){.kind = BSI_STEP_SET, .n = bsi_level_rows(level), .y = to});
   return level->smoother ? apply_nested(h, level, count, b, from, to)
                          : relax(h, level, count, b, from, to);
 }

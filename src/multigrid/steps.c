@@ -31,9 +31,49 @@ bisai_status bsi_step_run(bisai_context *context, const bsi_step *s) {
   return BISAI_OK;
 }
 
-bisai_status bsi_step_do(bsi_hierarchy *h, const bsi_step *step) {
+/* Returns true if a step may be the first of a chain. */
+static bool begins_chain(const bsi_step *s) {
+  return s->matrix && s->b && s->matrix->block_rows == s->matrix->block_cols &&
+         (s->kind == BSI_STEP_RELAX || (s->alpha == -1.0 && s->beta == 1.0));
+}
+
+/* Returns true if a step may follow those that wait (bsi_chain_ops::run). */
+static bool joins(const bsi_chain *c, const bsi_step *s) {
+  const bsi_step *last = &c->steps[c->count - 1];
+  if (c->count == BSI_CHAIN_STEPS || !begins_chain(s) || s->matrix != last->matrix ||
+      s->x != last->y || (s->previous && s->previous != last->x))
+    return false;
+  for (int32_t k = 0; k < c->count; k++) {
+    const bsi_step *other = &c->steps[k];
+    if (s->y == other->y || s->y == other->x || s->y == other->previous || s->y == other->b ||
+        s->b == other->y)
+      return false;
+  }
+  return s->y != s->b;
+}
+
+bisai_status bsi_steps_end(bsi_hierarchy *h) {
+  bsi_chain *c = &h->chain;
+  const int32_t count = c->count;
+  c->count = 0;
+  if (count == 0) return BISAI_OK;
+  return h->context->backend->multigrid->chain->run(h->context, c->reach, count, c->steps);
+}
+
+/* Does a step that is not recorded, or lets it wait. */
+static bisai_status do_or_wait(bsi_hierarchy *h, const bsi_level *level, const bsi_step *step) {
+  bsi_chain *c = &h->chain;
+  if (!h->context->backend->multigrid->chain->run) return bsi_step_run(h->context, step);
+  if (c->count > 0 && !joins(c, step)) BSI_TRY(bsi_steps_end(h));
+  if (!begins_chain(step)) return bsi_step_run(h->context, step);
+  c->reach = level->reach;
+  c->steps[c->count++] = *step;
+  return BISAI_OK;
+}
+
+bisai_status bsi_step_do(bsi_hierarchy *h, const bsi_level *level, const bsi_step *step) {
   bsi_tail *tail = &h->tail;
-  if (!tail->recording) return bsi_step_run(h->context, step);
+  if (!tail->recording) return do_or_wait(h, level, step);
   if (tail->count < tail->capacity) {
     tail->steps[tail->count] = *step;
     if (step->matrix) tail->steps[tail->count].m = bsi_sparse_of(step->matrix);

@@ -4,6 +4,7 @@
 #ifndef BSI_STEPS_H
 #define BSI_STEPS_H
 
+#include "multigrid/multigrid_ops.h"
 #include "multigrid/sparse.h"
 
 #ifdef __cplusplus
@@ -38,6 +39,13 @@ typedef struct bsi_step {
 
 /* Does a step at once. */
 bisai_status bsi_step_run(bisai_context *context, const bsi_step *step);
+
+/* Steps that wait, to be done together. */
+typedef struct bsi_chain {
+  int32_t count;
+  bsi_reach reach;
+  bsi_step steps[BSI_CHAIN_STEPS];
+} bsi_chain;
 
 /* The recorded steps of levels[level] and the coarser ones. */
 typedef struct bsi_tail {

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rows of a relaxation on the host, which single steps and chains of steps share. */
+#ifndef BSI_RELAX_HOST_H
+#define BSI_RELAX_HOST_H
+
+#include "core/bcsr_impl.h"
+
+/* The arguments of bsi_cycle_ops::relax. Without `inverse`: y ← b − A x. */
+typedef struct bsi_relaxation {
+  const bisai_bcsr *a;
+  const double *inverse;
+  double alpha, beta;
+  const double *b, *x, *previous;
+  double *y;
+} bsi_relaxation;
+
+/* Computes rows begin … end − 1 of y. */
+void bsi_relax_rows(const bsi_relaxation *relaxation, int32_t begin, int32_t end);
+
+#endif
