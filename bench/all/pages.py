@@ -25,16 +25,6 @@ BY_HAND = {
         "PETSc's GMRES with bisai and with PETSc's own preconditioners on a GPU",
         "it has outputs of bench_petsc_gpu and of test programs, with their commands",
     ),
-    "h200-iteration": (
-        "cuda",
-        "an iteration of GMRES",
-        "h200-device.md has it, once it is made again",
-    ),
-    "h200-solvers": (
-        "cuda",
-        "iterations of other solvers",
-        "h200-device.md has it, once it is made again",
-    ),
     "newton-cavity": (
         "host",
         "Newton's method on the cavity up to Re = 1000, on a CPU and on a GPU",

@@ -14,8 +14,7 @@ namespace {
 
 /* Pairs of values of w that a thread has in registers. A step takes the first number that lets the
  * thread blocks hold all of w. The comments give the largest n on 132 multiprocessors, and the time
- * of an average step of GMRES(30) over that of its bytes, from bench/results/h200-iteration.md
- * (H200). */
+ * of an average step of GMRES(30) over that of its bytes (H200, bench/results/h200-kernels.md). */
 constexpr int PAIRS_PER_THREAD[] = {
     1,  /* n ≤ 135,168: not measured */
     2,  /* n ≤ 270,336: 1.28 … 1.30 at 270,000 */
