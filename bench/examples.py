@@ -11,7 +11,6 @@ both with the documents.
 
 import json
 import pathlib
-import platform
 import shlex
 import subprocess
 import tempfile
@@ -111,13 +110,6 @@ def page(records, options):
             yield from ["", "```text", *record["output"], "```"]
 
 
-def processor():
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.machine()
-
-
 def main():
     parser = tables.parser(__doc__, "10000")
     options = parser.parse_args()
@@ -127,7 +119,7 @@ def main():
         records = [run(options, name, home) for name in names]
     records = tables.recorded([r for r in records if r])
     for record in records:
-        record["machine"] = processor()
+        record["machine"] = tables.processor()
     tables.write(options.output, page(records, options), records)
 
 

@@ -26,7 +26,6 @@ import datetime
 import json
 import os
 import pathlib
-import platform
 import statistics
 import subprocess
 import tempfile
@@ -262,13 +261,6 @@ def best_peer(problem, results):
     return min(sums, default=None)
 
 
-def processor():
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.machine()
-
-
 def one_problem(options, name):
     """Measures a problem. Returns its record and its part of the page."""
     begin = time.monotonic()
@@ -319,7 +311,7 @@ def main():
     introduction = INTRODUCTION.format(
         date=datetime.date.today(),
         commit=tables.measured_commit(),
-        processor=processor(),
+        processor=tables.processor(),
         cores=len(os.sched_getaffinity(0)),
         load=os.getloadavg()[0],
         rounds=options.rounds,

@@ -19,7 +19,6 @@ import datetime
 import json
 import os
 import pathlib
-import platform
 import re
 import statistics
 import subprocess
@@ -139,14 +138,6 @@ def table(results, ranks, keys):
     return lines
 
 
-def processor():
-    try:
-        text = pathlib.Path("/proc/cpuinfo").read_text()
-        return re.search(r"model name\s*: (.*)", text).group(1)
-    except (OSError, AttributeError):
-        return platform.machine()
-
-
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0])
     parser.add_argument("build")
@@ -161,7 +152,7 @@ def main():
     ranks = [int(r) for r in arguments.ranks.split(",")]
     head = [
         "# bisai and PETSc's block ILU on ranks of MPI", "",
-        f"{datetime.date.today()}, commit {tables.measured_commit()}, {processor()}, {os.cpu_count()} processors,",
+        f"{datetime.date.today()}, commit {tables.measured_commit()}, {tables.processor()}, {os.cpu_count()} processors,",
         f"load {os.getloadavg()[0]:.1f} before the first run. The cavity of {arguments.size}² "
         "nodes, BAIJ with blocks of 3, GMRES(30), right",
         "preconditioning, to 1e-5, in PETSc's tutorial ex10. Times are in milliseconds, of the "

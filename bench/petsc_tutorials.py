@@ -26,6 +26,8 @@ import subprocess
 import sys
 import tempfile
 
+from tables import measured_commit, processor
+
 RANKS = {
     "OMP_NUM_THREADS": "1",
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -303,18 +305,13 @@ def null_space_table(bench, executables):
     return lines
 
 
-def commit():
-    status, text = run(["git", "rev-parse", "--short", "HEAD"], 10, pathlib.Path(__file__).parent)
-    return text.strip() if status == 0 else "unknown"
-
-
 def page(tables, ranks, failures):
     version = pkg_config("--modversion")[0]
     verdict = "All agree." if not failures else "Not so: " + "; ".join(failures) + "."
     return "\n".join([
         "# Tutorials of PETSc with bisai", "",
-        f"{datetime.date.today()}, commit {commit()}, PETSc {version}. Unmodified tutorials, "
-        "GMRES(30), right", "preconditioning, unpreconditioned norm, x0 = 0, to "
+        f"{datetime.date.today()}, commit {measured_commit()}, PETSc {version}, {processor()}.",
+        "Unmodified tutorials, GMRES(30), right", "preconditioning, unpreconditioned norm, x0 = 0, to "
         f"{TOLERANCE}. Made by `bench/petsc_tutorials.py`.", "",
         "Columns are iterations on " + ", ".join(str(r) for r in ranks) + " ranks, the sum of all "
         "solves of a tutorial. `solves` is their",

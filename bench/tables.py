@@ -321,6 +321,14 @@ def parser(description, max_iterations):
     return result
 
 
+def processor():
+    """Returns the name of the processors."""
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.machine()
+
+
 def processors():
     """Returns the processors that this process may use, the hardware threads of a core together."""
 

@@ -15,21 +15,21 @@ import datetime
 import json
 import os
 import pathlib
-import platform
 import re
 import statistics
 import subprocess
 import sys
 import tempfile
 
-from tables import commit, heading, measured_commit, row
+from tables import commit, heading, measured_commit, processor, row
 
 SOURCE = pathlib.Path(__file__).with_name("threads.c")
 # Environment variables that are removed from the environment of the programs.
 SETTINGS = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY", "KMP_BLOCKTIME", "OMP_NUM_THREADS")
-INTRODUCTION = """{date}, {processor}, {cores} processors. Set-up, update with new values and solve
-of a reaction–diffusion system with two unknowns at each point by ISAI(2) and GMRES. A small program
-that links the library (`bench/threads.c`) makes the calls. Times are in milliseconds, medians of
+INTRODUCTION = """{date}, commit {commit}, {processor}, {cores} processors. Set-up, update with new
+values and solve of a reaction–diffusion system with two unknowns at each point by ISAI(2) and
+GMRES. A small program that links the library (`bench/threads.c`) makes the calls. Made by
+`bench/threads.py`. Times are in milliseconds, medians of
 {pairs} runs of each program, which run in turn. No variable of OpenMP is set. *Busy* processes
 count without pause.
 {note}"""
@@ -137,13 +137,6 @@ def table(programs, names, sizes, busy, pairs):
             )
 
 
-def processor():
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.machine()
-
-
 def numbers(text):
     return [int(part) for part in text.split(",")]
 
@@ -166,6 +159,7 @@ def main():
             "",
             INTRODUCTION.format(
                 date=datetime.date.today(),
+                commit=" and ".join(names),
                 processor=processor(),
                 note=o.note,
                 cores=len(os.sched_getaffinity(0)),

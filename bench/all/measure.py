@@ -318,6 +318,7 @@ def peers(b):
 def petsc_factors(b):
     test = b.build / "tests/test_petsc_factors"
     b.run("env", f"BISAI_MATRICES={b.matrices}", test, b.page("petsc-factors.md"))
+    b.date(b.page("petsc-factors.md"))
 
 
 def block_formats(b):

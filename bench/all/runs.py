@@ -2,6 +2,7 @@
 """Runs the programs and scripts of a page."""
 
 import dataclasses
+import datetime
 import json
 import os
 import pathlib
@@ -11,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import tables
 
 SCRIPTS = pathlib.Path(__file__).resolve().parents[1]
 
@@ -69,6 +72,12 @@ class Bench:
             run["label"] = method.replace(f"{self.raw}/", "")
         file.write_text(json.dumps(document))
 
+    def date(self, page):
+        """Adds the date, the commit and the machine below the title of a page of a program."""
+        title, text = page.read_text().split("\n", 1)
+        made = f"{datetime.date.today()}, commit {tables.measured_commit()}, {tables.processor()}."
+        page.write_text(f"{title}\n\n{made}\n{text}")
+
     def script(self, name, *arguments, **options):
         self.run(sys.executable, SCRIPTS / name, *arguments, **options)
 
@@ -81,6 +90,9 @@ class Recorder(Bench):
         self.commands = []
 
     def label(self, *_):
+        pass
+
+    def date(self, *_):
         pass
 
     def run(self, *command, limit=None, output=None):

@@ -123,12 +123,8 @@ class Bench:
 
 def machine(backend):
     """Returns the processors, and the GPU and its driver if `backend` is "cuda"."""
-    model = "unknown processor"
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            model = line.split(":", 1)[1].strip()
     used, there = len(os.sched_getaffinity(0)), os.cpu_count()
-    text = f"{model}, {used if used == there else f'{used} of {there}'} processors"
+    text = f"{tables.processor()}, {used if used == there else f'{used} of {there}'} processors"
     if backend == "cuda" and shutil.which("nvidia-smi"):
         query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
         gpus = subprocess.run(query, capture_output=True, text=True).stdout.splitlines()
