@@ -19,10 +19,12 @@ static void copy_part(void *work, bsi_part part) {
   const copy_job *job = work;
   const bsi_narrowing *a = job->array;
   const bsi_range range = bsi_range_of(a->count, part);
+  int64_t misfits = 0; /* counted, so that the loop has no branches */
   for (int64_t k = range.begin; k < range.end; k++) {
     a->to[k] = (float)a->from[k];
-    if (!bsi_fits_narrow(a->from[k])) bsi_min_index(bsi_partial(job->context, part.thread), 0);
+    misfits += !bsi_fits_narrow(a->from[k]);
   }
+  if (misfits > 0) bsi_min_index(bsi_partial(job->context, part.thread), 0);
 }
 
 static bisai_status copy(bisai_context *context, int arrays, const bsi_narrowing *array,
