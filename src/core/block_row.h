@@ -26,8 +26,8 @@ static inline int32_t bsi_rows_ahead(const bisai_bcsr *a) {
 BSI_INLINE void bsi_prefetch_rows(const int bs, const bisai_value_type type, const bisai_bcsr *a,
                                   const int32_t begin, const int32_t end) {
   const size_t bytes = (size_t)(bs * bs) * bsi_value_bytes(type);
-  bsi_prefetch_ahead(a->values, (size_t)a->row_ptr[begin] * bytes, (size_t)a->row_ptr[end] * bytes,
-                     1);
+  bsi_prefetch_far_ahead(a->values, (size_t)a->row_ptr[begin] * bytes,
+                         (size_t)a->row_ptr[end] * bytes);
 }
 
 /* Blocks of two rows: both columns side by side take one multiplication. */

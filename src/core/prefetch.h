@@ -34,6 +34,18 @@ static inline void bsi_prefetch_ahead(const void *array, size_t begin, size_t en
     __builtin_prefetch((const void *)bsi_line_ahead(address, step));
 }
 
+/* The same for longer ranges in ascending order: the lines of all streams that the first of several
+ * lines stands for. Each is prefetched by the range in which that first line begins. */
+static inline void bsi_prefetch_far_ahead(const void *array, size_t begin, size_t end) {
+  const uintptr_t group = (uintptr_t)1 << (BSI_LINE_BITS + BSI_STREAM_BITS);
+  uintptr_t address = ((uintptr_t)array + begin + group - 1) / group * group;
+  for (; address < (uintptr_t)array + end; address += group) {
+    const uintptr_t line = bsi_line_ahead(address, 1);
+    for (int s = 0; s < 1 << BSI_STREAM_BITS; s++)
+      __builtin_prefetch((const void *)(line + ((uintptr_t)s << BSI_PAGE_BITS)));
+  }
+}
+
 /* Prefetches the bytes begin … end themselves. */
 static inline void bsi_prefetch(const void *array, size_t begin, size_t end) {
   for (uintptr_t line = (uintptr_t)array + begin; line < (uintptr_t)array + end;

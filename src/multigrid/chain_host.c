@@ -71,7 +71,8 @@ static void other_part(void *work, bsi_part part) {
 
 static bsi_relaxation relaxation_of(const bsi_step *s) {
   const double *inverse = s->kind == BSI_STEP_RELAX ? s->inverse : NULL;
-  return (bsi_relaxation){s->matrix, inverse, s->alpha, s->beta, s->b, s->x, s->previous, s->y};
+  return (bsi_relaxation){s->matrix, inverse,     s->alpha, s->beta, s->b,
+                          s->x,      s->previous, s->y,     false};
 }
 
 static bisai_status run(bisai_context *context, bsi_reach reach, int32_t count,
@@ -86,6 +87,8 @@ static bisai_status run(bisai_context *context, bsi_reach reach, int32_t count,
   }
   chain_job job = {.count = count, .reach = reach, .tile = (int32_t)(TILE_BYTES / row_bytes) + 1};
   for (int32_t s = 0; s < count; s++) job.steps[s] = relaxation_of(&steps[s]);
+  /* the first step that reads A is the first or the second */
+  for (int32_t s = 1; s < count; s++) job.steps[s].cached = job.steps[s - 1].x != NULL;
   bsi_run(context, threads, BSI_SOME_PARTS, first_part, &job);
   for (job.step = 1; job.step < count && threads > 1; job.step++)
     bsi_run(context, threads, BSI_SOME_PARTS, other_part, &job);

@@ -58,12 +58,12 @@ BSI_INLINE void relax_rows(const int bs, const bisai_value_type type, const rela
   bsi_relaxation copy = *job;
   copy.a = &matrix;
   const size_t row_bytes = (size_t)(bs * bs) * sizeof(double);
-  const int32_t ahead = bsi_rows_ahead(&matrix);
+  const int32_t ahead = copy.cached ? end - begin : bsi_rows_ahead(&matrix);
   for (int32_t first = begin; first < end; first += ahead) {
     const int32_t last = end - first < ahead ? end : first + ahead;
-    if (kind != FROM_ZERO) bsi_prefetch_rows(bs, type, &matrix, first, last);
-    if (kind != RESIDUAL)
-      bsi_prefetch_ahead(copy.inverse, (size_t)first * row_bytes, (size_t)last * row_bytes, 1);
+    if (!copy.cached && kind != FROM_ZERO) bsi_prefetch_rows(bs, type, &matrix, first, last);
+    if (!copy.cached && kind != RESIDUAL)
+      bsi_prefetch_far_ahead(copy.inverse, (size_t)first * row_bytes, (size_t)last * row_bytes);
     for (int32_t i = first; i < last; i++) relax_row(bs, type, kind, &copy, i);
   }
 }
@@ -117,7 +117,7 @@ static bisai_status relax(bisai_context *context, const bisai_bcsr *a, const dou
                           const double *previous, double *y) {
   const int64_t bytes = bsi_bcsr_product_bytes(a);
   bsi_run(context, bsi_threads_for(context->threads, bytes, BYTES_PER_THREAD), BSI_SOME_PARTS,
-          relax_part, &(bsi_relaxation){a, inverse, alpha, beta, b, x, previous, y});
+          relax_part, &(bsi_relaxation){a, inverse, alpha, beta, b, x, previous, y, false});
   return BISAI_OK;
 }
 

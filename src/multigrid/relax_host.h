@@ -12,9 +12,11 @@ typedef struct bsi_relaxation {
   double alpha, beta;
   const double *b, *x, *previous;
   double *y;
+  /* A and D⁻¹ are in the cache, and need no prefetching */
+  bool cached;
 } bsi_relaxation;
 
 /* Computes rows begin … end − 1 of y. */
-void bsi_relax_rows(const bsi_relaxation *relaxation, int32_t begin, int32_t end);
+void bsi_relax_rows(const bsi_relaxation *j, int32_t begin, int32_t end);
 
 #endif
