@@ -14,20 +14,17 @@
  * then waits for a hundredth of the page faults. */
 enum { HUGE_PAGE = 1 << 21, LEAST_HUGE = 2 * HUGE_PAGE };
 
-/* Asks for huge pages, but not for a part of one at the end, which would take more memory. */
-static void ask_for_huge_pages(void *array, size_t bytes) {
-#ifdef MADV_HUGEPAGE
-  madvise(array, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
-#else
-  (void)array, (void)bytes;
-#endif
-}
-
 static void *allocate_own(size_t bytes) {
-  if (bytes < LEAST_HUGE) return aligned_alloc(BSI_ALIGNMENT, bytes);
-  void *array = aligned_alloc(HUGE_PAGE, bytes);
-  if (array) ask_for_huge_pages(array, bytes);
-  return array;
+#ifdef MADV_HUGEPAGE
+  void *array = NULL;
+  if (bytes >= LEAST_HUGE) {
+    if (posix_memalign(&array, HUGE_PAGE, bytes)) return NULL;
+    /* a part of one at the end would take more memory */
+    madvise(array, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+    return array;
+  }
+#endif
+  return aligned_alloc(BSI_ALIGNMENT, bytes);
 }
 
 void *bsi_allocate(bisai_context *context, size_t count, size_t size) {
