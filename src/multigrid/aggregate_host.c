@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Strengths and aggregates on the host. Each pass over the rows writes only what belongs to its row
- * and reads nothing of other rows that it writes, so that the threads need not wait for each other
- * inside a pass. */
+/* Strengths and aggregates on the host. Each pass over the rows writes only what belongs to its
+ * row, or to a pair of blocks of which its row has the first, and reads nothing of other rows that
+ * it writes. Threads therefore need not wait for each other inside a pass. */
 #include "core/bcsr_impl.h"
 #include "core/block_sizes.h"
 #include "core/parallel.h"
@@ -31,15 +31,17 @@ typedef struct weigh_job {
   float *largest;
 } weigh_job;
 
-/* weight[p] ← the weight of each block p of row i. */
+/* weight[p] ← the weight of each block p of row i. strength[p] ← −1: not known yet. */
 BSI_INLINE void weigh_row(const int bs, const weigh_job *job, int32_t i) {
   const bisai_bcsr *a = job->a;
   const double *values = a->values;
   const size_t size = (size_t)(bs * bs);
-  for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++)
+  for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
     job->weight[p] = a->col_idx[p] == i ? 0.0f
                                         : bsi_weight(bs, job->inverse + (size_t)i * size,
                                                      values + (size_t)p * size);
+    job->strength[p] = -1.0f;
+  }
 }
 
 typedef void weigh_function(const weigh_job *, int32_t);
@@ -56,15 +58,26 @@ static weigh_function *const weigh_rows[BSI_SPECIAL_SIZES + 1] = {weigh_row_any,
                                                                   BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
-/* strength[p] ← the coupling of each block p of row i, and active[i]. */
+/* strength[p] ← the coupling of each block p = (i, j) with j > i, and of the mirrored one. */
 static void couple_row(const weigh_job *job, int32_t i) {
+  const bisai_bcsr *a = job->a;
+  const float least = job->rule.least_return;
+  for (int32_t p = a->row_ptr[i + 1] - 1; p >= a->row_ptr[i] && a->col_idx[p] > i; p--) {
+    const int32_t j = a->col_idx[p],
+                  mirror = bsi_find_column(a->col_idx, a->row_ptr[j], a->row_ptr[j + 1], i);
+    if (mirror >= 0)
+      job->strength[p] = job->strength[mirror] =
+          bsi_coupling(least, job->weight[p], job->weight[mirror]);
+  }
+}
+
+/* Gives blocks without a mirrored one their couplings. active[i] ← whether the row takes part. */
+static void join_row(const weigh_job *job, int32_t i) {
   const bisai_bcsr *a = job->a;
   int64_t weights = 0, couplings = 0;
   for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
-    const int32_t j = a->col_idx[p],
-                  mirror = bsi_find_column(a->col_idx, a->row_ptr[j], a->row_ptr[j + 1], i);
-    job->strength[p] = bsi_coupling(job->rule.least_return, job->weight[p],
-                                    mirror < 0 ? 0.0f : job->weight[mirror]);
+    if (job->strength[p] < 0.0f)
+      job->strength[p] = bsi_coupling(job->rule.least_return, job->weight[p], 0.0f);
     weights += bsi_coupling_units(job->weight[p]);
     couplings += bsi_coupling_units(job->strength[p]);
   }
@@ -118,6 +131,12 @@ static void couple_part(void *work, bsi_part part) {
   for (int32_t i = rows.begin; i < rows.end; i++) couple_row(job, i);
 }
 
+static void join_part(void *work, bsi_part part) {
+  const weigh_job *job = work;
+  const bsi_rows rows = bsi_rows_of(job->a->block_rows, job->a->row_ptr, part);
+  for (int32_t i = rows.begin; i < rows.end; i++) join_row(job, i);
+}
+
 static void leave_out_part(void *work, bsi_part part) {
   const weigh_job *job = work;
   const bsi_rows rows = bsi_rows_of(job->a->block_rows, job->a->row_ptr, part);
@@ -141,6 +160,7 @@ static bisai_status weigh(bisai_context *context, const bisai_bcsr *a, const dou
   if (job.largest) {
     bsi_run(context, threads, BSI_SOME_PARTS, weigh_part, &job);
     bsi_run(context, threads, BSI_SOME_PARTS, couple_part, &job);
+    bsi_run(context, threads, BSI_SOME_PARTS, join_part, &job);
     bsi_run(context, threads, BSI_SOME_PARTS, leave_out_part, &job);
     bsi_run(context, threads, BSI_SOME_PARTS, drop_part, &job);
   }
