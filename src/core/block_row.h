@@ -28,6 +28,8 @@ BSI_INLINE void bsi_prefetch_rows(const int bs, const bisai_value_type type, con
   const size_t bytes = (size_t)(bs * bs) * bsi_value_bytes(type);
   bsi_prefetch_far_ahead(a->values, (size_t)a->row_ptr[begin] * bytes,
                          (size_t)a->row_ptr[end] * bytes);
+  bsi_prefetch_far_ahead(a->col_idx, (size_t)a->row_ptr[begin] * sizeof *a->col_idx,
+                         (size_t)a->row_ptr[end] * sizeof *a->col_idx);
 }
 
 /* Blocks of two rows: both columns side by side take one multiplication. */
