@@ -10,22 +10,26 @@
 
 #include "core/context_impl.h"
 
+#ifdef MADV_HUGEPAGE
+
 /* Arrays that lie in huge pages, and these pages. Linux uses them where it is asked to. A set-up
  * then waits for a hundredth of the page faults. */
 enum { HUGE_PAGE = 1 << 21, LEAST_HUGE = 2 * HUGE_PAGE };
 
+/* A part of a page at the end of the array stays in small pages, and takes no more memory. */
 static void *allocate_own(size_t bytes) {
-#ifdef MADV_HUGEPAGE
   void *array = NULL;
-  if (bytes >= LEAST_HUGE) {
-    if (posix_memalign(&array, HUGE_PAGE, bytes)) return NULL;
-    /* a part of one at the end would take more memory */
-    madvise(array, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
-    return array;
-  }
-#endif
-  return aligned_alloc(BSI_ALIGNMENT, bytes);
+  if (bytes < LEAST_HUGE) return aligned_alloc(BSI_ALIGNMENT, bytes);
+  if (posix_memalign(&array, HUGE_PAGE, bytes)) return NULL;
+  madvise(array, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+  return array;
 }
+
+#else
+
+static void *allocate_own(size_t bytes) { return aligned_alloc(BSI_ALIGNMENT, bytes); }
+
+#endif
 
 void *bsi_allocate(bisai_context *context, size_t count, size_t size) {
   if (size != 0 && count > (SIZE_MAX - BSI_ALIGNMENT) / size) {
