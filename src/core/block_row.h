@@ -33,15 +33,14 @@ BSI_INLINE void bsi_prefetch_rows(const int bs, const bisai_value_type type, con
 }
 
 /* Blocks of two rows: both columns side by side take one multiplication. */
+#define BSI_ROW_PAIRS(bs) (BSI_COLUMN_VECTORS(bs) && (bs) == 2)
+/* Each value of a pair twice. GCC takes more instructions for the initialiser. */
+#define BSI_TWICE(pair) ((bsi_quad){(pair)[0], (pair)[0], (pair)[1], (pair)[1]})
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
-#define BSI_ROW_PAIRS(bs) (BSI_COLUMN_VECTORS(bs) && (bs) == 2)
+#undef BSI_TWICE
 #define BSI_TWICE(pair) __builtin_shufflevector(pair, pair, 0, 0, 1, 1)
 #endif
-#endif
-#ifndef BSI_ROW_PAIRS
-#define BSI_ROW_PAIRS(bs) false
-#define BSI_TWICE(pair) ((bsi_quad){0})
 #endif
 
 /* sum[v] ← sum[v] + A_q x_v */
