@@ -399,4 +399,5 @@ const bsi_cpr_ops bsi_cpr_cuda = {.weigh = weigh,
                                   .reach = reach,
                                   .gather = gather,
                                   .subtract = subtract,
-                                  .add = add};
+                                  .add = add,
+                                  .scales = &bsi_scales_cuda};

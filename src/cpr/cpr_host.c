@@ -269,4 +269,5 @@ const bsi_cpr_ops bsi_cpr_host = {.weigh = weigh,
                                   .reach = reach,
                                   .gather = gather,
                                   .subtract = subtract,
-                                  .add = add};
+                                  .add = add,
+                                  .scales = &bsi_scales_host};

@@ -13,6 +13,21 @@ extern "C" {
 
 struct bsi_weighing; /* cpr/weights.h */
 struct bsi_weight_stats;
+struct bsi_scaling; /* cpr/scales.h */
+struct bsi_imbalance;
+
+/* The steps of bsi_scales_apply(). */
+typedef struct bsi_scales_ops {
+  /* pairs ← 0, x_i ← −log₂ p_ii. */
+  bisai_status (*begin)(bisai_context *, const struct bsi_scaling *);
+  /* Finds the pairs by bsi_pair_find(), and their sums. Waits. */
+  bisai_status (*pair)(bisai_context *, const struct bsi_scaling *, struct bsi_imbalance *);
+  /* to ← x after a sweep from `from`, or from zero if that is NULL. */
+  bisai_status (*sweep)(bisai_context *, const struct bsi_scaling *, double omega,
+                        const int32_t *from, int32_t *to);
+  /* Row i of P and its `bs` weights ← themselves times 2^x_i. */
+  bisai_status (*scale)(bisai_context *, const struct bsi_scaling *, int bs, double *weights);
+} bsi_scales_ops;
 
 typedef struct bsi_cpr_ops {
   /* Computes the weights and their statistics by the rules of cpr/weights.h. Waits, unless `stats`
@@ -40,8 +55,10 @@ typedef struct bsi_cpr_ops {
   /* Value `pressure` of x_i ← itself + z_i for each of n block rows. */
   bisai_status (*add)(bisai_context *, int32_t n, int bs, int32_t pressure, const double *z,
                       double *x);
+  const bsi_scales_ops *scales;
 } bsi_cpr_ops;
 
+extern const bsi_scales_ops bsi_scales_host, bsi_scales_cuda;
 extern const bsi_cpr_ops bsi_cpr_host, bsi_cpr_cuda;
 
 #ifdef __cplusplus

@@ -19,18 +19,19 @@
 #include "core/words.h"
 #include "cpr/cpr_ops.h"
 #include "cpr/ellipticity.h"
+#include "cpr/scales.h"
 #include "multigrid/multigrid_ops.h"
 #include "precond/precond_impl.h"
 
 BSI_DEFINE_WORDS(second, BISAI_SECOND_LIST, "unknown second stage")
 BSI_DEFINE_WORDS(weights, BISAI_WEIGHTS_LIST, "unknown weights")
 
-/* The choices of multigrid for the pressure matrix. Its rows are in conservation form up to the
- * weights, and restriction must keep that: otherwise opm_spe10m1_s516 takes 14 iterations instead
- * of 6. A cycle is cheap beside the second stage, because the pressure matrix has 1/bs² of the
- * values of A. On 46³ cells of the case reservoir, W takes 11 iterations and VW 13. With jumps of
- * 10⁶ the levels there have three times the values of the pressure matrix, and if coarsening stops
- * before that, the iterations are 143. */
+/* The choices of multigrid for the pressure matrix. Scales bring its rows into conservation form,
+ * and restriction must keep that: otherwise opm_spe10m1_s516 takes 17 iterations instead of 8. A
+ * cycle is cheap beside the second stage, because the pressure matrix has 1/bs² of the values of A.
+ * On 46³ cells of the case reservoir, W takes 11 iterations and VW 13. With jumps of 10⁶ the levels
+ * there have three times the values of the pressure matrix, and if coarsening stops before that,
+ * the iterations are 143. */
 #define PRESSURE_COMPLEXITY 5.0
 /* Other second stages than ILU are cheap, and a second visit of the coarse levels takes a larger
  * part of the time. With ISAI and relax = 1, V takes 14 iterations instead of 13 for opm_spe9_s7,
@@ -47,6 +48,7 @@ typedef struct cpr_state {
   /* the positions of the diagonal blocks */
   int32_t *diagonal;
   double *weights, *columns;
+  bsi_scaling scaling;
   bisai_bcsr *matrix;
   bisai_precond *first, *second;
   /* values of the block rows for the first stage, and a vector */
@@ -226,14 +228,15 @@ static bisai_status find_pressure(bisai_precond *m, const bisai_bcsr *a) {
   return BISAI_OK;
 }
 
-/* Computes the weights, the pressure matrix and the columns. */
+/* Computes the weights, the pressure matrix and the columns, and scales the pressure equations. */
 static bisai_status make_pressure(bisai_precond *m, const bisai_bcsr *a) {
   cpr_state *state = cpr_of(m);
   const bsi_weighing weighing = weighing_of(m, a);
   state->matrix->measured = false;
   BSI_TRY(ops_of(m)->weigh(m->context, &weighing, state->weights, &state->stats));
-  return ops_of(m)->reduce(m->context, a, state->weights, state->pressure, state->matrix->values,
-                           state->columns);
+  BSI_TRY(ops_of(m)->reduce(m->context, a, state->weights, state->pressure, state->matrix->values,
+                            state->columns));
+  return bsi_scales_apply(m->context, &state->scaling, m->block_size, state->weights);
 }
 
 /* Reserves the matrix P with the structure of A, and everything for an application. */
@@ -258,6 +261,7 @@ static bisai_status reserve_pressure(bisai_precond *m, const bisai_bcsr *a) {
   if (!state->diagonal || !state->weights || !state->columns || !state->right ||
       !state->correction || !state->residual)
     return BISAI_OUT_OF_MEMORY;
+  BSI_TRY(bsi_scaling_create(m->context, state->matrix, state->diagonal, &state->scaling));
   BSI_TRY(backend->bjacobi->diagonals->find(m->context, a, state->diagonal, &missing));
   if (missing < 0) return BISAI_OK;
   return bsi_fail(m->context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block",
@@ -400,7 +404,8 @@ static void report_own(const bisai_precond *m, bisai_cpr_report *r) {
 static int64_t own_memory(const bisai_precond *m) {
   const int64_t n = m->block_rows, rows = bsi_precond_size(m);
   return bsi_bcsr_memory(cpr_of(m)->matrix) +
-         8 * ((int64_t)cpr_of(m)->matrix->blocks * m->block_size + 2 * rows + 2 * n) + 4 * n;
+         8 * ((int64_t)cpr_of(m)->matrix->blocks * m->block_size + 2 * rows + 2 * n) + 4 * n +
+         bsi_scaling_memory(&cpr_of(m)->scaling);
 }
 
 /* The bytes of `gather`, `subtract` and `add`. */
@@ -479,6 +484,7 @@ static void cpr_destroy(bisai_precond *m) {
   memory->release(m->context, state->right);
   memory->release(m->context, state->correction);
   memory->release(m->context, state->residual);
+  bsi_scaling_destroy(m->context, &state->scaling);
 }
 
 static const bisai_precond_kind stages[] = {BISAI_PRECOND_MULTIGRID, BISAI_PRECOND_ISAI,

@@ -14,7 +14,7 @@
 static const int sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 17, 32};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-static const bsi_cpr_ops *ops(const bisai_context *c) { return c->backend->cpr; }
+static inline const bsi_cpr_ops *ops(const bisai_context *c) { return c->backend->cpr; }
 
 /* A copy in backend memory; NaN bytes without `from`. */
 static void *placed(bisai_context *c, const void *from, size_t count, size_t size) {
@@ -46,7 +46,7 @@ static cells cells_take(bisai_context *c, test_bcsr a) {
   return s;
 }
 
-static cells cells_random(bisai_context *c, int32_t n, int bs, uint64_t seed) {
+static inline cells cells_random(bisai_context *c, int32_t n, int bs, uint64_t seed) {
   return cells_take(c, test_bcsr_random(test_shape_square(n, bs, seed)));
 }
 
@@ -62,7 +62,7 @@ static void cells_free(bisai_context *c, cells *s) {
 }
 
 /* The value of row r and column c of stored block q. */
-static double entry(const cells *s, int32_t q, int r, int c) {
+static inline double entry(const cells *s, int32_t q, int r, int c) {
   return s->a.values[((size_t)q * (size_t)s->bs + (size_t)c) * (size_t)s->bs + (size_t)r];
 }
 

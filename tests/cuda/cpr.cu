@@ -6,6 +6,7 @@
 
 #include "core/bcsr_impl.h"
 #include "cpr/cpr_ops.h"
+#include "cpr/scales.h"
 #include "cpr/weights.h"
 #include "device.cuh"
 #include "structure.cuh"
@@ -171,6 +172,35 @@ void steps_agree(const cells &c, int32_t pressure) {
               d_x.fetch() == x && d_rest.fetch() == again.fetch(),
           "%d rows of %d, pressure %d: sums apart %g, residuals %g, or other bits", c.rows, c.bs,
           pressure, sums, residual);
+}
+
+/* Entries of any sign, whose rows have powers of two up to `largest` as factors. */
+std::vector<double> scaled_entries(const cells &c, int largest) {
+  std::vector<double> entries = random_vector(c.s.col_idx.size());
+  for (int32_t i = 0; i < c.rows; i++)
+    for (int32_t q = c.s.row_ptr[i]; q < c.s.row_ptr[i + 1]; q++) {
+      if (q == c.place[i]) entries[q] = 4.0 + entries[q];
+      entries[q] = std::ldexp(entries[q], i * 7919 % (2 * largest + 1) - largest);
+    }
+  return entries;
+}
+
+void scales_agree(const cells &c, int largest) {
+  const context_on host(BISAI_BACKEND_HOST), device(BISAI_BACKEND_CUDA);
+  std::vector<double> values = scaled_entries(c, largest),
+                      w = random_vector(static_cast<size_t>(c.rows) * 3);
+  device_array<double> d_values(values), d_w(w);
+  const bisai_bcsr p = c.entries_on_host(values.data()), d_p = c.entries_on_device(d_values.data);
+  bsi_scaling s = {}, d_s = {};
+  const bool good = bsi_scaling_create(host, &p, c.place.data(), &s) == BISAI_OK &&
+                    bsi_scaling_create(device, &d_p, c.diagonal.data, &d_s) == BISAI_OK &&
+                    bsi_scales_apply(host, &s, 3, w.data()) == BISAI_OK &&
+                    bsi_scales_apply(device, &d_s, 3, d_w.data) == BISAI_OK;
+  CHECK(cudaDeviceSynchronize());
+  verdict(good && d_values.fetch() == values && d_w.fetch() == w,
+          "%d rows, factors up to 2^%d: other bits, or a failure", c.rows, largest);
+  bsi_scaling_destroy(host, &s);
+  bsi_scaling_destroy(device, &d_s);
 }
 
 /* --- preconditioners --- */
@@ -396,6 +426,25 @@ TEST(reaches_are_those_of_the_host_to_the_bit) {
             return device_ops()->reach(device, &d_a, c.diagonal.data, pressure, sum);
           });
   });
+}
+
+TEST(scales_are_those_of_the_host_to_the_bit) {
+  for (const int32_t rows : {0, 1, 31, 33, 129, 3001})
+    for (const int32_t longest : {0, 7, 40})
+      for (const int largest : {0, 10})
+        if (!short_form() || rows <= 129) scales_agree(cells(rows, 1, longest), largest);
+}
+
+TEST(preconditioners_of_scaled_cells_agree_with_the_host) {
+  reservoir r;
+  for (int32_t i = 0; i < reservoir::CELLS; i++) {
+    const int power = i * 7919 % 21 - 10;
+    for (int32_t k = r.row_ptr[i] * reservoir::SIZE; k < r.row_ptr[i + 1] * reservoir::SIZE; k++)
+      r.values[k] = std::ldexp(r.values[k], power);
+    for (int k = 0; k < reservoir::BS; k++)
+      r.b[i * reservoir::BS + k] = std::ldexp(r.b[i * reservoir::BS + k], power);
+  }
+  preconditioner_agrees(r, cpr_options(), "scaled cells");
 }
 
 TEST(preconditioners_agree_with_the_host) {

@@ -3,6 +3,8 @@
  * vectors, threads, solvers, and what it reports. */
 #include <math.h>
 
+#include "core/context_impl.h"
+#include "cpr/scales.h"
 #include "fixture.h"
 #include "flow.h"
 #include "systems.h"
@@ -103,6 +105,27 @@ static bisai_bcsr *pressure_matrix_of(const pieces *s) {
   return matrix;
 }
 
+/* Scales the weights and the pressure matrix. */
+static void scale_equations(const pieces *s) {
+  const bsi_memory_ops *memory = context->backend->memory;
+  const int32_t n = s->a.block_rows, bs = s->a.block_size;
+  const size_t rows = (size_t)n, bytes = rows * (size_t)bs * sizeof(double);
+  int32_t *place = malloc(rows * sizeof *place),
+          *diagonal = memory->allocate(context, rows, sizeof *diagonal);
+  double *weights = memory->allocate(context, bytes, 1);
+  bsi_scaling scaling = {0};
+  for (int32_t i = 0; i < n; i++)
+    place[i] = (int32_t)((test_bcsr_block(&s->a, i, i) - s->a.values) / (bs * bs));
+  EXPECT_OK(context, memory->upload(context, diagonal, place, rows * sizeof *place));
+  EXPECT_OK(context, memory->upload(context, weights, s->weights, bytes));
+  EXPECT_OK(context, bsi_scaling_create(context, s->matrix, diagonal, &scaling));
+  EXPECT_OK(context, bsi_scales_apply(context, &scaling, bs, weights));
+  EXPECT_OK(context, memory->fetch(context, s->weights, weights, bytes));
+  bsi_scaling_destroy(context, &scaling);
+  memory->release(context, diagonal), memory->release(context, weights);
+  free(place);
+}
+
 /* `o` are options of CPR, whose choices of multigrid are made here by hand. */
 static pieces pieces_of(test_bcsr a, int pressure, const bisai_precond_options *o,
                         const bisai_bcsr *matrix) {
@@ -128,6 +151,7 @@ static pieces pieces_of(test_bcsr a, int pressure, const bisai_precond_options *
   pieces s = {.a = a, .pressure = pressure, .additive = o->cpr.additive};
   s.weights = weights_of(&a, pressure);
   s.matrix = pressure_matrix_of(&s);
+  scale_equations(&s);
   s.first = test_precond_with(context, s.matrix, &first);
   s.second = test_precond_with(context, matrix, &second);
   return s;

@@ -112,6 +112,34 @@ static void expect_few_with_cells_in_other_orders(const test_bcsr *a, const doub
   }
 }
 
+/* Every equation, or all equations of a cell, in a unit of its own, up to 2¹⁰ larger or smaller.
+ * Residuals have another norm then, so that the counts are not the same. */
+static void expect_few_with_equations_in_other_units(const test_bcsr *a, const double *b,
+                                                     bisai_second second, outcome first,
+                                                     int32_t most) {
+  const int32_t n = a->block_rows, bs = a->block_size;
+  const bisai_precond_options o = cpr(second);
+  for (uint64_t seed = 1; seed <= 4; seed++) {
+    test_random random = test_random_seed(seed);
+    test_bcsr scaled = test_flow_reordered(a, (int32_t[]){0, 1, 2, 3});
+    double *c = malloc((size_t)(n * bs) * sizeof *c);
+    for (int32_t i = 0; i < n; i++) {
+      int power = test_random_integer(&random, -10, 10);
+      for (int k = 0; k < bs; k++) {
+        if (k > 0 && seed > 2) power = test_random_integer(&random, -10, 10);
+        c[i * bs + k] = ldexp(b[i * bs + k], power);
+        for (int64_t v = (int64_t)a->row_ptr[i] * bs; v < (int64_t)a->row_ptr[i + 1] * bs; v++)
+          scaled.values[v * bs + k] = ldexp(scaled.values[v * bs + k], power);
+      }
+    }
+    const outcome r = solve(&scaled, c, &o);
+    assert_int_equal(r.pressure, first.pressure);
+    assert_in_range(r.iterations, 1, most);
+    free(c);
+    test_bcsr_free(&scaled);
+  }
+}
+
 /* Fails unless the unknown `pressure` is found and at most `most` iterations are needed, also in
  * other orders and units. */
 static void expect_few(const test_bcsr *a, const double *b, bisai_second second, int32_t pressure,
@@ -122,6 +150,7 @@ static void expect_few(const test_bcsr *a, const double *b, bisai_second second,
   assert_in_range(first.iterations, 1, most);
   expect_same_in_all_orders(a, b, second, first);
   expect_same_in_other_units(a, b, second, first);
+  expect_few_with_equations_in_other_units(a, b, second, first, most);
   expect_few_with_cells_in_other_orders(a, b, second, first, most);
 }
 
@@ -199,7 +228,7 @@ typedef struct reservoir {
 } reservoir;
 
 static const reservoir spe9 = {"opm_spe9_s7", 3, 1, 12, 14}, spe01 = {"SPE01_bsr3", 3, 0, 7, 9},
-                       spe10 = {"opm_spe10m1_s516", 3, 1, 20, 30},
+                       spe10 = {"opm_spe10m1_s516", 3, 1, 12, 24},
                        thermal = {"opm_spe1_thermal_s65", 4, 1, 13, 20};
 
 /* Reads a matrix to host memory, and its right-hand side. */
