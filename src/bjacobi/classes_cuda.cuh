@@ -15,23 +15,21 @@ struct bsi_size_class {
 };
 
 /* Inverses. A class has registers for its own rows alone. From 9 rows on a lane has two or three
- * rows, so that each broadcast of a pivot row's value serves them all. Measured together in
- * bench/results/h200-batches.json (H200, commit 8f005d7), section "mixed". */
+ * rows, so that each broadcast of a pivot row's value serves them all, and from 17 rows on a warp
+ * has one block (bjacobi/patches_cuda.cuh). */
 constexpr bsi_size_class BSI_INVERSE_CLASSES[] = {
     /* rows, of a lane, lanes, exact */
-    {4, 1, 0, false},   {8, 1, 8, true},    {8, 1, 0, false},  {12, 3, 4, false},
-    {16, 2, 8, false},  {20, 3, 8, false},  {24, 3, 8, false}, {28, 2, 16, false},
-    {32, 2, 16, false}, {32, 1, 32, false}, /* fits every device */
+    {4, 1, 0, false},  {8, 1, 8, true},    {8, 1, 0, false},   {12, 3, 4, false},
+    {16, 2, 8, false}, {24, 1, 32, false}, {32, 1, 32, false},
 };
 
-/* Decompositions. The times are those of a set-up with LU and with Gauss–Huard over a copy, from
- * the section "forms" of the same file. */
+/* Decompositions */
 constexpr bsi_size_class BSI_DECOMPOSITION_CLASSES[] = {
     /* rows, of a lane, lanes, exact */
-    {8, 1, 0, false},   /* 8 rows: 2.41 and 2.83 */
-    {16, 1, 0, false},  /* 16 rows: 2.63 and 3.39 */
-    {24, 1, 32, false}, /* 24 rows: 2.86 and 4.28 */
-    {32, 1, 32, false}, /* 32 rows: 2.43 and 4.15 */
+    {8, 1, 0, false},
+    {16, 1, 0, false},
+    {24, 1, 32, false},
+    {32, 1, 32, false},
 };
 
 /* Enqueues the kernel of the first class that fits blocks of at most max_rows rows and the shared

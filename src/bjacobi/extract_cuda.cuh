@@ -10,13 +10,17 @@
 #include "gpu/pipeline.cuh"
 #include "gpu/read_only.cuh"
 
-/* Returns the first block of block row i that reaches scalar column `column`. Loads of the columns
+/* Returns the first block of block row i that reaches scalar column `column`. In a batch of blocks
+ * that is stored as a matrix this is the first one of the row, which is tried before a search.
+ * Loads of the columns
  * must not wait for stores to the tile: extraction of blocks of 32 rows takes a quarter longer if
  * they do (commit e1f348f). */
 static __device__ __forceinline__ int32_t bsi_first_reaching(const bsi_values_job &p, int32_t i,
                                                              int32_t column) {
-  return bsi_lower_bound(bsi_read_only<int32_t>{p.col_idx}, __ldg(p.row_ptr + i),
-                         __ldg(p.row_ptr + i + 1), column / p.block_size);
+  const int32_t first = __ldg(p.row_ptr + i), end = __ldg(p.row_ptr + i + 1),
+                wanted = column / p.block_size;
+  if (first < end && __ldg(p.col_idx + first) >= wanted) return first;
+  return bsi_lower_bound(bsi_read_only<int32_t>{p.col_idx}, first, end, wanted);
 }
 
 /* Copies row `own` of the lane's block from the matrix's entries from q on. */
@@ -39,8 +43,23 @@ static __device__ __forceinline__ void bsi_extract_row(const bsi_values_job &p, 
   }
 }
 
-/* Extracts blocks into the tile, a row by each lane. If the matrix is scalar and stores all entries
- * of a sub-warp's rows, these lie side by side, and all its lanes copy them row after row. */
+/* The first entry of a row that reaches the block; whole: the matrix is scalar and stores all
+ * entries of the row in the block, which then lie side by side. */
+struct bsi_row_place {
+  int32_t low;
+  bool whole;
+};
+
+/* Returns the place of row `own` of the lane's block. */
+static __device__ __forceinline__ bsi_row_place bsi_place_of_row(const bsi_values_job &p,
+                                                                 const bsi_lane &l, int own) {
+  const int32_t i = (l.start + own) / p.block_size, low = bsi_first_reaching(p, i, l.start);
+  return {low, p.block_size == 1 && low + l.w.m <= __ldg(p.row_ptr + i + 1) &&
+                   __ldg(p.col_idx + low + l.w.m - 1) == l.start + l.w.m - 1};
+}
+
+/* Extracts blocks into the tile, a row by each lane, or where all rows of a sub-warp are whole, by
+ * all its lanes row after row. */
 static __device__ __forceinline__ void bsi_extract_row_per_lane(const bsi_values_job &p,
                                                                 const bsi_lane &l, double *tile) {
   const unsigned lanes = bsi_lanes_mask(l.w.base, l.w.lanes);
@@ -48,25 +67,41 @@ static __device__ __forceinline__ void bsi_extract_row_per_lane(const bsi_values
   for (int top = 0; top < l.w.max_rows; top += l.w.lanes) {
     const int own = top + l.w.row;
     const bool mine = own < l.w.m;
-    int32_t low = 0;
-    bool full = false;
-    if (mine) {
-      const int32_t i = (l.start + own) / p.block_size;
-      low = bsi_first_reaching(p, i, l.start);
-      full = p.block_size == 1 && low + l.w.m <= __ldg(p.row_ptr + i + 1) &&
-             __ldg(p.col_idx + low + l.w.m - 1) == l.start + l.w.m - 1;
-    }
-    const bool together = (__ballot_sync(BSI_FULL_WARP, mine && !full) & lanes) == 0;
+    bsi_row_place at = {0, false};
+    if (mine) at = bsi_place_of_row(p, l, own);
+    const bool together = (__ballot_sync(BSI_FULL_WARP, mine && !at.whole) & lanes) == 0;
 #pragma unroll 1
     for (int k = 0; k < l.w.lanes; k++) {
-      const int32_t from = __shfl_sync(BSI_FULL_WARP, low, (l.w.base + k) % BSI_WARP);
+      const int32_t from = __shfl_sync(BSI_FULL_WARP, at.low, (l.w.base + k) % BSI_WARP);
       if (!together || top + k >= l.w.m) continue;
       double *const to = tile + l.tile + top + k;
 #pragma unroll 1
       for (int c = l.w.row; c < l.w.m; c += l.w.lanes)
         bsi_copy_ahead(to + c * l.ld, p.matrix + from + c, sizeof *to);
     }
-    if (mine && !together) bsi_extract_row(p, l, own, low, tile);
+    if (mine && !together) bsi_extract_row(p, l, own, at.low, tile);
+  }
+  bsi_commit_copies();
+  bsi_wait_for_copies();
+}
+
+/* The same for one block of the whole warp. */
+static __device__ __forceinline__ void bsi_extract_row_per_lane_of_warp(const bsi_values_job &p,
+                                                                        const bsi_lane &l,
+                                                                        double *tile) {
+  const int lane = threadIdx.x % BSI_WARP;
+  const bool mine = lane < l.w.m;
+  bsi_row_place at = {0, true};
+  if (mine) at = bsi_place_of_row(p, l, lane);
+  if (__any_sync(BSI_FULL_WARP, !at.whole)) {
+    if (mine) bsi_extract_row(p, l, lane, at.low, tile);
+    return;
+  }
+  double *to = tile + l.tile + lane * l.ld;
+#pragma unroll 4
+  for (int k = 0; k < l.w.max_rows; k++, to++) {
+    const int32_t from = __shfl_sync(BSI_FULL_WARP, at.low, k) + lane;
+    if (mine) bsi_copy_ahead(to, p.matrix + from, sizeof *to);
   }
   bsi_commit_copies();
   bsi_wait_for_copies();
@@ -157,27 +192,37 @@ static __device__ __forceinline__ void bsi_rows_to_tile(const bsi_lane &l, const
   __syncwarp();
 }
 
+/* A block that lies side by side with others, column after column. */
+struct bsi_plain_block {
+  const double *values;
+  /* the distance between columns */
+  int ld;
+  /* false: the block is all zeros, or there is none */
+  bool there;
+};
+
+/* Returns the lane's block, which has m rows if there is one. */
+static __device__ __forceinline__ bsi_plain_block bsi_find_plain(const bsi_values_job &p,
+                                                                 const bsi_lane &l, int m) {
+  if (p.source != BSI_FROM_BLOCKS) return {p.dense + l.first + l.in_group, l.height, l.w.m > 0};
+  const int32_t position = l.w.m > 0 ? __ldg(p.position + l.block) : -1;
+  return {p.matrix + static_cast<int64_t>(position) * m * m, m, position >= 0};
+}
+
 /* Loads the lane's rows a of blocks that lie side by side, and adds `shift` to the diagonal.
  * Template parameters: as those of bsi_rows_to_tile(). */
 template <int M, int R, bool EXACT>
 static __device__ __forceinline__ void bsi_load_plain(const bsi_values_job &p, const bsi_lane &l,
                                                       double shift, double (&a)[R][M]) {
   const int m = EXACT ? M : l.w.m;
-  const double *from = p.dense + l.first + l.in_group;
-  int32_t step = l.height;
-  bool there = l.w.m > 0;
-  if (p.source == BSI_FROM_BLOCKS) {
-    const int32_t position = there ? __ldg(p.position + l.block) : -1;
-    there = position >= 0;
-    from = p.matrix + static_cast<int64_t>(position) * m * m;
-    step = m;
-  }
+  const bsi_plain_block block = bsi_find_plain(p, l, m);
 #pragma unroll
   for (int s = 0; s < R; s++) {
     const int row = l.w.row + s * l.w.lanes;
-    const double *value = from + row;
+    const double *value = block.values + row;
 #pragma unroll
-    for (int c = 0; c < M; c++, value += step) a[s][c] = there && row < m && c < m ? *value : 0.0;
+    for (int c = 0; c < M; c++, value += block.ld)
+      a[s][c] = block.there && row < m && c < m ? *value : 0.0;
     if (shift > 0.0) {
 #pragma unroll
       for (int c = 0; c < M; c++)
@@ -195,6 +240,19 @@ template <int M, int R> static __device__ __forceinline__ void bsi_clear_tile(do
   __syncwarp();
 }
 
+/* Extracts blocks into the tile. ONE: the warp has one block. */
+template <bool ONE>
+static __device__ __forceinline__ void bsi_extract(const bsi_values_job &p, const bsi_lane &l,
+                                                   double *tile) {
+  if (p.source == BSI_FROM_ROWS_SHARED)
+    bsi_extract_by_sub_warp(p, l, tile);
+  else if (ONE)
+    bsi_extract_row_per_lane_of_warp(p, l, tile);
+  else
+    bsi_extract_row_per_lane(p, l, tile);
+  __syncwarp();
+}
+
 /* Loads the lane's rows a from the job's source, and all rows of the block into the tile. Other
  * template parameters: as those of bsi_rows_to_tile(). */
 template <int M, int R, int LANES>
@@ -208,11 +266,7 @@ static __device__ __forceinline__ void bsi_load_blocks(const bsi_values_job &p, 
   }
   constexpr bool padded = bsi_padded<LANES, false>;
   if (padded) bsi_clear_tile<M, R>(tile);
-  if (p.source == BSI_FROM_ROWS)
-    bsi_extract_row_per_lane(p, l, tile);
-  else
-    bsi_extract_by_sub_warp(p, l, tile);
-  __syncwarp();
+  bsi_extract<false>(p, l, tile);
 #pragma unroll
   for (int s = 0; s < R; s++) {
     const int row = l.w.row + s * l.w.lanes;

@@ -126,11 +126,7 @@ __global__ void __launch_bounds__(BSI_VALUES_THREADS)
   for (int32_t unit = static_cast<int32_t>(blockIdx.x * BSI_VALUES_WARPS) + warp; unit < units;
        unit += static_cast<int32_t>(gridDim.x * BSI_VALUES_WARPS)) {
     const bsi_lane l = bsi_lane_of<BSI_BJACOBI_MAX_ROWS, 1>(p, unit, p.count);
-    if (p.source == BSI_FROM_ROWS)
-      bsi_extract_row_per_lane(p, l, tile);
-    else
-      bsi_extract_by_sub_warp(p, l, tile);
-    __syncwarp();
+    bsi_extract<false>(p, l, tile);
     double *to = p.dense + l.first + l.in_group + l.w.row;
     for (int c = 0; c < l.w.m && l.w.row < l.w.m; c++)
       to[static_cast<int64_t>(c) * l.height] = tile[l.tile + l.w.row + c * l.ld];

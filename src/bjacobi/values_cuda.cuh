@@ -8,6 +8,7 @@
 #include <climits>
 
 #include "bjacobi/extract_cuda.cuh"
+#include "bjacobi/patches_cuda.cuh"
 #include "bjacobi/record_cuda.cuh"
 #include "bjacobi/store_cuda.cuh"
 
@@ -51,6 +52,59 @@ static __device__ __forceinline__ void bsi_invert(const bsi_lane &l, double *til
   d->singular = bsi_any_in_block(l, e.singular || !isfinite(inverse_norm));
 }
 
+/* Loads the warp's block from the job's source, the transposed one for Gauss–Huard, and adds
+ * `shift` to the diagonal. The tile is scratch memory. N: the patches of a row. */
+template <int N, bisai_form FORM>
+static __device__ __forceinline__ bsi_spread<N> bsi_load_spread(const bsi_values_job &p,
+                                                                const bsi_lane &l, double shift,
+                                                                double *tile) {
+  const int m = l.w.max_rows; /* the compiler knows that it is the same in all lanes */
+  bsi_spread<N> a;
+  if (p.source == BSI_FROM_BLOCKS || p.source == BSI_FROM_DENSE) {
+    const bsi_plain_block block = bsi_find_plain(p, l, m);
+    a = bsi_spread_block<N, FORM>(block.values, block.ld, m, block.there);
+  } else {
+    bsi_extract<true>(p, l, tile);
+    a = bsi_spread_block<N, FORM>(tile + l.tile, l.ld, m, true);
+    __syncwarp();
+  }
+  if (shift > 0.0) bsi_shift_spread<N>(shift, m, &a);
+  return a;
+}
+
+/* Inverts or decomposes the warp's block by patches, and leaves the result in the tile and the
+ * pivots of a decomposition in memory. M: the most rows of a block. FORM: as in
+ * bsi_compute_values. */
+template <int M, bisai_form FORM>
+static __device__ __forceinline__ bsi_decomposed
+bsi_decompose_by_patches(const bsi_values_job &p, const bsi_lane &l, double shift, double *tile) {
+  constexpr int N = bsi_patches<M>;
+  constexpr bool huard = FORM == BISAI_FORM_GAUSS_HUARD;
+  const int m = l.w.max_rows;
+  /* Gauss–Huard needs the block once more, and keeps it in the tile. */
+  double *const panels = huard ? tile + bsi_tile_values<M, 1> : tile;
+  int *const order = reinterpret_cast<int *>(panels + BSI_PANEL_VALUES) - BSI_WARP;
+  bsi_spread<N> a = bsi_load_spread<N, FORM>(p, l, shift, tile);
+  bsi_decomposed d = {};
+  d.norm = huard ? bsi_spread_rows<N>(a, m) : bsi_spread_columns<N>(a, m);
+  if constexpr (huard) bsi_keep_spread<N>(a, tile);
+  bsi_panel_row own;
+  const bool regular = bsi_decompose_spread<N, FORM>(m, panels, &a, &own, order);
+  if constexpr (FORM == BISAI_FORM_INVERSE) bsi_complete_inverse<N>(own, &a);
+  if constexpr (huard) bsi_complete_gauss_huard<N>(own, tile, &a);
+  const double norm = bsi_spread_columns<N>(a, m);
+  if constexpr (FORM == BISAI_FORM_INVERSE) {
+    d.condition = d.norm * norm;
+  } else {
+    d.smallest = 1.0 / bsi_warp_max_magnitude(l.w.row < m ? fabs(own.scale) : 0.0);
+    if (l.w.row < m) p.pivots[l.start + l.w.row] = static_cast<uint8_t>(order[l.w.row]);
+  }
+  d.singular = m > 0 && !(regular && isfinite(norm));
+  bsi_spread_to_tile<N, FORM>(a, own, order, m, p.form == BISAI_FORM_GAUSS_HUARD_TRANSPOSED, l.ld,
+                              tile + l.tile);
+  return d;
+}
+
 /* Decomposes, for solves, the block of which the lane has row a and the tile has all rows. Leaves
  * the result in the tile and the pivots in memory. Template parameters: as those of
  * bsi_compute_values(). */
@@ -92,6 +146,8 @@ static __device__ __forceinline__ void bsi_decompose(const bsi_values_job &p, co
 template <int M, int R, int LANES, bool EXACT>
 static __device__ __forceinline__ bsi_decomposed bsi_invert_plain(const bsi_values_job &p,
                                                                   const bsi_lane &l, double *tile) {
+  if constexpr (bsi_by_patches<LANES>)
+    return bsi_decompose_by_patches<M, BISAI_FORM_INVERSE>(p, l, 0.0, tile);
   bsi_decomposed d;
   double a[R][M];
   d.smallest = INFINITY;
@@ -106,6 +162,27 @@ static __device__ __forceinline__ bsi_decomposed bsi_invert_plain(const bsi_valu
   return d;
 }
 
+/* Adds `shift` to the diagonal of blocks from any source, and inverts or decomposes them. Template
+ * parameters: as those of bsi_compute_values(). */
+template <int M, int R, int LANES, bisai_form FORM>
+static __device__ __forceinline__ bsi_decomposed bsi_decompose_block(const bsi_values_job &p,
+                                                                     const bsi_lane &l,
+                                                                     double shift, double *tile) {
+  if constexpr (bsi_by_patches<LANES>) return bsi_decompose_by_patches<M, FORM>(p, l, shift, tile);
+  bsi_decomposed d;
+  double a[R][M];
+  d.smallest = INFINITY;
+  bsi_load_blocks<M, R, LANES>(p, l, shift, tile, a);
+  d.norm = bsi_norm1<R, LANES>(l, tile);
+  if constexpr (FORM == BISAI_FORM_INVERSE) {
+    bsi_invert<M, R, LANES, false>(l, tile, a, &d);
+  } else {
+    static_assert(R == 1, "a lane has one row or column");
+    bsi_decompose<M, LANES, FORM>(p, l, tile, a[0], &d);
+  }
+  return d;
+}
+
 /* Inverts or decomposes blocks from any source. If the job has a shift, singular blocks are shifted
  * until they are regular. *shift ← the shift of the lane's block. Template parameters: as those of
  * bsi_compute_values(). */
@@ -113,18 +190,10 @@ template <int M, int R, int LANES, bisai_form FORM>
 static __device__ __forceinline__ bsi_decomposed
 bsi_decompose_shifted(const bsi_values_job &p, const bsi_lane &l, double *tile, double *shift) {
   bsi_decomposed d;
-  double a[R][M], rows_norm = 0.0;
-  d.smallest = INFINITY;
+  double rows_norm = 0.0;
   *shift = 0.0;
   for (;;) {
-    bsi_load_blocks<M, R, LANES>(p, l, *shift, tile, a);
-    d.norm = bsi_norm1<R, LANES>(l, tile);
-    if constexpr (FORM == BISAI_FORM_INVERSE) {
-      bsi_invert<M, R, LANES, false>(l, tile, a, &d);
-    } else {
-      static_assert(R == 1, "a lane has one row or column");
-      bsi_decompose<M, LANES, FORM>(p, l, tile, a[0], &d);
-    }
+    d = bsi_decompose_block<M, R, LANES, FORM>(p, l, *shift, tile);
     if (p.shift_amount == 0.0 || !__any_sync(BSI_FULL_WARP, d.singular)) break;
     if (__any_sync(BSI_FULL_WARP, d.singular && *shift == 0.0)) {
       const double found = bsi_rows_norm(p, l);
@@ -172,7 +241,7 @@ constexpr bsi_residency BSI_RESIDENCY[] = {
     {.values = 20, .warps = 20},     /* 10 rows: 2.11 */
     {.values = 32, .warps = 16},     /* 16 rows: 1.89 */
     {.values = 54, .warps = 12},     /* 12 rows: 1.89; 18 rows: 2.57 */
-    {.values = INT_MAX, .warps = 8}, /* 24 rows: 2.28; 32 rows: 2.63 */
+    {.values = INT_MAX, .warps = 8}, /* 23 rows: 2.36 */
 };
 
 constexpr int bsi_warps_for(int values) {
@@ -183,6 +252,14 @@ constexpr int bsi_warps_for(int values) {
 
 /* The number of warps for lanes that have R rows of at most M values. */
 template <int M, int R> constexpr int bsi_resident_warps = bsi_warps_for(M *R);
+
+/* The number of doubles of shared memory that a warp has. Template parameters: as those of
+ * bsi_compute_values. */
+template <int M, int R, int LANES, bisai_form FORM>
+constexpr int bsi_warp_values = bsi_tile_values<M, R> +
+                                (bsi_by_patches<LANES> && FORM == BISAI_FORM_GAUSS_HUARD
+                                     ? BSI_PANEL_VALUES
+                                     : 0);
 
 /* Computes the values of the job's groups.
  * M: the most rows of a block.
@@ -199,7 +276,7 @@ __global__ void __launch_bounds__(BSI_VALUES_THREADS, bsi_resident_warps<M, R> /
   __shared__ bsi_format_counts formats;
   __shared__ bsi_largest_condition largest[BSI_VALUES_THREADS];
   const int warp = threadIdx.x / BSI_WARP;
-  double *tile = tiles + warp * bsi_tile_values<M, R>;
+  double *tile = tiles + warp * bsi_warp_values<M, R, LANES, FORM>;
   bsi_release_successor();
   bsi_clear_next_record(p);
   largest[threadIdx.x] = {};
@@ -245,8 +322,8 @@ constexpr int BSI_VALUES_FREE_SHARED = 40 << 10;
 
 /* Enqueue the job for blocks of at most max_rows rows. Plain inverses: blocks lie side by side and
  * stay in fp64. Small and uniform inverses: in addition the blocks are natural, of one size (up to
- * 8 rows, or more), in groups as large as fit a warp. These two return false, and enqueue nothing,
- * if a thread block of the device cannot have the shared memory. */
+ * 8 rows, or 9 … 23), in groups as large as fit a warp. These two return false, and enqueue
+ * nothing, for other sizes, or if a thread block cannot have the shared memory. */
 void bsi_enqueue_inverses(bisai_context *context, int max_rows, const bsi_values_job &p);
 void bsi_enqueue_plain_inverses(bisai_context *context, int max_rows, const bsi_values_job &p);
 bool bsi_enqueue_small_inverses(bisai_context *context, const bsi_values_job &p);
@@ -257,7 +334,7 @@ void bsi_enqueue_decompositions(bisai_context *context, int max_rows, const bsi_
  * shared memory each. The launch has as many thread blocks as are resident at the same time, so
  * that all are busy to the end. A multiprocessor holds `warps` warps, or fewer if its shared memory
  * is too small for them. Returns false, and enqueues nothing, if it is too small for one thread
- * block; kernels with a lane for each row need at most 36 KiB, which every device has. */
+ * block. Kernels with a block for each warp need at most 46 KiB, which every device has. */
 static inline bool bsi_launch_resident(bisai_context *context, void (*kernel)(bsi_values_job),
                                        int warps, size_t warp_bytes, int64_t units,
                                        const bsi_values_job &p) {
@@ -290,8 +367,8 @@ template <int M, int R, int LANES, bisai_form FORM, bool PLAIN, bool EXACT = fal
 static inline bool bsi_enqueue_values(bisai_context *context, bsi_values_job p) {
   p.lanes = LANES > 0 ? LANES : (p.largest + R - 1) / R;
   return bsi_launch_resident(context, bsi_compute_values<M, R, LANES, FORM, PLAIN, EXACT>,
-                             bsi_resident_warps<M, R>, sizeof(double) * bsi_tile_values<M, R>,
-                             bsi_units(p), p);
+                             bsi_resident_warps<M, R>,
+                             sizeof(double) * bsi_warp_values<M, R, LANES, FORM>, bsi_units(p), p);
 }
 
 #endif
