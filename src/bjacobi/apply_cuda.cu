@@ -186,8 +186,10 @@ static bisai_status bjacobi_apply(bisai_context *context, const bsi_bjacobi *jac
   if (p.groups == 0 || count == 0) return BISAI_OK;
   if (p.form == BISAI_FORM_INVERSE)
     apply_inverses(context, p, count);
-  else if (!bsi_enqueue_uniform_solves(context, p, count))
-    bsi_enqueue_solves(context, jacobi, p, count);
+  else if (p.form == BISAI_FORM_LU)
+    bsi_enqueue_lu(context, jacobi, p, count);
+  else
+    bsi_enqueue_gauss_huard(context, jacobi, p, count);
   return bsi_launched(context, "block-Jacobi");
 }
 

@@ -44,7 +44,7 @@ __device__ __forceinline__ void load_columns(const char *values, int at, int row
                                              bool mine, double (&e)[COUNT]) {
 #pragma unroll
   for (int c = 0; c < COUNT; c++)
-    e[c] = mine && c < columns ? value_of<FORMAT>(values, at + c * rows) : 0.0;
+    e[c] = mine && c < columns ? bsi_value_of<FORMAT>(values, at + c * rows) : 0.0;
 }
 
 /* Loads the lane's values of the columns from `from` on, in the format of its group.

@@ -29,15 +29,30 @@ static __device__ __forceinline__ int32_t bsi_start_of(const bsi_apply_job &p, i
   return p.uniform ? static_cast<int32_t>(block) * p.uniform : __ldg(p.start + block);
 }
 
+/* Loads value `at`, which is not read again, past the first-level cache. */
+template <bisai_value_type FORMAT>
+static __device__ __forceinline__ double bsi_value_of(const char *data, int at) {
+  if constexpr (FORMAT == BISAI_FP64) return __ldcs(reinterpret_cast<const double *>(data) + at);
+  if constexpr (FORMAT == BISAI_FP32)
+    return static_cast<double>(__ldcs(reinterpret_cast<const float *>(data) + at));
+  if constexpr (bsi_value_bytes(FORMAT) == 4) {
+    const uint32_t bits = __ldcs(reinterpret_cast<const uint32_t *>(data) + at);
+    return bsi_value_load(FORMAT, &bits, 0);
+  } else {
+    const uint16_t bits = __ldcs(reinterpret_cast<const uint16_t *>(data) + at);
+    return bsi_value_load(FORMAT, &bits, 0);
+  }
+}
+
 /* Enqueues the inverses in any formats for one vector, and returns true, if all blocks have a size
  * with a kernel of its own. */
 bool bsi_enqueue_rows(const bisai_context *context, const bsi_apply_job &p);
 
-/* Enqueue the solves with LU and Gauss–Huard decompositions for `count` vectors: of any sizes and
- * formats, or of some sizes in fp64. The second returns false, and enqueues nothing, for others. */
-void bsi_enqueue_solves(const bisai_context *context, const bsi_bjacobi *jacobi,
-                        const bsi_apply_job &p, int32_t count);
-bool bsi_enqueue_uniform_solves(const bisai_context *context, const bsi_apply_job &p,
-                                int32_t count);
+/* Enqueue the solves with LU decompositions, or with Gauss–Huard decompositions in both layouts, for
+ * `count` vectors. */
+void bsi_enqueue_lu(const bisai_context *context, const bsi_bjacobi *jacobi, const bsi_apply_job &p,
+                    int32_t count);
+void bsi_enqueue_gauss_huard(const bisai_context *context, const bsi_bjacobi *jacobi,
+                             const bsi_apply_job &p, int32_t count);
 
 #endif

@@ -55,21 +55,6 @@ __device__ __forceinline__ place place_of(const bsi_apply_job &p, int32_t group,
   return l;
 }
 
-/* Loads a value, which is not read again, past the first-level cache. */
-template <bisai_value_type FORMAT>
-__device__ __forceinline__ double value_of(const char *data, int at) {
-  if constexpr (FORMAT == BISAI_FP64) return __ldcs(reinterpret_cast<const double *>(data) + at);
-  if constexpr (FORMAT == BISAI_FP32)
-    return static_cast<double>(__ldcs(reinterpret_cast<const float *>(data) + at));
-  if constexpr (bsi_value_bytes(FORMAT) == 4) {
-    const uint32_t bits = __ldcs(reinterpret_cast<const uint32_t *>(data) + at);
-    return bsi_value_load(FORMAT, &bits, 0);
-  } else {
-    const uint16_t bits = __ldcs(reinterpret_cast<const uint16_t *>(data) + at);
-    return bsi_value_load(FORMAT, &bits, 0);
-  }
-}
-
 /* Loads the lane's values of COUNT columns from c on. Of columns outside of from … to − 1 they are
  * zeros. */
 template <bisai_value_type FORMAT, int COUNT>
@@ -77,7 +62,8 @@ __device__ __forceinline__ void load_ahead(const place &l, const char *values, i
                                            int from, int to, double (&e)[COUNT]) {
 #pragma unroll
   for (int k = 0; k < COUNT; k++)
-    e[k] = c + k >= from && c + k < to ? value_of<FORMAT>(values, (c + k) * l.height + lane) : 0.0;
+    e[k] =
+        c + k >= from && c + k < to ? bsi_value_of<FORMAT>(values, (c + k) * l.height + lane) : 0.0;
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inverse blocks in narrow formats on a device: every value and the choice of formats against the
- * host. */
+/* Blocks in narrow formats on a device: every value of inverses, the choice of formats, and
+ * applications of inverses and of decompositions, against the host. */
 #include <algorithm>
 #include <cstring>
 
@@ -102,6 +102,52 @@ void stores(bisai_context *host, bisai_context *device, const std::vector<int> &
   }
 }
 
+/* Both backends solve with the device's decompositions, whose layout is that of groups of 32 rows on
+ * the host. */
+void solves(bisai_context *host, bisai_context *device, const std::vector<int> &sizes) {
+  const std::vector<int32_t> start = starts_of(sizes);
+  const sparse a = with_blocks(sizes, DOMINANT);
+  const matrix_on there(host, a), here(device, a);
+  bsi_bjacobi_options o = {};
+  o.given_blocks = static_cast<int32_t>(sizes.size()), o.given_start = start.data();
+  for (const bisai_form form : FORMS)
+    for (const bisai_value_type type :
+         {BISAI_FP32, BISAI_FP16, BISAI_BF16, BISAI_FP11_4, BISAI_FP11_20}) {
+      if (form == BISAI_FORM_INVERSE) continue;
+      o.form = form, o.storage = type, o.group_rows = 0;
+      jacobi_on j(device, here.made, o);
+      o.group_rows = 32;
+      jacobi_on right(host, there.made, o);
+      bool good = j.status == BISAI_OK && right.status == BISAI_OK &&
+                  bsi_bjacobi_update(device, here.made, &j.made) == BISAI_OK;
+      const std::vector<uint8_t> data = j.data(),
+                                 pivots = j.fetch<uint8_t>(j.made.pivots, good ? a.n : 0);
+      if (good) {
+        std::memcpy(right.made.data, data.data(), data.size());
+        std::memcpy(right.made.pivots, pivots.data(), pivots.size());
+      }
+      const size_t n = static_cast<size_t>(a.n), count = 5; /* four and one at once */
+      const std::vector<double> x = random_vector(n * count);
+      std::vector<double> expected(x.size(), NAN);
+      const device_array<double> d_x(x), d_y(expected);
+      good = good &&
+             host->backend->bjacobi->solve->apply(host, &right.made, count, x.data(), a.n,
+                                                  expected.data(), a.n) == BISAI_OK &&
+             device->backend->bjacobi->solve->apply(device, &j.made, count, d_x.data, a.n, d_y.data,
+                                                    a.n) == BISAI_OK;
+      const std::vector<double> y = d_y.fetch();
+      double apart = 0.0, largest = 0.0;
+      for (size_t i = 0; i < y.size(); i++) {
+        largest = std::max(largest, std::fabs(expected[i]));
+        apart = std::max(apart, std::isnan(y[i]) ? INFINITY : std::fabs(y[i] - expected[i]));
+      }
+      /* The values are the same, and the blocks are well-conditioned. */
+      verdict(good && largest > 0.0 && apart <= 1e-12 * largest,
+              "%d blocks of %d … rows, form %d in format %d: apart %g of %g",
+              static_cast<int>(sizes.size()), sizes[0], form, type, apart, largest);
+    }
+}
+
 } // namespace
 
 TEST(values_are_rounded_as_on_the_host) {
@@ -118,4 +164,12 @@ TEST(values_of_blocks_of_differing_sizes_are_rounded_as_on_the_host) {
   const backends on;
   stores(on.host, on.device, mixed(short_form() ? 40 : 150, 32), false);
   if (!short_form()) stores(on.host, on.device, mixed(150, 9), false);
+}
+
+TEST(narrow_decompositions_are_solved_with_as_on_the_host) {
+  const backends on;
+  for (int m = 1; m <= 32; m++)
+    if (!short_form() || m == 5 || m == 30)
+      solves(on.host, on.device, std::vector<int>(short_form() ? 19 : 67, m));
+  for (const int most : {9, 32}) solves(on.host, on.device, mixed(short_form() ? 40 : 300, most));
 }

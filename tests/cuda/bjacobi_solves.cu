@@ -194,6 +194,13 @@ TEST(blocks_of_differing_sizes_are_solved_to_rounding) {
     }
 }
 
+/* There are so many that a warp solves with several, one after another. */
+TEST(many_blocks_of_differing_sizes_are_solved_to_rounding) {
+  const context_on device(BISAI_BACKEND_CUDA);
+  const std::vector<int> sizes = mixed(short_form() ? 40 : 60000, 5);
+  solves(device, with_blocks(sizes, RANDOM), sizes, false, RANDOM);
+}
+
 TEST(unaligned_values_are_inverted_like_aligned_ones) {
   const context_on device(BISAI_BACKEND_CUDA);
   for (const int m : {3, 4, 8, 16}) unaligned(device, m);
