@@ -73,8 +73,8 @@ typedef struct bsi_level {
   bisai_precond *smoother;
   /* T, Tᵀ, P, R, A P. Empty on the coarsest level; P is empty if it is T, and R if it is Tᵀ */
   bsi_sparse tentative, members, prolongation, restriction, product;
-  /* bsi_sparse::longest of R A P */
-  int32_t coarse_longest;
+  /* R A P as a product, of which the level owns the places */
+  bsi_sparse coarse;
   /* the places in T of the blocks of Tᵀ; those in P of the blocks of R = Pᵀ */
   int32_t *member_position, *position;
   /* T of identity blocks: what makes A T (bsi_aim_ops) */

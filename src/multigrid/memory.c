@@ -8,6 +8,7 @@ static int64_t transfer_memory(const bsi_level *level) {
   return bsi_sparse_memory(&level->tentative) + bsi_sparse_memory(&level->members) +
          bsi_sparse_memory(&level->prolongation) + bsi_sparse_memory(&level->restriction) +
          bsi_sparse_memory(&level->product) + bsi_sparse_memory(&level->identity) +
+         bsi_places_memory(&level->coarse) +
          (level->member_position ? 4 * (int64_t)level->tentative.blocks : 0) +
          (level->position ? 4 * (int64_t)level->prolongation.blocks : 0) +
          (level->target ? 4 * (int64_t)level->matrix->blocks : 0);

@@ -76,18 +76,35 @@ typedef struct bsi_balance_ops {
   bisai_status (*balance)(bisai_context *, const struct bsi_balance *, bsi_sparse *members);
 } bsi_balance_ops;
 
+/* Smoothing of the blocks of C: T_ij − omega·D_i⁻¹ C_ij or, from the right, T_ij − omega·C_ij D_j⁻¹
+ * (bsi_transfer_ops). */
+typedef struct bsi_smoothing {
+  const bsi_sparse *t;
+  const double *inverse;
+  double omega;
+  bool from_right;
+} bsi_smoothing;
+
+/* Smooths a product. */
+bisai_status bsi_smooth_product(bisai_context *context, const bsi_smoothing *smoothing,
+                                bsi_sparse *c);
+
 /* Products of sparse matrices. */
 typedef struct bsi_sparse_ops {
   /* c ← the structure of a·b. The columns of a row of a may repeat and need not ascend. Sets the
-   * numbers of c, `longest` on a device only, and reserves row_ptr and col_idx. The values are not
-   * touched. A product of more than `most` blocks has no arrays: row_ptr is NULL. Otherwise 2³¹
-   * blocks are refused. After a failure the caller destroys c. Waits. */
+   * numbers of c, and reserves row_ptr and col_idx; on a device sets `longest` too, and makes the
+   * places if multiply_values() takes them. The values are not touched. A product of more than
+   * `most` blocks has no arrays: row_ptr is NULL. Otherwise 2³¹ blocks are refused. After a failure
+   * the caller destroys c. Waits. */
   bisai_status (*multiply_structure)(bisai_context *, const bsi_sparse *a, const bsi_sparse *b,
                                      int64_t most, bsi_sparse *c);
   /* Values of c ← a·b on the structure above. The products of an entry are added in the order of
    * the blocks of a. Reserves nothing. */
   bisai_status (*multiply_values)(bisai_context *, const bsi_sparse *a, const bsi_sparse *b,
                                   bsi_sparse *c);
+  /* The same, with the blocks smoothed. */
+  bisai_status (*multiply_smoothed)(bisai_context *, const bsi_sparse *a, const bsi_sparse *b,
+                                    const bsi_smoothing *, bsi_sparse *c);
   /* c ← the rows of a matrix that has the nonzero values of A as blocks of one value. Diagonal
    * entries stay. Sets the numbers of c, reserves row_ptr and col_idx, and sets row_ptr. After a
    * failure the caller destroys c. Waits. */

@@ -6,12 +6,13 @@
  *
  *   multiply_rows    A few lanes take a row of C, and keep it in shared memory. They go through the
  *                    blocks of the row of A. A lane takes a column of a block of row k of B, and
- *                    searches for its place in the row of C. There is one search for each product:
- *                    with stencils of seven points 24 for a row of A P, 75 of Tᵀ A and 298 of
- *                    R (A P), where multiply_blocks has 55, 421 and 1199.
+ *                    adds to the place in the row of C that creation found (places_cuda.cu). With
+ *                    stencils of seven points there are 24 products for a row of A P, 75 of Tᵀ A
+ *                    and 298 of R (A P).
  *   multiply_short_rows
- *                    takes rows of a few single values. Each thread takes a row of C, because lanes
- *                    that share a row spend most of their instructions on sharing it.
+ *                    takes short rows of small blocks. Each thread takes a column of the blocks of
+ *                    a row of C, because lanes that share it spend most of their instructions on
+ *                    sharing it.
  *   multiply_blocks  takes rows that do not fit there. A lane takes a column of a block of C, and
  *                    `width` lanes take the block. Each of them searches for column j in another
  *                    row k of B, and passes on where the block is.
@@ -19,6 +20,7 @@
 #ifndef BSI_PRODUCTS_CUDA_CUH
 #define BSI_PRODUCTS_CUDA_CUH
 
+#include "gpu/pipeline.cuh"
 #include "multigrid/rows_cuda.cuh"
 
 namespace {
@@ -30,9 +32,16 @@ struct product {
   /* NULL: identity blocks */
   const double *a, *b;
   double *c;
+  /* the places of the products (multigrid/sparse.h) */
+  const int32_t *before;
+  const uint8_t *places;
+  /* smoothing (multigrid/multigrid_ops.h). t NULL: of identity blocks */
+  const int32_t *t_ptr, *t_idx;
+  const double *t, *inverse;
+  double omega;
   /* the lanes of a row, a power of two; multiply_rows: at least `width`, and the blocks of C that
    * they have in shared memory */
-  int lanes, window;
+  int lanes, window, longest;
 };
 
 /* Loads the column of B_q that A_p multiplies; if A or B has identity blocks, the column of the
@@ -48,13 +57,31 @@ __device__ __forceinline__ void load_factor(const product &s, int32_t p, int32_t
     load_cached(s.a + (static_cast<int64_t>(p) * M + column) * H, right);
 }
 
+/* Blocks of more values are loaded column by column, to have registers for them. */
+enum { MOST_AT_ONCE = 16 };
+
+/* sum ← sum + A times a column of B, in this order. `left` has A column by column. */
+template <int H, int M>
+__device__ __forceinline__ void add_columns(const double (&left)[H * M], const double (&right)[M],
+                                            double (&sum)[H]) {
+#pragma unroll
+  for (int k = 0; k < M; k++) {
+#pragma unroll
+    for (int r = 0; r < H; r++) sum[r] += left[k * H + r] * right[k];
+  }
+}
+
 /* sum ← sum + A_p times what load_factor() gave. The template parameters are its own. */
 template <int H, int M, bool A, bool B>
 __device__ __forceinline__ void add_product(const product &s, int32_t p,
                                             const double (&right)[A && B ? M : H],
                                             double (&sum)[H]) {
-  if constexpr (A && B) {
-    const double *left = s.a + static_cast<int64_t>(p) * (H * M);
+  const double *left = s.a + static_cast<int64_t>(p) * (H * M);
+  if constexpr (A && B && H * M <= MOST_AT_ONCE) {
+    double a[H * M];
+    load_in_pairs(left, a);
+    add_columns<H, M>(a, right, sum);
+  } else if constexpr (A && B) {
 #pragma unroll
     for (int k = 0; k < M; k++) {
       double a[H];
@@ -68,66 +95,170 @@ __device__ __forceinline__ void add_product(const product &s, int32_t p,
   }
 }
 
-/* --- short rows of single values --- */
+/* --- smoothing --- */
 
-/* The most values of a row, and on average. */
-enum { MOST_SHORT = 32, MEAN_SHORT = 8 };
+/* How the blocks of C are smoothed before they are written (bsi_smoothing): not at all, from the
+ * left column by column, from the right row by row. */
+enum side { PLAIN, LEFT, RIGHT };
 
-/* A thread takes a row of C of at most s.window values, which it keeps in shared memory. It goes
- * through the columns of a row of B in their order, and so through those of the row of C.
- *   A, B: the matrices have values; otherwise they are identities */
-template <bool A, bool B>
+/* D_i⁻¹ or D_j⁻¹.
+ *   HELD: it is in registers */
+template <int SIZE, bool HELD> struct inverse_block {
+  const double *there;
+  double held[HELD ? SIZE * SIZE : 1];
+  __device__ __forceinline__ inverse_block(const product &s, int64_t at)
+      : there(s.inverse + at * (SIZE * SIZE)) {
+    if constexpr (HELD) load_in_pairs(there, held);
+  }
+  __device__ __forceinline__ double operator[](int v) const {
+    return HELD ? held[v] : __ldg(there + v);
+  }
+};
+
+/* values ← column `member` of block (i, j) of T, or row `member` from the right, minus omega·D⁻¹
+ * times the values. */
+template <int SIZE, side SIDE, bool HELD>
+__device__ __forceinline__ void smooth_values(const product &s, int64_t i, int32_t j, int member,
+                                              const inverse_block<SIZE, HELD> &d,
+                                              double (&values)[SIZE]) {
+  constexpr bool right = SIDE == RIGHT;
+  const int32_t own = bsi_find_column(bsi_read_only<int32_t>{s.t_idx}, __ldg(s.t_ptr + i),
+                                      __ldg(s.t_ptr + i + 1), j);
+  const double *t = s.t + (own * static_cast<int64_t>(right ? s.height : s.width)) * SIZE +
+                    (right ? member : member * SIZE);
+  double before[SIZE];
+#pragma unroll
+  for (int k = 0; k < SIZE; k++) before[k] = values[k];
+#pragma unroll
+  for (int v = 0; v < SIZE; v++) {
+    double sum = 0.0;
+#pragma unroll
+    for (int k = 0; k < SIZE; k++) sum += d[right ? v * SIZE + k : k * SIZE + v] * before[k];
+    values[v] = -s.omega * sum;
+    if (own >= 0)
+      values[v] += s.t ? __ldg(t + v * (right ? s.height : 1)) : v == member ? 1.0 : 0.0;
+  }
+}
+
+/* --- short rows --- */
+
+/* The most blocks of C in a row on average, and the largest blocks. */
+enum { MEAN_SHORT = 8, LARGEST_SHORT = 4 };
+
+/* The blocks of A of the rows of a thread block in shared memory, as far as there is room. */
+struct staged_blocks {
+  int32_t begin, end;
+  const double *values;
+};
+
+/* Copies them with requests that touch few lines. All threads of the thread block call. */
+template <int VALUES>
+__device__ __forceinline__ staged_blocks stage_blocks(const product &s, int64_t first_row,
+                                                      double *room) {
+  const int64_t last_row = min(first_row + blockDim.y, static_cast<int64_t>(s.rows));
+  const int thread = threadIdx.y * blockDim.x + threadIdx.x, threads = blockDim.x * blockDim.y;
+  const int32_t begin = __ldg(s.a_ptr + first_row),
+                end = min(__ldg(s.a_ptr + last_row), begin + s.window);
+  const double *from = s.a + static_cast<int64_t>(begin) * VALUES;
+  room += reinterpret_cast<uintptr_t>(from) / sizeof(double) % 2; /* the alignment of pairs */
+  for (int v = thread; v < (end - begin) * VALUES; v += threads)
+    bsi_copy_ahead(room + v, from + v, sizeof(double));
+  bsi_commit_copies();
+  bsi_wait_for_copies();
+  __syncthreads();
+  return {begin, end, room};
+}
+
+/* Loads values `at` … of A_p from there, or from the device. */
+template <int VALUES, int COUNT>
+__device__ __forceinline__ void load_staged(const product &s, const staged_blocks &staged,
+                                            int32_t p, int at, double (&values)[COUNT]) {
+  if (p < staged.end)
+    load_in_pairs<false>(staged.values + (p - staged.begin) * VALUES + at, values);
+  else
+    load_in_pairs(s.a + static_cast<int64_t>(p) * VALUES + at, values);
+}
+
+/* A thread takes a column of the blocks of a row of C, which it keeps in shared memory, and goes
+ * through all products of the row. blockDim.x is s.width, and s.window the blocks of A for which
+ * there is room. Template parameters: those of load_factor(), and the side of smoothing. */
+template <int H, int M, bool B, side SIDE>
 __global__ void __launch_bounds__(BLOCK_THREADS) multiply_short_rows(const product s) {
-  extern __shared__ double shared[];
-  const int64_t i = blockIdx.x * static_cast<int64_t>(BLOCK_THREADS) + threadIdx.x;
-  double *sums = shared + threadIdx.x;
-  int32_t *columns = reinterpret_cast<int32_t *>(shared + s.window * BLOCK_THREADS) + threadIdx.x;
+  extern __shared__ __align__(16) double shared[];
+  const int column = static_cast<int>(threadIdx.x);
+  const int64_t first_row = blockIdx.x * static_cast<int64_t>(blockDim.y),
+                i = first_row + threadIdx.y;
+  double *sums = shared + threadIdx.y * blockDim.x + threadIdx.x;
   bsi_wait_for_predecessor();
+  const staged_blocks staged =
+      stage_blocks<H * M>(s, first_row, shared + s.longest * H * BLOCK_THREADS);
   if (i >= s.rows) return;
   const int32_t first = __ldg(s.c_ptr + i), count = __ldg(s.c_ptr + i + 1) - first,
                 last = __ldg(s.a_ptr + i + 1);
-  for (int v = 0; v < count; v++) {
-    sums[v * BLOCK_THREADS] = 0.0;
-    columns[v * BLOCK_THREADS] = __ldg(s.c_col + first + v);
-  }
+  int32_t at = __ldg(s.before + i);
+  for (int v = 0; v < count * H; v++) sums[v * BLOCK_THREADS] = 0.0;
   for (int32_t p = __ldg(s.a_ptr + i); p < last; p++) {
     const int32_t k = __ldg(s.a_col + p), end = __ldg(s.b_ptr + k + 1);
-    const double left = A ? __ldg(s.a + p) : 1.0;
-    int place = 0;
-    for (int32_t q = __ldg(s.b_ptr + k); q < end; q++) {
-      const int32_t j = __ldg(s.b_col + q);
-      while (place < count && columns[place * BLOCK_THREADS] != j) place++;
-      if (place == count) break;
-      const double right = B ? __ldg(s.b + q) : 1.0;
-      sums[place * BLOCK_THREADS] += A && B ? left * right : A ? left : right;
+    double left[B ? H * M : H];
+    load_staged<H * M>(s, staged, p, B ? 0 : column * H, left);
+    for (int32_t q = __ldg(s.b_ptr + k); q < end; q++, at++) {
+      double *to = sums + __ldg(s.places + at) * (H * BLOCK_THREADS), sum[H];
+#pragma unroll
+      for (int r = 0; r < H; r++) sum[r] = to[r * BLOCK_THREADS];
+      if constexpr (B) {
+        double right[M];
+        load_factor<H, M, true, true>(s, p, q, column, right);
+        add_columns<H, M>(left, right, sum);
+      } else {
+#pragma unroll
+        for (int r = 0; r < H; r++) sum[r] += left[r];
+      }
+#pragma unroll
+      for (int r = 0; r < H; r++) to[r * BLOCK_THREADS] = sum[r];
     }
   }
-  for (int v = 0; v < count; v++) s.c[first + v] = sums[v * BLOCK_THREADS];
+  double *to = s.c + (static_cast<int64_t>(first) * s.width + column) * H;
+  const auto write = [&](const auto &change) {
+    for (int v = 0; v < count; v++, to += s.width * H) {
+      double values[H];
+#pragma unroll
+      for (int r = 0; r < H; r++) values[r] = sums[(v * H + r) * BLOCK_THREADS];
+      change(v, values);
+      store_in_pairs(values, to);
+    }
+  };
+  if constexpr (SIDE == LEFT) {
+    const inverse_block<H, true> d(s, i);
+    write([&](int v, double(&values)[H]) {
+      smooth_values<H, LEFT>(s, i, __ldg(s.c_col + first + v), column, d, values);
+    });
+  } else {
+    write([](int, double(&)[H]) {});
+  }
 }
 
 /* --- rows of C in shared memory --- */
 
-/* The part of a row of C that a group of lanes has. */
+/* The part of a row of C that a group of lanes has: blocks `first` … `first + count − 1`, column by
+ * column. */
 struct row_window {
-  const int32_t *columns;
-  int count;
-  /* the blocks, column by column */
+  int first, count;
   double *sums;
 };
 
-/* Adds A_p times the blocks `q` … `end` − 1 of B, as far as their columns are in the window. No two
- * lanes add to the same column of a block. Template parameters: those of load_factor(). */
+/* Adds A_p times the blocks `q` … `end` − 1 of B, as far as their places are in the window. `at` is
+ * the number of the first of these products. No two lanes add to the same column of a block.
+ * Template parameters: those of load_factor(). */
 template <int H, int M, bool A, bool B>
 __device__ __forceinline__ void add_row(const product &s, const row_window &w, int member,
-                                        int32_t p, int32_t q, int32_t end) {
-  const int width = s.width, step = s.lanes / width, column = member % width;
+                                        int32_t p, int32_t q, int32_t end, int32_t at) {
+  const int width = s.width, step = s.lanes / width, column = member % width, own = member / width;
   if (member >= step * width) return;
-  for (q += member / width; q < end; q += step) {
+  for (q += own, at += own; q < end; q += step, at += step) {
     double right[A && B ? M : H], sum[H];
-    const int32_t j = __ldg(s.b_col + q);
+    const int place = __ldg(s.places + at) - w.first;
     load_factor<H, M, A, B>(s, p, q, column, right);
-    const int32_t place = bsi_find_column(w.columns, 0, w.count, j);
-    if (place < 0) continue;
+    if (place < 0 || place >= w.count) continue;
     double *to = w.sums + (place * width + column) * H;
 #pragma unroll
     for (int r = 0; r < H; r++) sum[r] = to[r];
@@ -143,6 +274,7 @@ template <int H, int M, bool A, bool B>
 __device__ __forceinline__ void add_rows(const product &s, const row_window &w, int64_t i,
                                          int member, unsigned mask) {
   const int32_t last = __ldg(s.a_ptr + i + 1);
+  int32_t at = __ldg(s.before + i);
   for (int32_t base = __ldg(s.a_ptr + i); base < last; base += s.lanes) {
     int32_t begin = 0, end = 0;
     if (member < last - base) {
@@ -152,15 +284,37 @@ __device__ __forceinline__ void add_rows(const product &s, const row_window &w, 
     }
     const int blocks = min(s.lanes, last - base);
     for (int n = 0; n < blocks; n++) {
-      add_row<H, M, A, B>(s, w, member, base + n, __shfl_sync(mask, begin, n, s.lanes),
-                          __shfl_sync(mask, end, n, s.lanes));
+      const int32_t from = __shfl_sync(mask, begin, n, s.lanes),
+                    to = __shfl_sync(mask, end, n, s.lanes);
+      add_row<H, M, A, B>(s, w, member, base + n, from, to, at);
+      at += to - from;
       __syncwarp(mask); /* the next block may add to the same places */
     }
   }
 }
 
-/* Template parameters: those of load_factor(). */
-template <int H, int M, bool A, bool B>
+/* Smooths the blocks of a window of row i, whose first column is at `columns`. Each lane takes a
+ * column of a block, or a row from the right. */
+template <int H, int M, side SIDE>
+__device__ __forceinline__ void smooth_window(const product &s, const row_window &w, int64_t i,
+                                              const int32_t *columns, int member) {
+  constexpr int SIZE = SIDE == LEFT ? H : M, STRIDE = SIDE == LEFT ? 1 : H;
+  const int each = SIDE == LEFT ? s.width : H, size = H * s.width;
+  for (int v = member; v < w.count * each; v += s.lanes) {
+    const int place = v / each, own = v % each;
+    double *at = w.sums + place * size + (SIDE == LEFT ? own * H : own), values[SIZE];
+#pragma unroll
+    for (int k = 0; k < SIZE; k++) values[k] = at[k * STRIDE];
+    const int32_t j = __ldg(columns + place);
+    smooth_values<SIZE, SIDE>(s, i, j, own, inverse_block<SIZE, false>(s, SIDE == LEFT ? i : j),
+                              values);
+#pragma unroll
+    for (int k = 0; k < SIZE; k++) at[k * STRIDE] = values[k];
+  }
+}
+
+/* Template parameters: those of load_factor(), and the side of smoothing. */
+template <int H, int M, bool A, bool B, side SIDE>
 __global__ void __launch_bounds__(BLOCK_THREADS) multiply_rows(const product s) {
   extern __shared__ double shared[];
   const int lanes = s.lanes, groups = BLOCK_THREADS / lanes,
@@ -170,22 +324,22 @@ __global__ void __launch_bounds__(BLOCK_THREADS) multiply_rows(const product s) 
                                              << (threadIdx.x % BSI_WARP / lanes * lanes);
   const int64_t i = blockIdx.x * static_cast<int64_t>(groups) + group;
   double *sums = shared + group * s.window * size;
-  int32_t *columns =
-      reinterpret_cast<int32_t *>(shared + groups * s.window * size) + group * s.window;
   bsi_wait_for_predecessor();
   if (i >= s.rows) return;
-  const int32_t end = __ldg(s.c_ptr + i + 1);
-  for (int32_t first = __ldg(s.c_ptr + i); first < end;) {
-    const int count = min(s.window, end - first);
+  const int32_t begin = __ldg(s.c_ptr + i), length = __ldg(s.c_ptr + i + 1) - begin;
+  for (int first = 0; first < length; first += s.window) {
+    const int count = min(s.window, length - first);
     for (int v = member; v < count * size; v += lanes) sums[v] = 0.0;
-    for (int v = member; v < count; v += lanes) columns[v] = __ldg(s.c_col + first + v);
     __syncwarp(mask);
-    add_rows<H, M, A, B>(s, {columns, count, sums}, i, member, mask);
-    __syncwarp(mask);
-    double *to = s.c + static_cast<int64_t>(first) * size;
+    const row_window w = {first, count, sums};
+    add_rows<H, M, A, B>(s, w, i, member, mask);
+    if constexpr (SIDE != PLAIN) {
+      smooth_window<H, M, SIDE>(s, w, i, s.c_col + begin + first, member);
+      __syncwarp(mask);
+    }
+    double *to = s.c + (static_cast<int64_t>(begin) + first) * size;
     for (int v = member; v < count * size; v += lanes) to[v] = sums[v];
     __syncwarp(mask);
-    first += count;
   }
 }
 

@@ -104,6 +104,57 @@ __device__ __forceinline__ void load_cached(const double *from, double (&values)
   }
 }
 
+/* The same with fewer requests for an odd number: pairs, and a single value before or behind
+ * them.
+ *   CACHED: through the read-only cache; otherwise from shared memory */
+template <bool CACHED = true, int COUNT>
+__device__ __forceinline__ void load_in_pairs(const double *from, double (&values)[COUNT]) {
+  const auto one = [](const double *at) { return CACHED ? __ldg(at) : *at; };
+  const auto two = [](const double *at) {
+    const double2 *pair = reinterpret_cast<const double2 *>(at);
+    return CACHED ? __ldg(pair) : *pair;
+  };
+  const bool before = COUNT % 2 != 0 && reinterpret_cast<uintptr_t>(from) % 16 != 0;
+  constexpr int PAIRED = COUNT / 2 * 2;
+  double loaded[PAIRED > 0 ? PAIRED : 1];
+#pragma unroll
+  for (int i = 0; i < PAIRED; i += 2) {
+    const double2 pair = two(from + before + i);
+    loaded[i] = pair.x;
+    loaded[i + 1] = pair.y;
+  }
+  if constexpr (COUNT % 2 == 0) {
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) values[i] = loaded[i];
+  } else {
+    const double single = one(from + (before ? 0 : PAIRED));
+    values[0] = before || COUNT == 1 ? single : loaded[0];
+#pragma unroll
+    for (int i = 1; i < PAIRED; i++) values[i] = before ? loaded[i - 1] : loaded[i];
+    if constexpr (COUNT > 1) values[PAIRED] = before ? loaded[PAIRED - 1] : single;
+  }
+}
+
+/* Stores consecutive values in the same way. */
+template <int COUNT>
+__device__ __forceinline__ void store_in_pairs(const double (&values)[COUNT], double *to) {
+  if constexpr (COUNT == 1) {
+    to[0] = values[0];
+  } else if constexpr (COUNT % 2 == 0) {
+#pragma unroll
+    for (int i = 0; i < COUNT; i += 2)
+      *reinterpret_cast<double2 *>(to + i) = make_double2(values[i], values[i + 1]);
+  } else {
+    const bool before = reinterpret_cast<uintptr_t>(to) % 16 != 0;
+    to[before ? 0 : COUNT - 1] = before ? values[0] : values[COUNT - 1];
+#pragma unroll
+    for (int i = 0; i < COUNT - 1; i += 2)
+      *reinterpret_cast<double2 *>(to + before + i) =
+          before ? make_double2(values[i + 1], values[i + 2])
+                 : make_double2(values[i], values[i + 1]);
+  }
+}
+
 } // namespace
 
 /* What the making of a structure reports. */
@@ -142,6 +193,11 @@ int32_t *bsi_reserve_indices(bisai_context *context, size_t count);
 /* multiply_structure() of bsi_sparse_ops. */
 bisai_status bsi_multiply_structure(bisai_context *context, const bsi_sparse *a,
                                     const bsi_sparse *b, int64_t most, bsi_sparse *c);
+
+/* places_cuda.cu: makes the places of c = a·b, whose structure is there, unless they are too
+ * many. Waits. */
+bisai_status bsi_find_places(bisai_context *context, const bsi_sparse *a, const bsi_sparse *b,
+                             bsi_sparse *c);
 
 /* orthonormal_cuda.cu: orthonormalise() of bsi_transfer_ops. */
 bisai_status bsi_orthonormalise(bisai_context *context, const bsi_sparse *members,

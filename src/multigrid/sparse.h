@@ -9,6 +9,17 @@
 extern "C" {
 #endif
 
+/* What a device knows about a product C = A B beside its structure. Zeros: nothing. */
+typedef struct bsi_places {
+  /* the most blocks of a row of C; 0: unknown */
+  int32_t longest;
+  /* the products A_ik B_kj: their number, that of the rows before each row of A, and for each the
+   * place of block (i, j) in row i of C. `of` NULL: the places are not known */
+  int64_t count;
+  int32_t *before;
+  uint8_t *of;
+} bsi_places;
+
 /* A sparse matrix of height × width blocks. The arrays are in backend memory. The columns of a row
  * ascend, and blocks are stored column by column. */
 typedef struct bsi_sparse {
@@ -20,8 +31,7 @@ typedef struct bsi_sparse {
   int32_t *row_ptr, *col_idx;
   /* NULL: every stored block is the identity */
   double *values;
-  /* the most blocks of a row of a product, on a device; 0: unknown */
-  int32_t longest;
+  bsi_places places;
 } bsi_sparse;
 
 /* Returns the number of values before block `block`. */
@@ -35,8 +45,12 @@ bsi_sparse bsi_sparse_of(const bisai_bcsr *matrix);
 /* Reserves the values of a structure. */
 bisai_status bsi_sparse_reserve_values(bisai_context *context, bsi_sparse *m);
 
-/* Returns the bytes of the arrays. */
+/* Returns the bytes of the arrays, and of the places alone. */
 int64_t bsi_sparse_memory(const bsi_sparse *m);
+int64_t bsi_places_memory(const bsi_sparse *m);
+
+/* Releases the places. Accepts a struct of zeros. */
+void bsi_places_destroy(bisai_context *context, bsi_places *places);
 
 /* Releases the arrays. Accepts a struct of zeros. */
 void bsi_sparse_destroy(bisai_context *context, bsi_sparse *m);

@@ -30,45 +30,59 @@ enum {
  * pass. */
 constexpr double ROOM = 1.5;
 
-/* NULL: there is no such kernel */
+/* Shared memory has room for this many times the mean number of blocks of rows of A. */
+constexpr double SPARE = 1.1;
+
+using kernel = void (*)(product);
+
+/* NULL: there is no such kernel. The first two are for each side of smoothing. */
 struct kernels {
-  void (*by_rows)(product), (*by_blocks)(product);
+  kernel by_rows[3], by_short_rows[3], by_blocks;
 };
 
-template <int H, int M, bool A, bool B> kernels both() {
-  return {multiply_rows<H, M, A, B>, multiply_blocks<H, M, A, B>};
+/* D⁻¹ is as large as the blocks of the factor that has always values. */
+template <int H, int M, bool A, bool B> kernels all() {
+  kernels k = {};
+  k.by_rows[PLAIN] = multiply_rows<H, M, A, B, PLAIN>;
+  k.by_blocks = multiply_blocks<H, M, A, B>;
+  if constexpr (A && H == M) k.by_rows[LEFT] = multiply_rows<H, M, A, B, LEFT>;
+  if constexpr (B) k.by_rows[RIGHT] = multiply_rows<H, M, A, B, RIGHT>;
+  if constexpr (A && H <= LARGEST_SHORT && M <= LARGEST_SHORT) {
+    k.by_short_rows[PLAIN] = multiply_short_rows<H, M, B, PLAIN>;
+    if constexpr (H == M) k.by_short_rows[LEFT] = multiply_short_rows<H, M, B, LEFT>;
+  }
+  return k;
 }
 
 /* Returns the kernels for blocks of A of SIZE × SIZE. */
 template <int SIZE> kernels square(bool a, bool b) {
-  if (a && b) return both<SIZE, SIZE, true, true>();
-  if (a) return both<SIZE, SIZE, true, false>();
-  return b ? both<SIZE, SIZE, false, true>() : kernels{nullptr, nullptr};
+  if (a && b) return all<SIZE, SIZE, true, true>();
+  if (a) return all<SIZE, SIZE, true, false>();
+  return b ? all<SIZE, SIZE, false, true>() : kernels{};
 }
 
 /* Restrictions by rigid-body modes in two and three dimensions have other shapes too. */
 kernels kernels_for(const product &s) {
-  if (s.b && s.height == 6 && s.inner == 3) return both<6, 3, true, true>();
-  if (s.b && s.height == 3 && s.inner == 2) return both<3, 2, true, true>();
-  if (s.height != s.inner) return {nullptr, nullptr};
+  if (s.b && s.height == 6 && s.inner == 3) return all<6, 3, true, true>();
+  if (s.b && s.height == 3 && s.inner == 2) return all<3, 2, true, true>();
+  if (s.height != s.inner) return {};
   switch (s.height) {
 #define SQUARE(size)                                                                               \
   case size: return square<size>(s.a, s.b);
     BSI_BLOCK_SIZES(SQUARE)
-  default: return {nullptr, nullptr};
+  default: return {};
   }
 }
 
 int bytes_of_block(const product &s) {
-  return static_cast<int>(sizeof(double)) * s.height * s.width + static_cast<int>(sizeof(int32_t));
+  return static_cast<int>(sizeof(double)) * s.height * s.width;
 }
 
 /* Sets the lanes and the window. Returns false if the rows of C are too long for shared memory.
  *   length: the mean number of blocks of a row of B
- *   longest: the most blocks of a row of C, 0: unknown */
+ *   longest: the most blocks of a row of C */
 bool fits_shared(product *s, double length, int32_t longest) {
   const double mean = static_cast<double>(s->blocks) / s->rows;
-  if (longest == 0) return false;
   s->lanes = LEAST_LANES;
   while (s->lanes < BSI_WARP && (s->lanes < s->width || s->lanes / s->width < 0.75 * length ||
                                  s->rows <= FEW_THREADS / (2 * s->lanes)))
@@ -87,64 +101,125 @@ bool is_small(const bisai_context *context, const bsi_sparse *c) {
   return c->blocks <= SMALL * static_cast<int64_t>(context->limits.processors);
 }
 
-bool has_single_values(const product &s) {
-  return s.height * s.inner * s.width == 1 && (s.a || s.b);
-}
-
-/* Returns the kernel for short rows of single values, and sets the window, or NULL.
+/* Sets what a thread for each column of a row of C needs, and the bytes of shared memory. Returns
+ * false if it is not best.
  *   blocks: those of A */
-void (*short_rows(product *s, int32_t blocks, int32_t longest))(product) {
-  if (!has_single_values(*s) || longest == 0 || longest > MOST_SHORT || s->rows <= FEW_THREADS ||
-      s->blocks > static_cast<int64_t>(MEAN_SHORT) * s->rows ||
-      blocks > static_cast<int64_t>(MEAN_LEFT) * s->rows)
-    return nullptr;
-  s->window = longest;
-  return s->a && s->b ? multiply_short_rows<true, true>
-         : s->a       ? multiply_short_rows<true, false>
-                      : multiply_short_rows<false, true>;
+bool fits_short(product *s, int32_t blocks, int32_t longest, size_t *shared) {
+  const double length = static_cast<double>(blocks) / s->rows;
+  s->longest = longest;
+  s->window = static_cast<int>(SPARE * length * (BLOCK_THREADS / s->width)) + 1;
+  const size_t bytes = sizeof(double) * (static_cast<size_t>(longest * s->height) * BLOCK_THREADS +
+                                         static_cast<size_t>(s->window) * s->height * s->inner + 1);
+  if (bytes > MOST_SHARED || static_cast<int64_t>(s->rows) * s->width <= FEW_THREADS ||
+      s->blocks > static_cast<int64_t>(MEAN_SHORT) * s->rows || length > MEAN_LEFT)
+    return false;
+  *shared = bytes;
+  return true;
 }
 
 /* Returns the kernel for long rows of single values times identities, and sets the lanes and the
  * window, or NULL. */
-void (*rows_of_singles(product *s, int32_t longest))(product) {
+kernel rows_of_singles(product *s, int32_t longest) {
   const double mean = static_cast<double>(s->blocks) / s->rows;
   const bool short_row = std::fmin(longest, ROOM * mean) <= 2 * SINGLE_LANES;
   s->lanes = SINGLE_LANES;
   s->window = (short_row ? 2 : 4) * SINGLE_LANES;
-  if (!has_single_values(*s) || s->b || longest == 0 || longest / MOST_PASSES > s->window ||
-      mean > s->window || s->rows <= FEW_THREADS / SINGLE_LANES)
+  if (s->height * s->inner * s->width != 1 || !s->a || s->b || longest == 0 ||
+      longest / MOST_PASSES > s->window || mean > s->window ||
+      s->rows <= FEW_THREADS / SINGLE_LANES)
     return nullptr;
   return short_row ? multiply_singles<2> : multiply_singles<4>;
 }
 
+/* How the values of a product are computed. */
+struct way {
+  product s;
+  kernel run;
+  dim3 grid, block;
+  size_t shared;
+  /* it takes the places of the products; it smooths the blocks, if they are smoothed */
+  bool places, smooths;
+};
+
+product product_of(const bsi_sparse *a, const bsi_sparse *b, const bsi_smoothing *smoothing,
+                   const bsi_sparse *c) {
+  product s = {};
+  s.rows = c->rows, s.blocks = c->blocks;
+  s.height = c->height, s.inner = a->width, s.width = c->width;
+  s.a_ptr = a->row_ptr, s.a_col = a->col_idx, s.a = a->values;
+  s.b_ptr = b->row_ptr, s.b_col = b->col_idx, s.b = b->values;
+  s.c_ptr = c->row_ptr, s.c_col = c->col_idx, s.c = c->values;
+  s.before = c->places.before, s.places = c->places.of;
+  if (!smoothing) return s;
+  s.t_ptr = smoothing->t->row_ptr, s.t_idx = smoothing->t->col_idx, s.t = smoothing->t->values;
+  s.inverse = smoothing->inverse, s.omega = smoothing->omega;
+  return s;
+}
+
+/* Returns the way.
+ *   places: those of the products are there, or can be made */
+way way_of(const bisai_context *context, const bsi_sparse *a, const bsi_sparse *b,
+           const bsi_smoothing *smoothing, const bsi_sparse *c, bool places) {
+  way w = {product_of(a, b, smoothing, c),
+           multiply_any,
+           grid_of_blocks(c->blocks, BSI_WARP),
+           BLOCK_THREADS,
+           0,
+           false,
+           false};
+  product *s = &w.s;
+  const kernels of_shape = is_small(context, c) ? kernels{} : kernels_for(*s);
+  const double length = static_cast<double>(b->blocks) / b->rows;
+  const int32_t longest = c->places.longest;
+  const side wished = !smoothing ? PLAIN : smoothing->from_right ? RIGHT : LEFT;
+  const auto take = [&](const kernel(&of_side)[3]) {
+    w.smooths = of_side[wished] && (wished != RIGHT || s->width == s->inner);
+    w.run = of_side[w.smooths ? wished : PLAIN];
+    w.places = true;
+  };
+  places = places && longest > 0;
+  if (places && of_shape.by_short_rows[PLAIN] && fits_short(s, a->blocks, longest, &w.shared)) {
+    take(of_shape.by_short_rows);
+    w.block = dim3(s->width, BLOCK_THREADS / s->width);
+    w.grid = bsi_grid(s->rows, static_cast<int>(w.block.y));
+  } else if (kernel singles = rows_of_singles(s, longest)) {
+    w.run = singles;
+    w.grid = bsi_grid(s->rows, BLOCK_THREADS / s->lanes);
+  } else if (places && of_shape.by_rows[PLAIN] && fits_shared(s, length, longest)) {
+    const int groups = BLOCK_THREADS / s->lanes;
+    take(of_shape.by_rows);
+    w.grid = bsi_grid(s->rows, groups);
+    w.shared = static_cast<size_t>(groups) * s->window * bytes_of_block(*s);
+  } else if (of_shape.by_blocks) {
+    w.run = of_shape.by_blocks;
+    w.grid = grid_of_blocks(s->blocks, s->width);
+  }
+  return w;
+}
+
 } // namespace
+
+static bisai_status multiply_structure(bisai_context *context, const bsi_sparse *a,
+                                       const bsi_sparse *b, int64_t most, bsi_sparse *c) {
+  BSI_TRY(bsi_multiply_structure(context, a, b, most, c));
+  if (!c->row_ptr || c->blocks == 0 || !way_of(context, a, b, nullptr, c, true).places)
+    return BISAI_OK;
+  return bsi_find_places(context, a, b, c);
+}
+
+static bisai_status multiply_smoothed(bisai_context *context, const bsi_sparse *a,
+                                      const bsi_sparse *b, const bsi_smoothing *smoothing,
+                                      bsi_sparse *c) {
+  if (c->blocks == 0) return BISAI_OK;
+  const way w = way_of(context, a, b, smoothing, c, c->places.of != nullptr);
+  bsi_launch_early(context, w.run, w.grid, w.block, w.shared, w.s);
+  BSI_TRY(bsi_launched(context, what));
+  return smoothing && !w.smooths ? bsi_smooth_product(context, smoothing, c) : BISAI_OK;
+}
 
 static bisai_status multiply_values(bisai_context *context, const bsi_sparse *a,
                                     const bsi_sparse *b, bsi_sparse *c) {
-  if (c->blocks == 0) return BISAI_OK;
-  product s = {c->rows,    c->blocks,  c->height,  a->width,   c->width,   a->row_ptr,
-               a->col_idx, b->row_ptr, b->col_idx, c->row_ptr, c->col_idx, a->values,
-               b->values,  c->values,  0,          0};
-  const kernels of_shape = is_small(context, c) ? kernels{nullptr, nullptr} : kernels_for(s);
-  const double length = static_cast<double>(b->blocks) / b->rows;
-  if (void (*kernel)(product) = short_rows(&s, a->blocks, c->longest)) {
-    bsi_launch_early(context, kernel, bsi_grid(s.rows, BLOCK_THREADS), BLOCK_THREADS,
-                     static_cast<size_t>(BLOCK_THREADS) * s.window * bytes_of_block(s), s);
-  } else if (void (*kernel)(product) = rows_of_singles(&s, c->longest)) {
-    bsi_launch_early(context, kernel, bsi_grid(s.rows, BLOCK_THREADS / s.lanes), BLOCK_THREADS, 0,
-                     s);
-  } else if (of_shape.by_rows && fits_shared(&s, length, c->longest)) {
-    const int groups = BLOCK_THREADS / s.lanes;
-    bsi_launch_early(context, of_shape.by_rows, bsi_grid(s.rows, groups), BLOCK_THREADS,
-                     static_cast<size_t>(groups) * s.window * bytes_of_block(s), s);
-  } else if (of_shape.by_blocks) {
-    bsi_launch_early(context, of_shape.by_blocks, grid_of_blocks(s.blocks, s.width), BLOCK_THREADS,
-                     0, s);
-  } else {
-    bsi_launch_early(context, multiply_any, grid_of_blocks(s.blocks, BSI_WARP), BLOCK_THREADS, 0,
-                     s);
-  }
-  return bsi_launched(context, what);
+  return multiply_smoothed(context, a, b, nullptr, c);
 }
 
 /* --- matrices of single values --- */
@@ -294,8 +369,9 @@ static bisai_status same_structure(bisai_context *context, const bsi_sparse *a, 
   return BISAI_OK;
 }
 
-const bsi_sparse_ops bsi_sparse_cuda = {.multiply_structure = bsi_multiply_structure,
+const bsi_sparse_ops bsi_sparse_cuda = {.multiply_structure = multiply_structure,
                                         .multiply_values = multiply_values,
+                                        .multiply_smoothed = multiply_smoothed,
                                         .split_rows = split_rows,
                                         .split_fill = split_fill,
                                         .split_values = split_values,

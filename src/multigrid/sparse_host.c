@@ -244,6 +244,12 @@ static bisai_status multiply_values(bisai_context *context, const bsi_sparse *a,
   return BISAI_OK;
 }
 
+static bisai_status multiply_smoothed(bisai_context *context, const bsi_sparse *a,
+                                      const bsi_sparse *b, const bsi_smoothing *s, bsi_sparse *c) {
+  BSI_TRY(multiply_values(context, a, b, c));
+  return bsi_smooth_product(context, s, c);
+}
+
 /* --- matrices of single values --- */
 
 /* COUNT: row_ptr[i + 1] ← the length of row i. FILL: columns and values. REFILL: values alone, of
@@ -340,6 +346,7 @@ static bisai_status same_structure(bisai_context *context, const bsi_sparse *a, 
 
 const bsi_sparse_ops bsi_sparse_host = {.multiply_structure = multiply_structure,
                                         .multiply_values = multiply_values,
+                                        .multiply_smoothed = multiply_smoothed,
                                         .split_rows = split_rows,
                                         .split_fill = split_fill,
                                         .split_values = split_values,

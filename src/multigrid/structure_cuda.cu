@@ -396,7 +396,7 @@ bisai_status bsi_multiply_structure(bisai_context *context, const bsi_sparse *a,
   }
   if (too_large) return leave_without_rows(context, c);
   c->blocks = static_cast<int32_t>(report.total);
-  c->longest = static_cast<int32_t>(report.longest);
+  c->places.longest = static_cast<int32_t>(report.longest);
   s.c_col = c->col_idx = bsi_reserve_indices(context, static_cast<size_t>(c->blocks));
   if (!c->col_idx) return BISAI_OUT_OF_MEMORY;
   if (c->blocks == 0) return BISAI_OK;

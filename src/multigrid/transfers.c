@@ -113,9 +113,10 @@ static bisai_status make_prolongation(bsi_hierarchy *h, bsi_level *level) {
 static bisai_status update_prolongation(bsi_hierarchy *h, bsi_level *level) {
   const prolonged at = prolonged_of(level);
   if (!level->prolongation.row_ptr) return BISAI_OK;
-  BSI_TRY(ops_of(h)->sparse->multiply_values(h->context, &at.left, at.right, &level->prolongation));
-  return ops_of(h)->transfer->smooth(h->context, &level->tentative, level->inverse,
-                                     bsi_transfer_damping(h, level), &level->prolongation);
+  const bsi_smoothing smoothing = {&level->tentative, level->inverse,
+                                   bsi_transfer_damping(h, level), false};
+  return ops_of(h)->sparse->multiply_smoothed(h->context, &at.left, at.right, &smoothing,
+                                              &level->prolongation);
 }
 
 static bisai_status make_restriction(bsi_hierarchy *h, bsi_level *level) {
@@ -146,9 +147,10 @@ static bisai_status update_restriction(bsi_hierarchy *h, bsi_level *level) {
   if (is_transposed(h))
     return ops->transfer->transpose_values(h->context, &level->prolongation, level->position,
                                            &level->restriction);
-  BSI_TRY(ops->sparse->multiply_values(h->context, &level->members, &a, &level->restriction));
-  return ops->transfer->smooth_restriction(h->context, &level->members, level->inverse,
-                                           bsi_transfer_damping(h, level), &level->restriction);
+  const bsi_smoothing smoothing = {&level->members, level->inverse, bsi_transfer_damping(h, level),
+                                   true};
+  return ops->sparse->multiply_smoothed(h->context, &level->members, &a, &smoothing,
+                                        &level->restriction);
 }
 
 /* --- the coarse matrix --- */
@@ -156,8 +158,8 @@ static bisai_status update_restriction(bsi_hierarchy *h, bsi_level *level) {
 /* The values of A P and R (A P). */
 static bisai_status update_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr *coarse) {
   const bsi_sparse a = bsi_sparse_of(level->matrix);
-  bsi_sparse view = bsi_sparse_of(coarse);
-  view.longest = level->coarse_longest;
+  bsi_sparse view = level->coarse;
+  view.values = coarse->values;
   const bsi_sparse_ops *ops = ops_of(h)->sparse;
   BSI_TRY(ops->multiply_values(h->context, &a, bsi_prolongation_of(level), &level->product));
   BSI_TRY(ops->multiply_values(h->context, bsi_restriction_of(level), &level->product, &view));
@@ -207,8 +209,11 @@ static bisai_status try_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_
   bsi_sparse c = {0};
   const bisai_status status = ops_of(h)->sparse->multiply_structure(
       h->context, bsi_restriction_of(level), &level->product, most, &c);
-  level->coarse_longest = c.longest;
-  if (!status && c.row_ptr) return bsi_matrix_adopt(h, &c, coarse);
+  if (!status && c.row_ptr) {
+    level->coarse = c;
+    c.places = (bsi_places){0};
+    return bsi_matrix_adopt(h, &c, coarse);
+  }
   bsi_sparse_destroy(h->context, &c);
   return status;
 }
@@ -284,6 +289,7 @@ void bsi_transfers_destroy(bisai_context *context, bsi_level *level) {
   destroy_smoothed(context, level);
   bsi_sparse_destroy(context, &level->tentative);
   bsi_sparse_destroy(context, &level->members);
+  bsi_places_destroy(context, &level->coarse.places);
   context->backend->memory->release(context, level->member_position);
   level->member_position = NULL;
 }

@@ -133,7 +133,7 @@ void product_agrees(const contexts &on, const shape &left, const shape &right) {
   fill(&b, right);
   const bool good = multiply(on.host, host_ops, a.host, b.host, &c.host) &&
                     multiply(on.device, device_ops, a.device, b.device, &c.device);
-  const bool same = good && c.same_structure() && c.device.longest == longest_of(c.host);
+  const bool same = good && c.same_structure() && c.device.places.longest == longest_of(c.host);
   const double apart = same ? c.apart() : INFINITY;
   /* sums of at most `inner` products of magnitude at most 1 */
   const double inner = static_cast<double>(a.host.width) *
@@ -277,7 +277,7 @@ void product_has_the_same_bits_by_rows_and_by_blocks(const contexts &on, const s
   const bool good = multiply(context, device_ops, a.device, b.device, &c.device);
   const size_t count = good ? bsi_sparse_offset(&c.device, c.device.blocks) : 0;
   const std::vector<double> by_rows = fetch(c.device.values, count);
-  c.device.longest = 0;
+  c.device.places.longest = 0;
   const std::vector<double> by_blocks = values_of(context, a, b, &c);
   context->limits.processors = 1 << 16;
   const std::vector<double> by_warps = values_of(context, a, b, &c);
@@ -432,4 +432,59 @@ TEST(smoothed_transfers_agree_with_the_host) {
                   restriction ? "R" : "P", h, width, apart);
         }
       }
+}
+
+/* Smooths a product on both sides, with a T that has two of three blocks of the product. */
+void smoothed_product_agrees(const contexts &on, const shape &left, const shape &right,
+                             bool from_right, bool identity) {
+  both a(on.host, on.device), b(on.host, on.device), c(on.host, on.device), t(on.host, on.device);
+  fill(&a, left);
+  fill(&b, right);
+  bool good = multiply(on.host, host_ops, a.host, b.host, &c.host) &&
+              multiply(on.device, device_ops, a.device, b.device, &c.device);
+  std::vector<int32_t> ptr = {0}, idx;
+  for (int32_t i = 0; good && i < c.host.rows; i++) {
+    for (int32_t q = c.host.row_ptr[i]; q < c.host.row_ptr[i + 1]; q++)
+      if (q % 3 != 1) idx.push_back(c.host.col_idx[q]);
+    ptr.push_back(static_cast<int32_t>(idx.size()));
+  }
+  t.host = t.device = {
+      c.host.rows, c.host.cols, c.host.height, c.host.width, static_cast<int32_t>(idx.size()),
+      nullptr,     nullptr,     nullptr};
+  const std::vector<double> values = random_vector(bsi_sparse_offset(&t.host, t.host.blocks));
+  t.upload(BISAI_BACKEND_HOST, ptr, idx, identity ? std::vector<double>{} : values);
+  t.upload(BISAI_BACKEND_CUDA, ptr, idx, identity ? std::vector<double>{} : values);
+  const int bs = from_right ? right.width : left.height;
+  const std::vector<double> inverse =
+      random_vector(static_cast<size_t>(from_right ? right.cols : left.rows) * bs * bs);
+  const device_array<double> there(inverse);
+  const bsi_smoothing on_host = {&t.host, inverse.data(), 0.6, from_right},
+                      on_device = {&t.device, there.data, 0.6, from_right};
+  good = good &&
+         host_ops.sparse->multiply_smoothed(on.host, &a.host, &b.host, &on_host, &c.host) ==
+             BISAI_OK &&
+         device_ops.sparse->multiply_smoothed(on.device, &a.device, &b.device, &on_device,
+                                              &c.device) == BISAI_OK;
+  const double apart = good ? c.apart() : INFINITY,
+               terms = 3.0 * left.length * left.width * bs; /* of magnitude at most 1 */
+  verdict(good && apart <= 2.3e-16 * terms * terms,
+          "%s, %d rows, blocks of %d×%d times %d×%d%s: apart %g", from_right ? "R" : "P", left.rows,
+          left.height, left.width, right.height, right.width, identity ? ", T of identities" : "",
+          apart);
+}
+
+/* By a thread for each column of a row, by lanes for a row, and by lanes for a block. */
+TEST(smoothed_products_agree_with_the_host) {
+  const contexts on;
+  for (const int bs : {1, 2, 3, 4, 5, 6, 9})
+    for (const int w : {1, 3, 6, bs})
+      for (const bool identity : {false, true})
+        for (const int32_t length : {4, 20}) {
+          if (left_out(bs) || (identity && w != bs)) continue;
+          const int32_t rows = length == 4 && w == bs ? 70000 / bs : 900;
+          smoothed_product_agrees(on, {rows, 800, bs, bs, length, 40, 0, 0, false},
+                                  {800, 300, bs, w, 1, 1, 0, 0, identity}, false, identity);
+          smoothed_product_agrees(on, {300, 800, w, bs, length, 40, 0, 0, identity},
+                                  {800, 800, bs, bs, 5, 10, 0, 0, false}, true, identity);
+        }
 }
