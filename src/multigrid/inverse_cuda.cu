@@ -8,6 +8,7 @@
 #include "factor/inversion_record_cuda.cuh"
 #include "gpu/launch.cuh"
 #include "multigrid/norms_cuda.cuh"
+#include "multigrid/rows_cuda.cuh"
 
 namespace {
 
@@ -41,8 +42,8 @@ __device__ __forceinline__ bsi_block_result invert(const inversion &p, int64_t i
   double a[VALUES];
   const int32_t begin = __ldg(p.row_ptr + i), position = __ldg(p.position + i);
 #pragma unroll
-  for (int v = 0; v < VALUES; v++)
-    a[v] = position < 0 ? 0.0 : __ldg(p.values + static_cast<int64_t>(position) * VALUES + v);
+  for (int v = 0; v < VALUES; v++) a[v] = 0.0;
+  if (position >= 0) load_in_pairs(p.values + static_cast<int64_t>(position) * VALUES, a);
   return bsi_block_invert_shifted(BS, a, p.amount, p.values + static_cast<int64_t>(begin) * VALUES,
                                   __ldg(p.row_ptr + i + 1) - begin, inverse, condition);
 }
@@ -58,21 +59,31 @@ __device__ __forceinline__ unsigned long long word_of(double condition, int64_t 
   return (bits & 0xffffffff00000000ull) | (0xffffffffull - static_cast<unsigned long long>(i));
 }
 
+/* The lanes of a warp write the inverses of their blocks one after the other, so that each request
+ * writes whole lines. */
 template <int BS> __global__ void __launch_bounds__(THREADS) invert_blocks(const inversion p) {
+  constexpr int VALUES = BS * BS;
+  __shared__ double of_warps[THREADS / BSI_WARP][BSI_WARP * VALUES];
+  const int lane = threadIdx.x % BSI_WARP;
+  double *of_warp = of_warps[threadIdx.x / BSI_WARP];
   const int64_t i = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x;
   unsigned long long word = 0, largest = 0;
   bsi_wait_for_predecessor();
   if (i < p.block_rows) {
-    double inverse[BS * BS], condition;
+    double inverse[VALUES], condition;
     const bsi_block_result result = invert<BS>(p, i, inverse, &condition);
     if (result != BSI_BLOCK_OK) bsi_record_inversion(p.record, result, i);
 #pragma unroll
-    for (int v = 0; v < BS * BS; v++) {
-      p.inverses[i * (BS * BS) + v] = inverse[v];
+    for (int v = 0; v < VALUES; v++) {
+      of_warp[lane * VALUES + v] = inverse[v];
       largest = max(largest, magnitude_bits(inverse[v]));
     }
     word = word_of(condition, i);
   }
+  __syncwarp();
+  const int64_t first = i - lane, last = min(first + BSI_WARP, static_cast<int64_t>(p.block_rows));
+  for (int v = lane; v < (last - first) * VALUES; v += BSI_WARP)
+    p.inverses[first * VALUES + v] = of_warp[v];
   word = bsi_warp_max(word);
   largest = bsi_warp_max(largest);
   if (threadIdx.x % BSI_WARP > 0) return;
