@@ -66,44 +66,33 @@ static bool may_defer(const bsi_hierarchy *h) {
 }
 
 bisai_status bsi_diagonal_update(bsi_hierarchy *h, bsi_level *level) {
-  char *record =
-      (char *)h->records + (level - h->levels) * (ptrdiff_t)ops_of(h)->inversion->record_bytes;
-  return invert(h, level, may_defer(h) ? record : NULL, false);
+  return invert(h, level, may_defer(h) ? bsi_record_of_level(h, h->records, level) : NULL, false);
 }
 
 bisai_status bsi_diagonal_complete(bsi_hierarchy *h) {
-  const bsi_level_inversion_ops *ops = ops_of(h)->inversion;
-  bool deferred = false;
-  for (int l = 0; l < h->count; l++) deferred = deferred || h->levels[l].deferred;
-  if (!deferred) return BISAI_OK;
-  BSI_TRY(h->context->backend->memory->fetch(h->context, h->record_copies, h->records,
-                                             (size_t)h->count * ops->record_bytes));
   for (int l = 0; l < h->count; l++) {
     bsi_level *level = &h->levels[l];
     bsi_invert_stats stats = BSI_INVERT_STATS_NONE;
     if (!level->deferred) continue;
-    ops->read((char *)h->record_copies + (size_t)l * ops->record_bytes, &stats,
-              &level->inverse_norm);
+    ops_of(h)->inversion->read(bsi_record_of_level(h, h->record_copies, level), &stats,
+                               &level->inverse_norm);
     level->deferred = false;
     BSI_TRY(judge(h, level, &stats, false));
   }
   return BISAI_OK;
 }
 
-bisai_status bsi_records_reserve(bsi_hierarchy *h) {
-  const size_t bytes = ops_of(h)->inversion->record_bytes;
-  if (bytes == 0) return BISAI_OK;
-  h->records = h->context->backend->memory->allocate(h->context, BISAI_MULTIGRID_LEVELS, bytes);
-  h->record_copies = bsi_allocate(h->context, BISAI_MULTIGRID_LEVELS, bytes);
-  return h->records && h->record_copies ? BISAI_OK : BISAI_OUT_OF_MEMORY;
-}
-
 /* --- the spectral radius --- */
+
+/* y ← D⁻¹A x, where `a` is the matrix of the level or its copy in fp32 */
+static bisai_status scaled_product(const bsi_hierarchy *h, const bsi_level *level,
+                                   const bisai_bcsr *a, const double *x, double *y) {
+  return ops_of(h)->cycle->relax(h->context, a, level->inverse, 0.0, 1.0, NULL, x, NULL, y);
+}
 
 bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, const double *x,
                                 double *y) {
-  return ops_of(h)->cycle->relax(h->context, level->matrix, level->inverse, 0.0, 1.0, NULL, x, NULL,
-                                 y);
+  return scaled_product(h, level, level->matrix, x, y);
 }
 
 typedef struct scaled_level {
@@ -112,8 +101,9 @@ typedef struct scaled_level {
 } scaled_level;
 
 static bisai_status power_step(void *user, const double *x, double *y) {
-  const scaled_level *scaled = user;
-  return bsi_scaled_product(scaled->h, scaled->level, x, y);
+  const bsi_level *level = ((const scaled_level *)user)->level;
+  return scaled_product(((const scaled_level *)user)->h, level,
+                        level->matrix_fits ? level->narrow_matrix : level->matrix, x, y);
 }
 
 bisai_status bsi_radius_estimate(bsi_hierarchy *h, bsi_level *level) {

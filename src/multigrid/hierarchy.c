@@ -95,6 +95,7 @@ static bisai_status add_level(bsi_hierarchy *h, bsi_coarsening *c) {
   bsi_level *level = &h->levels[h->count - 1];
   bisai_bcsr *coarse = NULL;
   BSI_TRY(bsi_diagonal_create(h, level));
+  BSI_TRY(bsi_narrow_create(h, level));
   BSI_TRY(bsi_radius_estimate(h, level));
   if (h->count < h->setup.options.levels) BSI_TRY(coarsen(h, level, c, &coarse));
   if (!coarse) return end_levels(h, level);
@@ -124,6 +125,40 @@ static bisai_status go_down(bsi_hierarchy *h, bsi_coarsening *c, bool *more) {
   BSI_TRY(add_level(h, c));
   *more = h->count > count;
   return bsi_smoother_create(h, level);
+}
+
+/* --- records --- */
+
+static size_t bytes_of_record(const bsi_hierarchy *h) {
+  return ops_of(h)->inversion->record_bytes + 2 * ops_of(h)->narrow->record_bytes;
+}
+
+void *bsi_record_of_level(const bsi_hierarchy *h, void *records, const bsi_level *level) {
+  return (char *)records + (size_t)(level - h->levels) * bytes_of_record(h);
+}
+
+void *bsi_record_of_copy(const bsi_hierarchy *h, void *records, const bsi_level *level,
+                         bool transfers) {
+  return (char *)bsi_record_of_level(h, records, level) + ops_of(h)->inversion->record_bytes +
+         (transfers ? ops_of(h)->narrow->record_bytes : 0);
+}
+
+int64_t bsi_records_memory(const bsi_hierarchy *h) {
+  return h->records ? 2 * BISAI_MULTIGRID_LEVELS * (int64_t)bytes_of_record(h) : 0;
+}
+
+static bisai_status reserve_records(bsi_hierarchy *h) {
+  const size_t bytes = bytes_of_record(h);
+  if (bytes == 0) return BISAI_OK;
+  h->records = reserve(h, BISAI_MULTIGRID_LEVELS, bytes);
+  h->record_copies = bsi_allocate(h->context, BISAI_MULTIGRID_LEVELS, bytes);
+  return h->records && h->record_copies ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+}
+
+static bisai_status fetch_records(const bsi_hierarchy *h) {
+  if (!h->records) return BISAI_OK;
+  return h->context->backend->memory->fetch(h->context, h->record_copies, h->records,
+                                            (size_t)h->count * bytes_of_record(h));
 }
 
 /* --- nodes --- */
@@ -179,7 +214,7 @@ bisai_status bsi_hierarchy_create(bisai_context *context, const bisai_bcsr *matr
     status = bsi_bcsr_is_symmetric(context, h->split, &h->mirrored);
   h->levels[0].matrix = h->split ? h->split : matrix;
   if (!status) status = upload_vectors(h, bsi_level_rows(&h->levels[0]), &c.vectors);
-  if (!status) status = bsi_records_reserve(h);
+  if (!status) status = reserve_records(h);
   while (!status && more) {
     status = go_down(h, &c, &more);
     release_coarsening(context, &c);
@@ -187,7 +222,7 @@ bisai_status bsi_hierarchy_create(bisai_context *context, const bisai_bcsr *matr
   release_coarsening(context, &c);
   if (!status && small_enough(h, &h->levels[h->count - 1])) status = bsi_coarsest_create(h);
   for (int l = 0; l < h->count && !status; l++)
-    if (l < h->count - 1 || !h->dense_inverse) status = bsi_narrow_create(h, &h->levels[l]);
+    status = bsi_narrow_create_transfers(h, &h->levels[l]);
   if (!status) status = bsi_tail_create(h, ops_of(h)->tail->most_rows);
   h->setup.options.null_vectors = NULL; /* the caller's array may go */
   bsi_hierarchy_note_peak(h, 0);
@@ -213,6 +248,7 @@ static bisai_status update_level(bsi_hierarchy *h, int l) {
   if (coarsest && h->dense_inverse) return bsi_coarsest_update(h);
   const bool keep = h->setup.options.keep_transfers;
   BSI_TRY(bsi_diagonal_update(h, level));
+  if (!keep) BSI_TRY(bsi_narrow_update(h, level, true, false, false));
   if (!keep) BSI_TRY(bsi_radius_estimate(h, level));
   BSI_TRY(bsi_smoother_update(h, level));
   return coarsest ? BISAI_OK : bsi_transfers_update(h, level, h->levels[l + 1].own, !keep);
@@ -225,11 +261,14 @@ static bisai_status update_levels(bsi_hierarchy *h) {
 
 static bisai_status update_values(bsi_hierarchy *h) {
   for (int l = 0; l < h->count; l++) h->levels[l].deferred = false;
-  const bisai_status status = update_levels(h);
+  const bool keep = h->setup.options.keep_transfers;
+  bisai_status status = update_levels(h);
+  for (int l = 0; l < h->count && !status; l++)
+    status = bsi_narrow_update(h, &h->levels[l], keep, !keep, true);
+  BSI_TRY(fetch_records(h));
   BSI_TRY(bsi_diagonal_complete(h)); /* tells the cause of what failed on coarser levels */
   if (status) return status;
-  for (int l = 0; l < h->count; l++)
-    BSI_TRY(bsi_narrow_update(h, &h->levels[l], !h->setup.options.keep_transfers));
+  bsi_narrow_complete(h);
   return bsi_tail_update(h);
 }
 

@@ -80,10 +80,12 @@ typedef struct bsi_level {
   /* T of identity blocks: what makes A T (bsi_aim_ops) */
   int32_t *target;
   bsi_sparse identity;
-  /* copies in fp32, which cycles read if `narrow` is true; NULL: there is none. fp32 represented
-   * the values when P and R were copied if `narrow_transfers` is true */
+  /* copies in fp32, which cycles read if `narrow` is true; NULL: there is none. fp32 represents the
+   * values of A if `matrix_fits` is true, and those of P and R if `transfers_fit` is true */
   bisai_bcsr *narrow_matrix, *narrow_prolongation, *narrow_restriction;
-  bool narrow, narrow_transfers;
+  bool narrow, matrix_fits, transfers_fit;
+  /* an update has not looked at these copies yet */
+  bool matrix_copied, transfers_copied;
   /* of the matrix, if the backend does steps in chains */
   bsi_reach reach;
   /* work vectors: x before and during smoothing, a residual */
@@ -104,8 +106,8 @@ typedef struct bsi_hierarchy {
   /* A is symmetric, and so is the pattern of level 0. A split matrix may lack one of two values
    * that are zero up to rounding. Incomplete factors of it are not symmetric */
   bool mirrored;
-  /* of the inversions of diagonal blocks, one for each level: in backend memory, and copies in host
-   * memory. NULL if the host looks at them at once */
+  /* what updates report of each level, in backend memory, and copies in host memory. NULL if the
+   * host looks at it at once */
   void *records, *record_copies;
   /* of the coarsest matrix, n² each; NULL if it is smoothed */
   double *dense_work, *dense_inverse;
@@ -144,6 +146,14 @@ bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, 
 /* levels[l].solution ← the correction for levels[l].b, which K-cycles change. */
 bisai_status bsi_hierarchy_correct(bsi_hierarchy *h, int l);
 
+/* Returns the place of the record of a level in `records`, which is h->records or
+ * h->record_copies: of the inversion of its diagonal blocks, and of the copy in fp32 of A or of P
+ * and R. */
+void *bsi_record_of_level(const bsi_hierarchy *h, void *records, const bsi_level *level);
+void *bsi_record_of_copy(const bsi_hierarchy *h, void *records, const bsi_level *level,
+                         bool transfers);
+int64_t bsi_records_memory(const bsi_hierarchy *h);
+
 /* Notes the bytes of the hierarchy with temporary memory, if there were never more. */
 void bsi_hierarchy_note_peak(bsi_hierarchy *h, int64_t temporary);
 
@@ -151,12 +161,10 @@ void bsi_hierarchy_note_peak(bsi_hierarchy *h, int64_t temporary);
 
 /* Finds the diagonal blocks of a level. */
 bisai_status bsi_diagonal_find(bsi_hierarchy *h, bsi_level *level);
-/* Reserves what updates of these hold until the end. */
-bisai_status bsi_records_reserve(bsi_hierarchy *h);
 /* Inverts them. */
 bisai_status bsi_diagonal_create(bsi_hierarchy *h, bsi_level *level);
-/* Inverts those of new values. On a device the host does not wait: bsi_diagonal_complete() says at
- * the end of the update whether all levels are regular. */
+/* Inverts those of new values. On a device the host does not wait: at the end of the update, when
+ * the records have been fetched, bsi_diagonal_complete() says whether all levels are regular. */
 bisai_status bsi_diagonal_update(bsi_hierarchy *h, bsi_level *level);
 bisai_status bsi_diagonal_complete(bsi_hierarchy *h);
 /* Estimates ρ(D⁻¹A) from below by power steps. */
@@ -207,10 +215,17 @@ bisai_status bsi_coarsest_update(bsi_hierarchy *h);
 
 /* --- narrow.c --- */
 
-/* Makes the copies in fp32 of a level, if it is large and the options ask for them. */
+/* Makes the copy in fp32 of A, if the level is large and the options ask for it. */
 bisai_status bsi_narrow_create(bsi_hierarchy *h, bsi_level *level);
-/* Takes new values of A, and of P and R unless `transfers` is false. Allocates nothing. */
-bisai_status bsi_narrow_update(const bsi_hierarchy *h, bsi_level *level, bool transfers);
+/* Makes those of P and R, if there is one of A. */
+bisai_status bsi_narrow_create_transfers(bsi_hierarchy *h, bsi_level *level);
+/* Takes new values of A, if `matrix` is true, or of P and R, if `transfers` is true. If `later` is
+ * true, the host need not wait: bsi_narrow_complete() says at the end of the update what fits.
+ * Allocates nothing. */
+bisai_status bsi_narrow_update(const bsi_hierarchy *h, bsi_level *level, bool matrix,
+                               bool transfers, bool later);
+/* For all levels, when the records have been fetched. */
+void bsi_narrow_complete(bsi_hierarchy *h);
 int64_t bsi_narrow_memory(const bsi_level *level);
 void bsi_narrow_destroy(bsi_level *level);
 

@@ -42,9 +42,7 @@ int64_t bsi_hierarchy_memory(const bsi_hierarchy *h) {
   bytes += 2 * (int64_t)sizeof(bsi_step) * h->tail.capacity;
   for (int l = 0; l < h->count; l++) bytes += level_memory(&h->levels[l]);
   const int64_t n = bsi_level_rows(&h->levels[h->count - 1]);
-  if (h->records)
-    bytes += 2 * BISAI_MULTIGRID_LEVELS *
-             (int64_t)h->context->backend->multigrid->inversion->record_bytes;
+  bytes += bsi_records_memory(h);
   if (h->marks) bytes += 8 * n;
   if (h->pseudo_room) bytes += 8 * bsi_pseudo_room(n);
   return bytes + (h->dense_inverse ? 8 * n * n : 0) + (h->dense_work ? 8 * n * n : 0);

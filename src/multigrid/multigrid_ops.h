@@ -181,9 +181,15 @@ typedef struct bsi_narrow_ops {
   /* bsi_multigrid_setup::least_narrow of preconditioners. The values of smaller levels stay in a
    * cache. */
   int64_t least_bytes;
+  /* the bytes of a record; 0: there are none */
+  size_t record_bytes;
   /* Copies `arrays` arrays. *fits ← true if fp32 represents all values with all of its digits
-   * (multigrid/narrow.h). Waits once. */
-  bisai_status (*copy)(bisai_context *, int arrays, const bsi_narrowing *, bool *fits);
+   * (multigrid/narrow.h). Waits once, unless there is a `record` in backend memory: it gets what
+   * *fits would get. */
+  bisai_status (*copy)(bisai_context *, int arrays, const bsi_narrowing *, void *record,
+                       bool *fits);
+  /* Reads the copy of a record in host memory. */
+  bool (*fits)(const void *record);
 } bsi_narrow_ops;
 
 /* The dense inverse of the coarsest matrix. */

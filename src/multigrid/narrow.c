@@ -28,32 +28,55 @@ static void append(const bsi_sparse *m, bisai_bcsr *copy, bsi_narrowing *arrays,
 static bool has_copy(const bsi_sparse *m) { return m->values && m->height == m->width; }
 
 bisai_status bsi_narrow_create(bsi_hierarchy *h, bsi_level *level) {
-  const bsi_sparse a = bsi_sparse_of(level->matrix), *p = bsi_prolongation_of(level),
-                   *r = bsi_restriction_of(level);
+  const bsi_sparse a = bsi_sparse_of(level->matrix);
   if (h->setup.options.precision != BISAI_FP32 ||
       bsi_bcsr_product_bytes(level->matrix) <= h->setup.least_narrow)
     return BISAI_OK;
   BSI_TRY(reserve_copy(h, &a, &level->narrow_matrix));
-  if (has_copy(p)) BSI_TRY(reserve_copy(h, p, &level->narrow_prolongation));
-  if (has_copy(r)) BSI_TRY(reserve_copy(h, r, &level->narrow_restriction));
-  return bsi_narrow_update(h, level, true);
+  return bsi_narrow_update(h, level, true, false, false);
 }
 
-bisai_status bsi_narrow_update(const bsi_hierarchy *h, bsi_level *level, bool transfers) {
+bisai_status bsi_narrow_create_transfers(bsi_hierarchy *h, bsi_level *level) {
+  const bsi_sparse *p = bsi_prolongation_of(level), *r = bsi_restriction_of(level);
+  if (!level->narrow_matrix) return BISAI_OK;
+  if (has_copy(p)) BSI_TRY(reserve_copy(h, p, &level->narrow_prolongation));
+  if (has_copy(r)) BSI_TRY(reserve_copy(h, r, &level->narrow_restriction));
+  return bsi_narrow_update(h, level, false, true, false);
+}
+
+bisai_status bsi_narrow_update(const bsi_hierarchy *h, bsi_level *level, bool matrix,
+                               bool transfers, bool later) {
   const bsi_narrow_ops *ops = h->context->backend->multigrid->narrow;
   const bsi_sparse a = bsi_sparse_of(level->matrix);
+  void *record = later && h->records ? bsi_record_of_copy(h, h->records, level, transfers) : NULL;
   bsi_narrowing arrays[3];
   int count = 0;
   bool fits = false;
   level->narrow = false;
   if (!level->narrow_matrix) return BISAI_OK;
-  append(&a, level->narrow_matrix, arrays, &count);
+  if (matrix) append(&a, level->narrow_matrix, arrays, &count);
   if (transfers) append(bsi_prolongation_of(level), level->narrow_prolongation, arrays, &count);
   if (transfers) append(bsi_restriction_of(level), level->narrow_restriction, arrays, &count);
-  BSI_TRY(ops->copy(h->context, count, arrays, &fits));
-  if (transfers) level->narrow_transfers = fits;
-  level->narrow = fits && level->narrow_transfers;
+  BSI_TRY(ops->copy(h->context, count, arrays, record, &fits));
+  if (matrix) level->matrix_fits = fits;
+  if (transfers) level->transfers_fit = fits;
+  level->matrix_copied = matrix && record;
+  level->transfers_copied = transfers && record;
+  level->narrow = level->matrix_fits && level->transfers_fit;
   return BISAI_OK;
+}
+
+void bsi_narrow_complete(bsi_hierarchy *h) {
+  const bsi_narrow_ops *ops = h->context->backend->multigrid->narrow;
+  for (int l = 0; l < h->count; l++) {
+    bsi_level *level = &h->levels[l];
+    if (level->matrix_copied)
+      level->matrix_fits = ops->fits(bsi_record_of_copy(h, h->record_copies, level, false));
+    if (level->transfers_copied)
+      level->transfers_fit = ops->fits(bsi_record_of_copy(h, h->record_copies, level, true));
+    level->matrix_copied = level->transfers_copied = false;
+    level->narrow = level->matrix_fits && level->transfers_fit;
+  }
 }
 
 int64_t bsi_narrow_memory(const bsi_level *level) {

@@ -31,18 +31,28 @@ __global__ void __launch_bounds__(THREADS)
 
 } // namespace
 
+static bool fits_narrow(const void *record) {
+  return static_cast<const bsi_first_record *>(record)->index == BSI_NONE;
+}
+
 static bisai_status copy(bisai_context *context, int arrays, const bsi_narrowing *array,
-                         bool *fits) {
-  bsi_first_record *record = bsi_record_of<bsi_first_record>(context), first;
-  BSI_TRY(bsi_record_begin<bsi_first_record>(context, what));
+                         void *later, bool *fits) {
+  bsi_first_record *record = later ? static_cast<bsi_first_record *>(later)
+                                   : bsi_record_of<bsi_first_record>(context),
+                   first;
+  BSI_TRY(bsi_record_begin(context, what, record));
   for (int i = 0; i < arrays; i++)
     if (array[i].count > 0)
       bsi_launch_early(context, copy_values, bsi_grid(array[i].count, THREADS * VALUES), THREADS, 0,
                        array[i].count, array[i].from, array[i].to, record);
   BSI_TRY(bsi_launched(context, what));
+  if (later) return BISAI_OK;
   BSI_TRY(bsi_record_fetch(context, what, &first));
-  *fits = first.index == BSI_NONE;
+  *fits = fits_narrow(&first);
   return BISAI_OK;
 }
 
-const bsi_narrow_ops bsi_narrow_cuda = {.least_bytes = cache_bytes, .copy = copy};
+const bsi_narrow_ops bsi_narrow_cuda = {.least_bytes = cache_bytes,
+                                        .record_bytes = sizeof(bsi_first_record),
+                                        .copy = copy,
+                                        .fits = fits_narrow};

@@ -28,7 +28,8 @@ static void copy_part(void *work, bsi_part part) {
 }
 
 static bisai_status copy(bisai_context *context, int arrays, const bsi_narrowing *array,
-                         bool *fits) {
+                         void *record, bool *fits) {
+  (void)record;
   *fits = true;
   for (int i = 0; i < arrays; i++) {
     const int threads = bsi_threads_for(context->threads, array[i].count, VALUES_PER_THREAD);

@@ -71,7 +71,7 @@ static void copies_have_the_digits_of_fp32(void **state) {
     from[COUNT - 2] = others[k];
     /* the first array fits */
     const bsi_narrowing arrays[] = {{COUNT - 2, from, to}, {0, NULL, NULL}, {COUNT, from, to}};
-    EXPECT_OK(context, context->backend->multigrid->narrow->copy(context, 3, arrays, &fits));
+    EXPECT_OK(context, context->backend->multigrid->narrow->copy(context, 3, arrays, NULL, &fits));
     assert_int_equal(fits, fit[k]);
     test_synchronize();
     for (int i = 0; i < COUNT - 2; i++) assert_true(to[i] == (float)from[i]);
