@@ -27,6 +27,7 @@ const char usage[] =
     "  --rounds N      timings of each operation, default 9\n"
     "  --bytes N       bytes of a batch of blocks, default 2^30\n"
     "  --json FILE     writes the same figures as JSON\n"
+    "  --sizes LIST    the sizes of blocks of a, with commas, default 1 to 32\n"
     "  --matrices …    the files of e and g: all arguments up to the next option\n";
 
 double flops_of_inversion(int m) { return 2.0 * m * m * m; }
@@ -181,24 +182,24 @@ void measure_forms(bench &b, double bytes, const std::vector<int> &sizes, int64_
   }
 }
 
-void measure_application(bench &b, double bytes) {
+void measure_application(bench &b, double bytes, const std::vector<int> &sizes) {
   const bisai_value_type types[] = {BISAI_FP64,   BISAI_FP32,    BISAI_FP16,    BISAI_BF16,
                                     BISAI_FP11_4, BISAI_FP11_20, BISAI_ADAPTIVE};
-  for (const int m : {1, 2, 3, 4, 5, 6, 7, 8, 12, 15, 16, 20, 24, 28, 30, 32}) {
+  for (const int m : sizes) {
     const int64_t count = blocks_for(bytes, m), n = count * m;
     uniform_batch batch(b, m, count);
     /* the inverses of these blocks fit every format */
     raise_diagonal(b, m, count, const_cast<double *>(batch.blocks()));
     on_device<double> x(8 * n), y(8 * n);
     fill_random(b, x.data, 8 * n);
-    double full = 0.0;
+    double full[2] = {};
     for (int k = 0; k < 7; k++) {
       jacobi j(b, batch.matrix, options_of(BISAI_FORM_INVERSE, types[k]));
       const double setup = seconds_of(b, [&] { j.update(); });
       for (const int vectors : {1, 8}) {
         const double applied = seconds_of(b, [&] { j.apply(vectors, x.data, n, y.data); });
         const double floor = (j.made.stats.value_bytes + 16.0 * n * vectors) / b.copy_rate;
-        if (k == 0 && vectors == 1) full = applied;
+        if (k == 0) full[vectors > 1] = applied;
         report(b, "apply", bisai_value_type_string(types[k]),
                {{"size", 1.0 * m},
                 {"blocks", 1.0 * count},
@@ -207,7 +208,7 @@ void measure_application(bench &b, double bytes) {
                 {"seconds", applied},
                 {"floor", floor},
                 {"ratio", applied / floor},
-                {"speedup_over_fp64", vectors == 1 ? full / applied : NAN}});
+                {"speedup_over_fp64", full[vectors > 1] / applied}});
       }
     }
   }
@@ -352,12 +353,25 @@ void measure_whole(bench &b) {
   }
 }
 
+/* The numbers of a list with commas. */
+std::vector<int> numbers(const char *list) {
+  std::vector<int> found;
+  for (char *end; *list; list = *end ? end + 1 : end) {
+    found.push_back(static_cast<int>(std::strtol(list, &end, 10)));
+    if (end == list) break;
+  }
+  return found;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
   std::string only = "imfdalbsew";
   double bytes = 1 << 30, most_rows = 1e7;
   std::vector<std::string> files;
+  std::vector<int> all_sizes(BSI_BJACOBI_MAX_ROWS);
+  for (int m = 1; m <= BSI_BJACOBI_MAX_ROWS; m++) all_sizes[static_cast<size_t>(m - 1)] = m;
+  std::vector<int> sizes = all_sizes;
   bench b = {};
   b.rounds = 9;
   for (int i = 1; i < argc; i++) {
@@ -377,6 +391,8 @@ int main(int argc, char **argv) {
       b.rounds = std::atoi(value);
     else if (option == "--bytes")
       bytes = std::atof(value);
+    else if (option == "--sizes")
+      sizes = numbers(value);
     else if (option == "--rows")
       most_rows = std::atof(value);
     else if (option == "--json" && !(b.json = std::fopen(value, "w")))
@@ -409,16 +425,12 @@ int main(int argc, char **argv) {
   if (wanted('d'))
     for (const int64_t count : {1000, 3000, 10000, 20000, 40000, 100000, 200000})
       measure_forms(b, bytes, {16, 32}, count, "decompositions");
-  if (wanted('a')) measure_application(b, bytes);
+  if (wanted('a')) measure_application(b, bytes, sizes);
   if (wanted('l')) measure_layouts(b, bytes);
   if (wanted('b'))
     for (const int64_t count : {1000, 3000, 10000, 20000, 40000, 100000, 200000})
       measure_inversion(b, bytes, {4, 8, 16, 32}, count, "batch");
-  if (wanted('s')) {
-    std::vector<int> sizes;
-    for (int m = 1; m <= 32; m++) sizes.push_back(m);
-    measure_inversion(b, bytes, sizes, 100000, "sizes");
-  }
+  if (wanted('s')) measure_inversion(b, bytes, all_sizes, 100000, "sizes");
   if (wanted('e')) measure_extraction(b, files);
   if (wanted('w')) measure_whole(b);
   if (wanted('g')) measure_setups(b, most_rows, files);
