@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* z_b = D_b⁻¹ v_b on a device. For inverses of any sizes, a warp takes a group and has a lane for
- * each scalar row of it: it reads a column of all the group's blocks at once. Lanes get each
+/* z_b = D_b⁻¹ v_b on a device. For inverses of differing sizes, a warp takes a group and has a lane
+ * for each scalar row of it: it reads a column of all the group's blocks at once. Lanes get each
  * other's part of the vectors by shuffles. A value is read once for VECTORS vectors. */
 #include "bjacobi/apply_inverses_cuda.cuh"
 #include "bjacobi/apply_place_cuda.cuh"
@@ -29,7 +29,7 @@ __device__ __forceinline__ void multiply(const place &l, const char *values, int
   }
 }
 
-/* y_b ← E_b x_b for inverses of any sizes.
+/* y_b ← E_b x_b for inverses of differing sizes.
  * FORMAT: the format of all groups; ADAPTIVE: any.
  * VECTORS: the vectors x. */
 template <bisai_value_type FORMAT, int VECTORS>
@@ -80,18 +80,20 @@ int32_t enqueue_general(const bisai_context *context, bsi_apply_job *p, int32_t 
   return count;
 }
 
-/* Enqueues one pass for each vector and returns true, if the blocks have one size. */
-bool enqueued_rows(const bisai_context *context, bsi_apply_job p, int32_t count) {
-  bool enqueued = true;
-  for (; enqueued && count > 0; count--, p.x += p.ldx, p.y += p.ldy)
-    enqueued = bsi_enqueue_rows(context, p);
-  return enqueued;
-}
-
+/* Enqueues one pass for each vector. */
 template <bisai_value_type FORMAT>
 void enqueue(const bisai_context *context, bsi_apply_job p, int32_t count) {
   count = enqueue_general<FORMAT, PASS>(context, &p, count);
-  if (!enqueued_rows(context, p, count)) enqueue_general<FORMAT, 1>(context, &p, count);
+  enqueue_general<FORMAT, 1>(context, &p, count);
+}
+
+/* The same for inverses of one size, in any formats. (H200: one vector and 31 rows in fp64 take 1.92
+ * times as long as a copy in the kernel with several rows a lane, and 1.02 in the general one.) */
+void enqueue_rows(const bisai_context *context, bsi_apply_job p, int32_t count) {
+  count = bsi_enqueue_vectors(context, &p, count);
+  if (p.storage == BISAI_FP64 && p.uniform == 31)
+    count = enqueue_general<BISAI_FP64, 1>(context, &p, count);
+  for (; count > 0; count--, p.x += p.ldx, p.y += p.ldy) bsi_enqueue_rows(context, p);
 }
 
 template <bisai_value_type FORMAT, int M>
@@ -102,13 +104,13 @@ void enqueue_size(const bisai_context *context, bsi_apply_job p, int32_t count) 
    * 0b57dfc: 32 rows in adaptive storage, all in fp16, take 1.15 instead of 1.43 times as long as a
    * copy, but all in fp32 1.16 instead of 1.10.) */
   if (p.narrow || (FORMAT == BISAI_ADAPTIVE && M == 4))
-    enqueued_rows(context, p, count);
+    enqueue_rows(context, p, count);
   else
     enqueue_inverses<FORMAT, M, 1>(context, &p, count);
 }
 
-/* Sizes of blocks whose inverses have kernels of their own: these in every format, narrow ones for
- * several vectors (one vector: apply_rows_cuda.cu), */
+/* Sizes of blocks whose inverses have kernels with a lane for each row: these in every format,
+ * narrow ones for several vectors (one vector: apply_rows_cuda.cu), */
 constexpr int COMMON_SIZES[] = {4, 8, 16, 32};
 /* and these in fp64 alone. In fp64 one vector takes 0.96 … 1.02 times as long as a copy
  * (bench/results/h200-batches.json, H200, commit 8f005d7, section "apply"). */
@@ -134,7 +136,6 @@ bool applied_format(const bisai_context *context, const bsi_apply_job &p, int32_
 }
 
 bool applied_uniform(const bisai_context *context, const bsi_apply_job &p, int32_t count) {
-  if (!p.uniform || p.rows % p.uniform != 0 || p.per_group != BSI_WARP / p.uniform) return false;
   switch (p.storage) {
 #define CASE(FORMAT, word, bytes, mantissa)                                                        \
   case FORMAT: return applied_format<FORMAT>(context, p, count);
@@ -145,11 +146,13 @@ bool applied_uniform(const bisai_context *context, const bsi_apply_job &p, int32
 }
 
 void apply_inverses(const bisai_context *context, const bsi_apply_job &p, int32_t count) {
-  if (applied_uniform(context, p, count)) return;
-  if (p.storage == BISAI_FP64)
+  if (p.uniform && p.rows % p.uniform == 0 && p.per_group == BSI_WARP / p.uniform) {
+    if (!applied_uniform(context, p, count)) enqueue_rows(context, p, count);
+  } else if (p.storage == BISAI_FP64) {
     enqueue<BISAI_FP64>(context, p, count);
-  else
+  } else {
     enqueue<BISAI_ADAPTIVE>(context, p, count);
+  }
 }
 
 } // namespace

@@ -44,9 +44,11 @@ static __device__ __forceinline__ double bsi_value_of(const char *data, int at) 
   }
 }
 
-/* Enqueues the inverses in any formats for one vector, and returns true, if all blocks have a size
- * with a kernel of its own. */
-bool bsi_enqueue_rows(const bisai_context *context, const bsi_apply_job &p);
+/* Enqueue inverses of one size in any formats, if the last block has this size too: for one vector,
+ * and for as many of the `count` vectors as whole passes take. The second returns how many vectors
+ * are left, which p then begins with. */
+void bsi_enqueue_rows(const bisai_context *context, const bsi_apply_job &p);
+int32_t bsi_enqueue_vectors(const bisai_context *context, bsi_apply_job *p, int32_t count);
 
 /* Enqueue the solves with LU decompositions, or with Gauss–Huard decompositions in both layouts, for
  * `count` vectors. */

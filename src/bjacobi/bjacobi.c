@@ -101,10 +101,13 @@ static bisai_status lay_out(bisai_context *context, bsi_bjacobi *jacobi) {
   return BISAI_OK;
 }
 
+/* Returns the slots of data: an even number, because a device reads values of 16 bits in pairs. */
+static int64_t slots(const bsi_bjacobi *jacobi) { return jacobi->values + jacobi->values % 2; }
+
 static bisai_status reserve(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
   const bsi_backend *backend = context->backend;
   jacobi->data =
-      backend->memory->allocate(context, (size_t)jacobi->values, (size_t)jacobi->slot_bytes);
+      backend->memory->allocate(context, (size_t)slots(jacobi), (size_t)jacobi->slot_bytes);
   if (!jacobi->data) return BISAI_OUT_OF_MEMORY;
   if (jacobi->options.storage == BISAI_ADAPTIVE) {
     jacobi->format =
@@ -208,7 +211,7 @@ int64_t bsi_bjacobi_index_bytes(const bsi_bjacobi *jacobi) {
 }
 
 int64_t bsi_bjacobi_memory(const bsi_bjacobi *jacobi) {
-  return jacobi->values * jacobi->slot_bytes +
+  return slots(jacobi) * jacobi->slot_bytes +
          (jacobi->position ? 4 * (int64_t)jacobi->block_rows : 0) +
          bsi_bjacobi_index_bytes(jacobi) + jacobi->workspace_bytes;
 }

@@ -108,7 +108,7 @@ typedef struct bsi_bjacobi {
   bsi_bjacobi_options options;
   bsi_partition partition;
   int32_t per_group, groups;
-  /* the sum of height·width over the groups; data has slot_bytes·values bytes */
+  /* the sum of height·width over the groups, which data has slots for */
   int64_t values;
   int slot_bytes;
   /* groups, backend memory; NULL if uniform */

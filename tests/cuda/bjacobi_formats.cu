@@ -152,8 +152,8 @@ void solves(bisai_context *host, bisai_context *device, const std::vector<int> &
 
 TEST(values_are_rounded_as_on_the_host) {
   const backends on;
-  for (const int m : {1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 15, 16, 20, 24, 28, 30, 32}) {
-    if (short_form() && m != 5 && m != 30) continue;
+  for (int m = 1; m <= 32; m++) {
+    if (short_form() && m != 5 && m != 9 && m != 17 && m != 30) continue;
     const std::vector<int> sizes(short_form() ? 19 : 163, m);
     stores(on.host, on.device, sizes, true);
     stores(on.host, on.device, sizes, false);
