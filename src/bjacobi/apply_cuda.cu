@@ -87,8 +87,9 @@ void enqueue(const bisai_context *context, bsi_apply_job p, int32_t count) {
   enqueue_general<FORMAT, 1>(context, &p, count);
 }
 
-/* The same for inverses of one size, in any formats. (H200: one vector and 31 rows in fp64 take 1.92
- * times as long as a copy in the kernel with several rows a lane, and 1.02 in the general one.) */
+/* The same for inverses of one size, in any formats. (H200: one vector and 31 rows in fp64 take
+ * 1.92 times as long as a copy in the kernel with several rows a lane, and 1.02 in the general
+ * one.) */
 void enqueue_rows(const bisai_context *context, bsi_apply_job p, int32_t count) {
   count = bsi_enqueue_vectors(context, &p, count);
   if (p.storage == BISAI_FP64 && p.uniform == 31)

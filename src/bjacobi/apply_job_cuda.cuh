@@ -50,8 +50,8 @@ static __device__ __forceinline__ double bsi_value_of(const char *data, int at) 
 void bsi_enqueue_rows(const bisai_context *context, const bsi_apply_job &p);
 int32_t bsi_enqueue_vectors(const bisai_context *context, bsi_apply_job *p, int32_t count);
 
-/* Enqueue the solves with LU decompositions, or with Gauss–Huard decompositions in both layouts, for
- * `count` vectors. */
+/* Enqueue the solves with LU decompositions, or with Gauss–Huard decompositions in both layouts,
+ * for `count` vectors. */
 void bsi_enqueue_lu(const bisai_context *context, const bsi_bjacobi *jacobi, const bsi_apply_job &p,
                     int32_t count);
 void bsi_enqueue_gauss_huard(const bisai_context *context, const bsi_bjacobi *jacobi,

@@ -57,8 +57,8 @@ template <int WARPS> __device__ __forceinline__ int32_t next_unit(int32_t unit) 
   return unit + static_cast<int32_t>(gridDim.x) * WARPS;
 }
 
-/* Returns the group of the lane's block in a unit, −1: there is none. EXACT: all blocks have M rows,
- * as many as fit a warp are a group, and the result is the block. */
+/* Returns the group of the lane's block in a unit, −1: there is none. EXACT: all blocks have M
+ * rows, as many as fit a warp are a group, and the result is the block. */
 template <int M, int L, bool EXACT>
 __device__ __forceinline__ int32_t group_of(const solve_job &p, int32_t unit) {
   constexpr int blocks = shape<M, L>::blocks;
@@ -136,8 +136,8 @@ __device__ __forceinline__ void load_pivots(const bsi_apply_job &p, const share 
  *   SIZES    of batches of fp64 blocks of one size
  *   WARPS    warps of a thread block
  *   RESIDENT warps of a launch for each multiprocessor, if sizes differ
- *   kernel<FORMAT, M, L, EXACT, VECTORS>(). FORMAT: FP64, or ADAPTIVE for any format. M, L, EXACT: as
- *            in share_of(). VECTORS: right-hand sides. */
+ *   kernel<FORMAT, M, L, EXACT, VECTORS>(). FORMAT: FP64, or ADAPTIVE for any format. M, L, EXACT:
+ *            as in share_of(). VECTORS: right-hand sides. */
 template <typename SOLVE> struct solves {
   static constexpr int CLASSES = sizeof SOLVE::CLASSES / sizeof *SOLVE::CLASSES,
                        SIZES = sizeof SOLVE::SIZES / sizeof *SOLVE::SIZES;

@@ -31,9 +31,9 @@ template <int BYTES, int COUNT> struct stored {
   }
 };
 
-/* Returns value r of values that are stored as `bits`. A value of (11, 20) bits is the upper half of
- * a double. The product by a 1 that the compiler does not know keeps it from being loaded into one,
- * where it would take two registers until it is used. */
+/* Returns value r of values that are stored as `bits`. A value of (11, 20) bits is the upper half
+ * of a double. The product by a 1 that the compiler does not know keeps it from being loaded into
+ * one, where it would take two registers until it is used. */
 template <bisai_value_type FORMAT>
 __device__ __forceinline__ double decoded(const void *bits, int r) {
   if constexpr (FORMAT == BISAI_FP11_20) {
@@ -44,8 +44,8 @@ __device__ __forceinline__ double decoded(const void *bits, int r) {
   }
 }
 
-/* Of OF columns, those that a lane has under way in REGISTERS registers with EACH for a column: all,
- * or an even number. */
+/* Of OF columns, those that a lane has under way in REGISTERS registers with EACH for a column:
+ * all, or an even number. */
 template <int REGISTERS, int EACH, int OF>
 constexpr int columns_ahead = REGISTERS / EACH >= OF ? OF : REGISTERS / EACH / 2 * 2;
 

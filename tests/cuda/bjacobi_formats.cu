@@ -102,8 +102,8 @@ void stores(bisai_context *host, bisai_context *device, const std::vector<int> &
   }
 }
 
-/* Both backends solve with the device's decompositions, whose layout is that of groups of 32 rows on
- * the host. */
+/* Both backends solve with the device's decompositions, whose layout is that of groups of 32 rows
+ * on the host. */
 void solves(bisai_context *host, bisai_context *device, const std::vector<int> &sizes) {
   const std::vector<int32_t> start = starts_of(sizes);
   const sparse a = with_blocks(sizes, DOMINANT);
