@@ -338,11 +338,11 @@ static void cavity_takes(int32_t n, int iterations) {
   const int own = iterations_with(matrix, &ours, b, 1e-5),
             other = iterations_of_petsc(matrix, 0, b, 1e-5);
   if (table)
-    fprintf(table,
-            "\nThe lid-driven cavity of the paper, %d × %d nodes, to 10⁻⁵, ILU(0): %d iterations "
-            "with bisai, %d with "
-            "PETSc's solver.\n",
-            (int)n, (int)n, own, other);
+    fprintf(
+        table,
+        "\nThe lid-driven cavity of the paper, %d × %d nodes, to 10⁻⁵, ILU(0): %d iterations with\n"
+        "bisai, %d with PETSc's solver.\n",
+        (int)n, (int)n, own, other);
   assert_int_equal(own, iterations);
   assert_int_equal(other, iterations);
   bisai_bcsr_destroy(&matrix);
@@ -351,12 +351,11 @@ static void cavity_takes(int32_t n, int iterations) {
 
 static void the_worst_is_written(void **state) {
   (void)state;
-  fprintf(table,
-          "\n%d rows; all four counts agree in %d of them. The largest differences: L %.1e, U "
-          "%.1e; the largest ‖L U − "
-          "A‖/‖A‖: "
-          "%.1e, PETSc's %.1e.\n",
-          rows, rows_of_equal_counts, worst.lower, worst.upper, worst.ours, worst.theirs);
+  fprintf(
+      table,
+      "\n%d rows; all four counts agree in %d of them. The largest differences: L %.1e, U %.1e;\n"
+      "the largest ‖L U − A‖/‖A‖: %.1e, PETSc's %.1e.\n",
+      rows, rows_of_equal_counts, worst.lower, worst.upper, worst.ours, worst.theirs);
 }
 
 static void petsc_needs_293_iterations_on_the_small_cavity(void **state) {
@@ -370,36 +369,41 @@ static void petsc_needs_623_iterations_on_the_cavity_of_the_paper(void **state) 
 }
 
 static const char heading[] =
-    "# Block ILU: bisai beside PETSc\n\n"
-    "L and U of bisai and of PETSc %d.%d.%d (taken over through public calls by "
-    "`bisai_petsc_factors`) for real "
-    "matrices and the two\n"
-    "cases (cavity 64 × 64, convection–diffusion 20³), in blocks of 2, 3, 4, 5 and 7, ILU(0) and "
-    "ILU(1). Made by\n\n"
-    "```sh\nBISAI_MATRICES=… build/release/tests/test_petsc_factors "
-    "bench/results/petsc-factors.md\n```\n\n"
-    "which fails where a bound is passed: ‖L − L_PETSc‖/‖L‖ and the same of U at most 10⁻¹²·max(1, "
-    "κ/10³), where κ is "
-    "the\n"
-    "largest κ₁ of a pivot block; ‖L U − A‖ on the pattern of L + U at most 10⁻¹³·‖A‖ (Frobenius "
-    "norms). PETSc stores "
-    "the inverses of\n"
-    "the pivots, so that those taken over have been inverted twice and its LU − A contains κ times "
-    "the rounding error: "
-    "there the\n"
-    "bound is 10⁻¹³·max(1, κ/10³).\n\n"
-    "The last four columns count iterations of GMRES(30) to 10⁻⁸ (cavity 10⁻⁵) with the right-hand "
-    "side of the file, "
-    "or b = 1; – is not\n"
-    "converged within %d. The first three are bisai's GMRES with its own factors, with PETSc's "
-    "factors and with "
-    "PETSc's `MatSolve()`; the\n"
-    "fourth is PETSc's whole solver. The worst of each column, and the cavity of the paper, are "
-    "below the table.\n\n"
-    "| matrix | block | block rows | level | κ | L | U | LU − A | PETSc's LU − A | ours | PETSc's "
-    "factors | MatSolve | "
-    "PETSc |\n"
-    "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
+    "# Block ILU: bisai compared with PETSc\n"
+    "\n"
+    "The page compares L and U of bisai with those of PETSc %d.%d.%d (which "
+    "`bisai_petsc_factors` reads\n"
+    "through public calls) for real matrices and the two cases (cavity 64 × 64, "
+    "convection–diffusion\n"
+    "20³), in blocks of 2, 3, 4, 5 and 7, ILU(0) and ILU(1). Made by\n"
+    "\n"
+    "```sh\n"
+    "BISAI_MATRICES=… build/release/tests/test_petsc_factors bench/results/petsc-factors.md\n"
+    "```\n"
+    "\n"
+    "which fails if a bound is exceeded: ‖L − L_PETSc‖/‖L‖ and the same of U at most "
+    "10⁻¹²·max(1, κ/10³),\n"
+    "where κ is the largest κ₁ of a pivot block; ‖L U − A‖ on the pattern of L + U at most "
+    "10⁻¹³·‖A‖\n"
+    "(Frobenius norms). PETSc stores the inverses of the pivots. The pivots that are read "
+    "have therefore\n"
+    "been inverted twice, and PETSc's LU − A contains κ times the rounding error. The "
+    "bound for it is\n"
+    "10⁻¹³·max(1, κ/10³).\n"
+    "\n"
+    "The last four columns count iterations of GMRES(30) to 10⁻⁸ (cavity 10⁻⁵) with the "
+    "right-hand side\n"
+    "of the file, or b = 1; – means not converged within %d iterations. The first three "
+    "are bisai's\n"
+    "GMRES with its own factors, with PETSc's factors and with PETSc's `MatSolve()`; the "
+    "fourth is\n"
+    "PETSc's whole solver. The worst values of each column and the cavity of the paper "
+    "follow the table.\n"
+    "\n"
+    "| matrix | block | block rows | level | κ | L | U | LU − A | PETSc's LU − A | ours | "
+    "PETSc's factors | MatSolve | PETSc |\n"
+    "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | "
+    "---: |\n";
 
 int main(int argc, char **argv) {
   const bool slow = argc > 1 && strcmp(argv[1], "slow") == 0;
