@@ -189,10 +189,11 @@ def extraction_of_auto():
     return max(min(of["MC"], of["auto"]) / min(of.values()) for of in times.values())
 
 
-def best_form(size):
-    """Returns the form of block-Jacobi with the fastest set-up of blocks of this size."""
-    forms = [f for f in batches() if f["section"] == "forms" and f["size"] == size]
-    return min((f["setup"], f["what"]) for f in forms if f["what"] != "cublas")[1]
+def setup_of_inverse(size):
+    """Returns the time of a set-up of inverses of this size over that of the fastest form."""
+    found = [f for f in batches() if f["section"] == "forms" and f["size"] == size]
+    times = {f["what"]: f["setup"] for f in found if f["what"] != "cublas"}
+    return times["inverse"] / min(times.values())
 
 
 def gain_of_adaptive(size):

@@ -49,7 +49,6 @@ BY_HAND = {
 # files that do not begin with the name of their page
 OWNERS = {
     "h200-redesign-pairs.json": "redesign",
-    "h200-cavity-residuals.png": "h200-device",
     **{f"h200-batches-{commit}.json": "redesign" for commit in ("8e53d93", "f09b8d6")},
     **{f"h200-device-{commit}.json": "redesign" for commit in ("8e53d93", "f09b8d6")},
 }
