@@ -297,6 +297,10 @@ static __device__ __forceinline__ bool bsi_decompose_spread(int m, double *tile,
     if (p + BSI_PANEL < m) bsi_take_panel<N, 1, FORM>(p + BSI_PANEL, tile, a, own);
     bsi_turn<N>(a);
   }
+  /* Where values are not finite, rows beyond the block may have been pivots, and two rows have the
+   * same step. */
+  order[lane] = lane;
+  __syncwarp();
   order[own->step] = lane;
   __syncwarp();
   return !__any_sync(BSI_FULL_WARP, own->scale == 0.0);
