@@ -12,8 +12,8 @@
 
 #ifdef MADV_HUGEPAGE
 
-/* Arrays that lie in huge pages, and these pages. Linux uses them where it is asked to. A set-up
- * then waits for a hundredth of the page faults. */
+/* The bytes of a huge page, and the least bytes of an array that asks for such pages. Linux uses
+ * them where it is asked to. A set-up then waits for a hundredth of the page faults. */
 enum { HUGE_PAGE = 1 << 21, LEAST_HUGE = 2 * HUGE_PAGE };
 
 /* A part of a page at the end of the array stays in small pages, and takes no more memory. */
