@@ -48,8 +48,8 @@ struct share {
   int height;
 };
 
-/* Blocks that the warps of a launch take at once, one after another: the warp of number `unit`
- * takes unit `unit`, then those that are a whole grid further. */
+/* A unit is the blocks that a warp takes at once. The first unit of a warp is its number in the
+ * launch, and the next one is as many units further as the launch has warps. */
 template <int WARPS> __device__ __forceinline__ int32_t first_unit() {
   return static_cast<int32_t>(blockIdx.x) * WARPS + static_cast<int32_t>(threadIdx.x) / BSI_WARP;
 }

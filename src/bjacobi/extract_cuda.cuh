@@ -12,9 +12,8 @@
 
 /* Returns the first block of block row i that reaches scalar column `column`. In a batch of blocks
  * that is stored as a matrix this is the first one of the row, which is tried before a search.
- * Loads of the columns
- * must not wait for stores to the tile: extraction of blocks of 32 rows takes a quarter longer if
- * they do (commit e1f348f). */
+ * Loads of the columns must not wait for stores to the tile: extraction of blocks of 32 rows takes
+ * a quarter longer if they do (commit e1f348f). */
 static __device__ __forceinline__ int32_t bsi_first_reaching(const bsi_values_job &p, int32_t i,
                                                              int32_t column) {
   const int32_t first = __ldg(p.row_ptr + i), end = __ldg(p.row_ptr + i + 1),
@@ -112,8 +111,8 @@ static __device__ __forceinline__ void bsi_extract_by_sub_warp(const bsi_values_
                                                                const bsi_lane &l, double *tile) {
   const int32_t end = l.start + l.w.m;
   const int working = min(l.w.m, l.w.lanes); /* the number of lanes that copy */
+  /* Each lane finds the bounds of a row, for as many rows at a time as there are lanes. */
 #pragma unroll 1
-  /* of the rows whose bounds the lanes find */
   for (int top = 0; top < l.w.max_rows; top += l.w.lanes) {
     const int32_t own = top + l.w.row;
     int32_t low = 0, high = 0;

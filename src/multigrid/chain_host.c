@@ -13,9 +13,10 @@
 
 enum {
   BYTES_PER_THREAD = 1 << 18,
-  /* the rows of a matrix that a step computes at a time; what the steps of a chain read between the
-   * first and the last of their rows, at most, so that it stays in the cache of a core */
+  /* of the rows that a step computes at a time */
   TILE_BYTES = 1 << 15,
+  /* of the rows between the first and the last step of a chain, at most: they have to stay in the
+   * cache of a core */
   WINDOW_BYTES = 1 << 19
 };
 

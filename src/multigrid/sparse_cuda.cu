@@ -35,12 +35,14 @@ constexpr double SPARE = 1.1;
 
 using kernel = void (*)(product);
 
-/* NULL: there is no such kernel. The first two are for each side of smoothing. */
+/* The kernels for a shape of blocks. NULL: there is none. `by_rows` and `by_short_rows` have one
+ * for each `side`. */
 struct kernels {
   kernel by_rows[3], by_short_rows[3], by_blocks;
 };
 
-/* D⁻¹ is as large as the blocks of the factor that has always values. */
+/* Kernels smooth only where D⁻¹ is as large as the blocks of A, from the left, or of B, from the
+ * right. */
 template <int H, int M, bool A, bool B> kernels all() {
   kernels k = {};
   k.by_rows[PLAIN] = multiply_rows<H, M, A, B, PLAIN>;
