@@ -207,14 +207,14 @@ static bisai_status try_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_
   const double width = level->product.width, left = values_left(h) / (width * width);
   const int64_t most = (int64_t)fmin(fmax(left, 0.0), INT32_MAX);
   bsi_sparse c = {0};
-  const bisai_status status = ops_of(h)->sparse->multiply_structure(
-      h->context, bsi_restriction_of(level), &level->product, most, &c);
-  if (!status && c.row_ptr) {
-    level->coarse = c;
-    c.places = (bsi_places){0};
-    return bsi_matrix_adopt(h, &c, coarse);
+  bisai_status status = ops_of(h)->sparse->multiply_structure(h->context, bsi_restriction_of(level),
+                                                              &level->product, most, &c);
+  if (status || !c.row_ptr) {
+    bsi_sparse_destroy(h->context, &c);
+    return status;
   }
-  bsi_sparse_destroy(h->context, &c);
+  status = bsi_matrix_adopt(h, &c, coarse);
+  if (!status) level->coarse = c;
   return status;
 }
 
