@@ -15,12 +15,12 @@ BSI_INLINE void bsi_swap(double *a, double *b) {
 }
 
 /* *pivot ← its reciprocal, *smallest ← the smaller of it and the pivot's magnitude. Returns false
- * if the pivot is zero or has no finite reciprocal. */
+ * if the pivot is zero or not finite, or has no finite reciprocal. */
 BSI_INLINE bool bsi_take_pivot(double *pivot, double *smallest) {
   const double magnitude = fabs(*pivot);
   *pivot = 1.0 / *pivot;
   if (magnitude < *smallest) *smallest = magnitude;
-  return magnitude > 0.0 && isfinite(*pivot);
+  return magnitude > 0.0 && isfinite(magnitude) && isfinite(*pivot);
 }
 
 /* a ← L∖U of P a, pivots ← the rows in pivot order, *smallest ← the smallest |pivot|. Returns false

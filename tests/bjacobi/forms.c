@@ -389,6 +389,41 @@ static void blocks_without_any_entry_are_singular(void **state) {
   bisai_bcsr_destroy(&matrix);
 }
 
+/* The last pivot of every form is 2·10³⁰⁸, which fp64 does not have. Its reciprocal would be zero,
+ * and all stored values finite. */
+static void blocks_with_an_infinite_pivot_are_singular(void **state) {
+  (void)state;
+  static const int32_t sizes[] = {2, 8, 11, 20, MOST};
+  for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+    const int32_t m = sizes[k], block_ptr[] = {0, m};
+    int32_t row_ptr[MOST + 1] = {0}, col_idx[MOST * MOST];
+    double values[MOST * MOST];
+    for (int32_t r = 0; r < m; r++) {
+      for (int32_t c = 0; c < m; c++) {
+        col_idx[r * m + c] = c;
+        values[r * m + c] = r >= m - 2 && c >= m - 2 ? 1e308 : r == c;
+      }
+      row_ptr[r + 1] = (r + 1) * m;
+    }
+    values[m * m - 2] = -1e308;
+    const test_bcsr a = {m, m, 1, row_ptr, col_idx, values};
+    bisai_bcsr *matrix = test_bcsr_make(context, &a);
+    char message[128];
+    snprintf(message, sizeof message, "block 0 (rows 0 … %d): the diagonal block is singular",
+             m - 1);
+    for (int form = 0; form < FORMS; form++) {
+      bisai_precond_options options = options_of(NULL, form);
+      options.bjacobi.block_ptr = block_ptr;
+      options.bjacobi.block_count = 1;
+      bisai_precond *precond = NULL;
+      EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK,
+                    bisai_precond_create(context, matrix, &options, &precond));
+      EXPECT_MESSAGE(context, message);
+    }
+    bisai_bcsr_destroy(&matrix);
+  }
+}
+
 /* --- many vectors, threads, updates --- */
 
 static void many_vectors_are_solved_as_one_by_one(void **state) {
@@ -579,6 +614,7 @@ int main(void) {
       cmocka_unit_test(zero_and_rank_deficient_blocks_are_named),
       cmocka_unit_test(blocks_that_only_rounding_makes_regular_are_counted),
       cmocka_unit_test(blocks_without_any_entry_are_singular),
+      cmocka_unit_test(blocks_with_an_infinite_pivot_are_singular),
       cmocka_unit_test(many_vectors_are_solved_as_one_by_one),
       cmocka_unit_test(results_do_not_depend_on_the_number_of_threads),
       cmocka_unit_test(updates_equal_a_fresh_set_up_and_allocate_nothing),
