@@ -22,13 +22,15 @@ typedef enum bisai_cycle {
   BISAI_CYCLE_AUTO = 0,
   /** each level once */
   BISAI_CYCLE_V = 1,
-  /** from each level twice to the next coarser one, but once to the coarsest two if the last one is
-   *  inverted (CPR: once to the coarsest) */
+  /** from each level twice to the next coarser one, but once to the coarsest. If the coarsest is
+   *  inverted and there are four levels or more, once to the level above it too; with `unweighted`
+   *  (CPR) twice */
   BISAI_CYCLE_W = 2,
   /** as W, and the two corrections are combined by two steps of GCR (Notay and Vassilevski 2008).
    *  M then depends on v: the solver must be flexible */
   BISAI_CYCLE_K = 3,
-  /** from level 0 once to level 1, and from there on W */
+  /** from level 0 once to level 1, and from there twice to each next level, but once to the
+   *  coarsest */
   BISAI_CYCLE_VW = 4
 } bisai_cycle;
 
@@ -147,9 +149,9 @@ typedef struct bisai_multigrid_options {
   double ratio;
   /** default BISAI_NODES_AUTO */
   bisai_nodes nodes;
-  /** θ: the coupling of two block rows is strong if it is at least θ times the largest coupling of
-   *  either row, 0 ≤ θ ≤ 1; default 0.25. The coupling is the geometric mean of ‖D_i⁻¹ A_ij‖_F/√bs
-   *  and ‖D_j⁻¹ A_ji‖_F/√bs, each at most 1 */
+  /** θ: the coupling of block rows i and j is strong if it is at least θ times the largest coupling
+   *  of row i and θ times that of row j, 0 ≤ θ ≤ 1; default 0.25. The coupling is the geometric
+   *  mean of ‖D_i⁻¹ A_ij‖_F/√bs and ‖D_j⁻¹ A_ji‖_F/√bs, each at most 1 */
   double strength;
   /** the most levels; default BISAI_MULTIGRID_LEVELS */
   int32_t levels;
@@ -210,7 +212,8 @@ typedef struct bisai_multigrid_report {
   bisai_smoother smoother;
   /** the nodes in use, never AUTO */
   bisai_nodes nodes;
-  /** true if A of creation is symmetric: restriction is then Pᵀ */
+  /** true if A of creation is symmetric: restriction is then Pᵀ. Updates do not change it; see
+   *  bisai_precond_report::symmetry */
   bool symmetric;
   /** true if the coarsest matrix is inverted; false if it is smoothed, because it is too large */
   bool coarsest_inverted;
