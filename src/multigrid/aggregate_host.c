@@ -247,7 +247,7 @@ BSI_INLINE bool join_root(const grouping *g, int32_t i) {
   return false;
 }
 
-/* Steps 4 and 5, and the numbers. */
+/* Steps 3 and 4, and the numbers of the aggregates. */
 BSI_INLINE bool finish(const grouping *g, int32_t i) {
   uint64_t best = 0;
   int32_t at = i;

@@ -13,7 +13,7 @@
 #define SUSPICIOUS 0x1p-33
 /* The largest error of the inverse of a matrix that counts as regular. A singular matrix with
  * rounding errors has an inverse with an error of size 0.01 to 1. */
-#define LARGEST_ERROR 1e-6
+#define SINGULAR_ERROR 1e-6
 
 /* The rounding errors of sums of N terms grow like √N. */
 #define ERRORS_OF_SUMS 4.0
@@ -35,7 +35,7 @@ static bisai_status test_inverse(const bsi_hierarchy *h, bool *good) {
                                               level->residual));
   BSI_TRY(backend->vectors->subtract_from(h->context, n, level->x, level->residual));
   BSI_TRY(ops->norms(h->context, 2, n, vectors, norms));
-  *good = norms[1] <= LARGEST_ERROR * norms[0];
+  *good = norms[1] <= SINGULAR_ERROR * norms[0];
   return BISAI_OK;
 }
 

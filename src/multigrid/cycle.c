@@ -113,7 +113,14 @@ static bisai_status cycle(bsi_hierarchy *h, int l, const double *b, double *from
   if (l == h->count - 1) return solve_coarsest(h, level, b, x);
   bsi_level *coarse = &h->levels[l + 1];
   const int32_t pre = h->setup.options.pre, post = h->setup.options.post;
-  double *before = from && pre == 0 ? from : post > 0 ? level->x : x;
+  double *before;
+  if (from && pre == 0) {
+    before = from; /* the first smoothing does nothing */
+  } else if (post == 0) {
+    before = x; /* the second one does nothing */
+  } else {
+    before = level->x; /* the second one reads this array and writes to x */
+  }
   if (before != from) BSI_TRY(bsi_smooth(h, level, pre, b, from, before));
   const double *left = b;
   if (from || pre > 0) {

@@ -282,10 +282,10 @@ static inline bool bsi_corrects_twice(bisai_cycle cycle, int l) {
   return cycle == BISAI_CYCLE_VW ? l > 1 : cycle != BISAI_CYCLE_V && l > 0;
 }
 
-/* Returns true if the cycle of a hierarchy corrects twice on level l. The coarsest level corrects
- * once. So does the level above it in W, unless that is level 1, if its coarse corrections are
- * exact. Unweighted restrictions need two: the pressures of CPR took 13 iterations instead of 11
- * with one. */
+/* Returns true if the cycle of a hierarchy corrects twice on level l. These correct once: the
+ * coarsest level; and with W, an inverted coarsest matrix and no `unweighted`, the level above it,
+ * unless that is level 1. Unweighted restrictions need two there: the pressures of CPR took 13
+ * iterations instead of 11 with one. */
 static inline bool bsi_level_corrects_twice(const bsi_hierarchy *h, int l) {
   const bisai_multigrid_options *o = &h->setup.options;
   const bool once = o->cycle == BISAI_CYCLE_W && l > 1 && h->dense_inverse && !o->unweighted;
