@@ -43,8 +43,6 @@ typedef struct cpr_state {
   double reserve_seconds, reduce_seconds;
   /* the last update left the first stage as it was */
   bool kept;
-  /* creation has made the values */
-  bool fresh;
 } cpr_state;
 
 static cpr_state *cpr_of(const bisai_precond *m) { return m->state; }
@@ -228,7 +226,6 @@ static bisai_status cpr_setup(bisai_precond *m, const bisai_bcsr *a) {
   BSI_TRY(of_stage(m, bisai_precond_create(m->context, a, &second, &state->second), SECOND_STAGE));
   m->options.factor.permutation = NULL;
   m->options.bjacobi.block_ptr = NULL;
-  state->fresh = true;
   return BISAI_OK;
 }
 
@@ -248,9 +245,6 @@ static bisai_status update_pressure(bisai_precond *m, const bisai_bcsr *a) {
 /* cpr_check_update() has compared the pattern for both stages. */
 static bisai_status cpr_update(bisai_precond *m, const bisai_bcsr *a) {
   cpr_state *state = cpr_of(m);
-  const bool fresh = state->fresh;
-  state->fresh = false;
-  if (fresh) return BISAI_OK;
   state->kept = m->options.cpr.keep_pressure;
   BSI_TRY(update_pressure(m, a));
   if (!state->kept)
@@ -424,6 +418,7 @@ const bsi_precond_ops bsi_precond_cpr = {.options = {&own_options},
                                          .check = cpr_check,
                                          .check_values = cpr_check_values,
                                          .setup = cpr_setup,
+                                         .setup_has_values = true,
                                          .update = cpr_update,
                                          .check_update = cpr_check_update,
                                          .apply = cpr_apply,

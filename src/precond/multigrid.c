@@ -262,7 +262,6 @@ static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
 }
 
 static bisai_status multigrid_update(bisai_precond *m, const bisai_bcsr *a) {
-  if (!m->ready && m->description[0] == '\0') return BISAI_OK; /* creation has the values */
   return bsi_hierarchy_update(a, &multigrid_of(m)->hierarchy);
 }
 
@@ -372,6 +371,7 @@ const bsi_precond_ops bsi_precond_multigrid = {.options = {&own_options, &bsi_sh
                                                .state_size = sizeof(multigrid_state),
                                                .check = multigrid_check,
                                                .setup = multigrid_setup,
+                                               .setup_has_values = true,
                                                .update = multigrid_update,
                                                .check_update = multigrid_check_update,
                                                .check_values = multigrid_check_values,

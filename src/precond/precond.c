@@ -90,7 +90,6 @@ static bisai_status refresh(bisai_precond *m, const bisai_bcsr *matrix) {
   const double start = bsi_now();
   const bisai_status status = m->ops->update ? m->ops->update(m, matrix) : BISAI_OK;
   m->report.values_seconds = bsi_now() - start;
-  m->ready = !status;
   return status;
 }
 
@@ -125,7 +124,8 @@ static bisai_status set_up(bisai_precond *m, const bisai_bcsr *matrix) {
         m->context, (size_t)m->vectors * BSI_VECTORS_AT_ONCE * n, sizeof *m->work);
     if (!m->work) status = BISAI_OUT_OF_MEMORY;
   }
-  if (!status) status = refresh(m, matrix);
+  if (!status && !m->ops->setup_has_values) status = refresh(m, matrix);
+  m->ready = !status;
   m->report.setup_seconds = bsi_now() - start;
   return status;
 }
@@ -215,6 +215,7 @@ bisai_status bsi_precond_update_inside(bisai_precond *m, const bisai_bcsr *matri
   m->report.order_seconds = m->report.factor_seconds = m->report.pattern_seconds = 0.0;
   if (m->factors) status = bsi_factored_update(m, &matrix);
   if (!status) status = refresh(m, matrix);
+  m->ready = !status;
   m->report.setup_seconds = bsi_now() - start;
   if (!status) {
     fill_report(m);

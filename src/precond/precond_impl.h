@@ -40,6 +40,8 @@ typedef struct bsi_precond_ops {
   bisai_status (*check_values)(bisai_precond *, const bisai_bcsr *);
   /* computes the integers and reserves the memory */
   bisai_status (*setup)(bisai_precond *, const bisai_bcsr *);
+  /* `setup` computes the values too: creation does not call `update` */
+  bool setup_has_values;
   /* computes the values from factors that are up to date */
   bisai_status (*update)(bisai_precond *, const bisai_bcsr *);
   /* refuses a matrix of another pattern, for kinds without factors */
