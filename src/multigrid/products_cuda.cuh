@@ -31,6 +31,8 @@ struct product {
   const int32_t *a_ptr, *a_col, *b_ptr, *b_col, *c_ptr, *c_col;
   /* NULL: identity blocks */
   const double *a, *b;
+  /* the factors of identity blocks of A, `inner`² values apart; NULL: 1 */
+  const double *weights;
   double *c;
   /* the places of the products (multigrid/sparse.h) */
   const int32_t *before;
@@ -71,6 +73,11 @@ __device__ __forceinline__ void add_columns(const double (&left)[H * M], const d
   }
 }
 
+/* Returns the factor of identity block p of A. */
+__device__ __forceinline__ double weight_of(const product &s, int32_t p) {
+  return s.weights ? __ldg(s.weights + static_cast<int64_t>(p) * (s.inner * s.inner)) : 1.0;
+}
+
 /* sum ← sum + A_p times what load_factor() gave. The template parameters are its own. */
 template <int H, int M, bool A, bool B>
 __device__ __forceinline__ void add_product(const product &s, int32_t p,
@@ -89,6 +96,10 @@ __device__ __forceinline__ void add_product(const product &s, int32_t p,
 #pragma unroll
       for (int r = 0; r < H; r++) sum[r] += a[r] * right[k];
     }
+  } else if constexpr (B) {
+    const double weight = weight_of(s, p);
+#pragma unroll
+    for (int r = 0; r < H; r++) sum[r] += weight * right[r];
   } else {
 #pragma unroll
     for (int r = 0; r < H; r++) sum[r] += right[r];
@@ -197,25 +208,50 @@ __global__ void __launch_bounds__(BLOCK_THREADS) multiply_short_rows(const produ
                 last = __ldg(s.a_ptr + i + 1);
   int32_t at = __ldg(s.before + i);
   for (int v = 0; v < count * H; v++) sums[v * BLOCK_THREADS] = 0.0;
-  for (int32_t p = __ldg(s.a_ptr + i); p < last; p++) {
-    const int32_t k = __ldg(s.a_col + p), end = __ldg(s.b_ptr + k + 1);
+  int32_t p = __ldg(s.a_ptr + i);
+  /* the row of B that A_p multiplies, and the number of the next such row. They are loaded ahead,
+   * because latency bounds this kernel. */
+  int32_t begin = 0, end = 0, k = 0;
+  if (p < last) {
+    k = __ldg(s.a_col + p);
+    begin = __ldg(s.b_ptr + k);
+    end = __ldg(s.b_ptr + k + 1);
+  }
+  if (p + 1 < last) k = __ldg(s.a_col + p + 1);
+  for (; p < last; p++) {
+    const int32_t next_begin = __ldg(s.b_ptr + k), next_end = __ldg(s.b_ptr + k + 1);
+    if (p + 2 < last) k = __ldg(s.a_col + p + 2);
     double left[B ? H * M : H];
     load_staged<H * M>(s, staged, p, B ? 0 : column * H, left);
-    for (int32_t q = __ldg(s.b_ptr + k); q < end; q++, at++) {
-      double *to = sums + __ldg(s.places + at) * (H * BLOCK_THREADS), sum[H];
-#pragma unroll
-      for (int r = 0; r < H; r++) sum[r] = to[r * BLOCK_THREADS];
-      if constexpr (B) {
-        double right[M];
-        load_factor<H, M, true, true>(s, p, q, column, right);
-        add_columns<H, M>(left, right, sum);
-      } else {
-#pragma unroll
-        for (int r = 0; r < H; r++) sum[r] += left[r];
+    if constexpr (B) {
+      double right[M];
+      int place = 0;
+      if (begin < end) {
+        load_factor<H, M, true, true>(s, p, begin, column, right);
+        place = __ldg(s.places + at);
       }
+      for (int32_t q = begin; q < end; q++, at++) {
+        double *to = sums + place * (H * BLOCK_THREADS), sum[H], next[M];
+        if (q + 1 < end) {
+          load_factor<H, M, true, true>(s, p, q + 1, column, next);
+          place = __ldg(s.places + at + 1);
+        }
 #pragma unroll
-      for (int r = 0; r < H; r++) to[r * BLOCK_THREADS] = sum[r];
+        for (int r = 0; r < H; r++) sum[r] = to[r * BLOCK_THREADS];
+        add_columns<H, M>(left, right, sum);
+#pragma unroll
+        for (int r = 0; r < H; r++) to[r * BLOCK_THREADS] = sum[r];
+#pragma unroll
+        for (int r = 0; r < M; r++) right[r] = next[r];
+      }
+    } else {
+      for (int32_t q = begin; q < end; q++, at++) {
+        double *to = sums + __ldg(s.places + at) * (H * BLOCK_THREADS);
+#pragma unroll
+        for (int r = 0; r < H; r++) to[r * BLOCK_THREADS] += left[r];
+      }
     }
+    begin = next_begin, end = next_end;
   }
   double *to = s.c + (static_cast<int64_t>(first) * s.width + column) * H;
   const auto write = [&](const auto &change) {
@@ -388,8 +424,8 @@ __device__ __forceinline__ double add_value(const product &s, int32_t p, int32_t
                                             double sum) {
   const double *a = s.a + static_cast<int64_t>(p) * s.height * s.inner + r,
                *b = s.b + (static_cast<int64_t>(q) * s.width + c) * s.inner;
-  if (!s.a && !s.b) return sum + (r == c ? 1.0 : 0.0);
-  if (!s.a) return sum + b[r];
+  if (!s.a && !s.b) return sum + (r == c ? weight_of(s, p) : 0.0);
+  if (!s.a) return sum + weight_of(s, p) * b[r];
   if (!s.b) return sum + a[c * s.height];
   for (int k = 0; k < s.inner; k++) sum += a[k * s.height] * b[k];
   return sum;

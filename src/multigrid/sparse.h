@@ -32,6 +32,8 @@ typedef struct bsi_sparse {
   /* NULL: every stored block is the identity */
   double *values;
   bsi_places places;
+  /* the values are those of multiples of the identity */
+  bool multiples;
 } bsi_sparse;
 
 /* Returns the number of values before block `block`. */

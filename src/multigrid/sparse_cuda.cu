@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Values of products of sparse matrices on a device, and matrices of single values. */
 #include <cmath>
+#include <utility>
 
 #include "core/block_sizes.h"
 #include "multigrid/singles_cuda.cuh"
@@ -151,6 +152,7 @@ product product_of(const bsi_sparse *a, const bsi_sparse *b, const bsi_smoothing
   s.a_ptr = a->row_ptr, s.a_col = a->col_idx, s.a = a->values;
   s.b_ptr = b->row_ptr, s.b_col = b->col_idx, s.b = b->values;
   s.c_ptr = c->row_ptr, s.c_col = c->col_idx, s.c = c->values;
+  if (a->multiples) std::swap(s.a, s.weights);
   s.before = c->places.before, s.places = c->places.of;
   if (!smoothing) return s;
   s.t_ptr = smoothing->t->row_ptr, s.t_idx = smoothing->t->col_idx, s.t = smoothing->t->values;

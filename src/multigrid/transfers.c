@@ -136,6 +136,7 @@ static bisai_status balance(bsi_hierarchy *h, bsi_level *level) {
                                .block_size = a->block_size,
                                .tentative = level->tentative.values,
                                .position = level->member_position};
+  level->members.multiples = !level->tentative.values;
   return ops_of(h)->balance->balance(h->context, &weights, &level->members);
 }
 

@@ -75,6 +75,8 @@ struct shape {
   /* blocks of a row within `reach` of the diagonal, and of every `long_every`-th row (0: none) */
   int32_t length, reach, long_length, long_every;
   bool identity;
+  /* every block is a multiple of the identity */
+  bool multiples = false;
 };
 
 void fill(both *m, const shape &s) {
@@ -93,7 +95,13 @@ void fill(both *m, const shape &s) {
                          nullptr, nullptr, nullptr};
   std::vector<double> values;
   if (!s.identity) values = random_vector(bsi_sparse_offset(&m0, m0.blocks));
+  for (size_t v = 0; v < values.size() && s.multiples; v++)
+    if (v % (s.height * s.width) % (s.height + 1) > 0)
+      values[v] = 0.0;
+    else if (v % (s.height * s.width) > 0)
+      values[v] = values[v - s.height - 1];
   m->host = m->device = m0;
+  m->host.multiples = m->device.multiples = s.multiples;
   m->upload(BISAI_BACKEND_HOST, ptr, idx, values);
   m->upload(BISAI_BACKEND_CUDA, ptr, idx, values);
 }
@@ -182,6 +190,18 @@ TEST(products_with_identities_agree_with_the_host) {
     }
     product_agrees(on, identity, right);
   }
+}
+
+TEST(products_with_multiples_of_identities_agree_with_the_host) {
+  const contexts some, small(true);
+  for (const int m : {1, 2, 3, 4, 5, 6, 7, 8, 9, 32})
+    for (const int other : {1, 3, m}) {
+      if (left_out(m)) continue;
+      const shape left = {70, 90, m, m, 3, 10, 40, 30, false, true},
+                  right = {90, 60, m, other, 3, 10, 0, 0, false};
+      product_agrees(some, left, right);
+      product_agrees(small, left, right);
+    }
 }
 
 /* Rows on both sides of what each table holds (16, 64, 256, 896 columns), and rows that are
