@@ -3,6 +3,9 @@
  * vectors whatever the backend. */
 #include "managed.h"
 
+#include <cstdio>
+#include <cstdlib>
+
 #include <cuda_runtime.h>
 
 void *managed_allocate(size_t bytes) {
@@ -12,6 +15,12 @@ void *managed_allocate(size_t bytes) {
   return nullptr;
 }
 
-void managed_release(void *memory) { cudaFree(memory); }
+/* A later call would otherwise report that memory was released twice. */
+void managed_release(void *memory) {
+  const cudaError_t error = cudaFree(memory);
+  if (error == cudaSuccess) return;
+  std::fprintf(stderr, "cannot release device memory: %s\n", cudaGetErrorString(error));
+  std::abort();
+}
 
 void managed_synchronize(void) { cudaDeviceSynchronize(); }

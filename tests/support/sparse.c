@@ -22,6 +22,7 @@ void test_sparse_free_integers(bisai_context *context, int32_t *integers) {
 
 bsi_sparse test_sparse_make(bisai_context *context, bsi_sparse arrays) {
   bsi_sparse m = arrays;
+  m.places = (bsi_places){0}; /* those of `arrays` have one owner */
   m.row_ptr = upload(context, (size_t)m.rows + 1, sizeof *m.row_ptr, arrays.row_ptr);
   m.col_idx = upload(context, (size_t)m.blocks, sizeof *m.col_idx, arrays.col_idx);
   if (arrays.values)
