@@ -69,7 +69,7 @@ static void expect_refused(const char *method, const char *message) {
 }
 
 static json_t *results(const char *line) {
-  char all[1024];
+  char all[1100];
   snprintf(all, sizeof all, "%s --json -", line);
   program p = run(all);
   json_t *root = json_loads(p.out, 0, NULL);

@@ -99,7 +99,7 @@ typedef enum place { NOT_READ, ZERO, APART, IN_Y } place;
 static void expect_relaxation(bisai_context *c, const system_of_rows *s, bool zero, place where) {
   const double alpha = where == NOT_READ ? 0.0 : 0.3, beta = -0.75, *x = zero ? NULL : s->x;
   const size_t bytes = (size_t)(s->n + 1) * sizeof(double);
-  double *expected = malloc(bytes), *nan = malloc(bytes);
+  double *expected = malloc(bytes), *nan = calloc(1, bytes);
   for (int64_t i = 0; i < s->n; i++) nan[i] = NAN;
   double *unread = vector(c, s->n, nan), *y = vector(c, s->n, where == IN_Y ? s->previous : nan);
   const double *previous = where == NOT_READ ? unread
