@@ -135,7 +135,10 @@ typedef struct bisai_multigrid_options {
   int32_t sweeps;
   /** smoothers ISAI, SWEEPS and ILU: the level of fill of their factors; default 0 */
   int32_t level;
-  /** applications of the smoother before the coarse correction; default 1 */
+  /** applications of the smoother before the coarse correction; default 1. `pre` and `post`, and
+   *  each of them times `degree` (CHEBYSHEV), `relax` (ISAI) or `sweeps` (SWEEPS), are at most 10⁶.
+   *  Both are 0 only for a matrix of at most `coarsest` scalar rows: otherwise M would be
+   *  singular */
   int32_t pre;
   /** applications of the smoother after the coarse correction; default 1 */
   int32_t post;

@@ -54,35 +54,6 @@ static PetscErrorCode check_vector(PC pc, Vec v) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Returns true if multigrid only corrects on coarser levels, or does nothing at all. M⁻¹ is then
- * singular, and M⁻¹ r may vanish far from the solution. */
-static bool never_smooths(const bsi_pc *m, const bisai_precond_report *r) {
-  const bisai_multigrid_options *o = &m->options.multigrid;
-  return r->kind == BISAI_PRECOND_MULTIGRID && o->pre == 0 && o->post == 0 &&
-         (r->multigrid.levels > 1 || !r->multigrid.coarsest_inverted);
-}
-
-/* Refuses such cycles in solvers that stop when M⁻¹ r is small. They serve as a part of another
- * preconditioner, and where the solver watches r itself. */
-static PetscErrorCode check_norm(PC pc, KSP ksp, const bisai_precond_report *report) {
-  const bsi_pc *m = pc->data;
-  KSPNormType norm;
-  KSPType type;
-  PetscFunctionBegin;
-  if (!never_smooths(m, report)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPGetNormType(ksp, &norm));
-  PetscCall(KSPGetType(ksp, &type));
-  PetscCheck(
-      norm != KSP_NORM_PRECONDITIONED && norm != KSP_NORM_NATURAL, PetscObjectComm((PetscObject)pc),
-      PETSC_ERR_ARG_INCOMP,
-      "bisai: a cycle with -pc_bisai_mg_pre 0 and -pc_bisai_mg_post 0 never smooths, so that "
-      "its preconditioner is singular, and -ksp_type %s watches the preconditioned residual, "
-      "which may vanish far from the solution: take -ksp_norm_type unpreconditioned (with "
-      "-ksp_pc_side right), or smooth",
-      type);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode bsi_pc_presolve(PC pc, KSP ksp, Vec b, Vec x) {
   bsi_pc *m = pc->data;
   bisai_precond_report report = {.struct_size = sizeof report};
@@ -93,7 +64,6 @@ PetscErrorCode bsi_pc_presolve(PC pc, KSP ksp, Vec b, Vec x) {
   PetscCall(check_vector(pc, x));
   if (!m->precond || bisai_precond_get_report(m->precond, &report) != BISAI_OK)
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(check_norm(pc, ksp, &report));
   PetscCall(KSPGetType(ksp, &type));
   PetscCall(contains(flexible, PETSC_STATIC_ARRAY_LENGTH(flexible), type, &is_flexible));
   PetscCall(contains(symmetric, PETSC_STATIC_ARRAY_LENGTH(symmetric), type, &is_symmetric));

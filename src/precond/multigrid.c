@@ -16,6 +16,8 @@ BSI_DEFINE_WORDS(nodes, BISAI_NODES_LIST, "unknown nodes")
 
 /* The most scalar rows of a dense inverse. */
 enum { MOST_DENSE_ROWS = 2048 };
+/* The most steps of a smoothing. More would run for days, and sums of such products overflow. */
+enum { MOST_STEPS = 1000000 };
 
 typedef struct multigrid_state {
   bsi_hierarchy hierarchy;
@@ -47,17 +49,17 @@ static const bisai_option table[] = {
      .words = smoothers},
     {BSI_PRECOND_OPTION(multigrid.pre), .name = "pre", .key = "pre", .placeholder = "N",
      .petsc = "mg_pre", .help = "smoothings before the coarse correction",
-     .type = BISAI_OPTION_INTEGER, .initial = 1, .maximum = INT32_MAX,
+     .type = BISAI_OPTION_INTEGER, .initial = 1, .maximum = MOST_STEPS,
      .advised = BSI_ADVISED_STEPS},
     {BSI_PRECOND_OPTION(multigrid.post), .name = "post", .key = "post", .placeholder = "N",
      .petsc = "mg_post", .help = "smoothings after it", .type = BISAI_OPTION_INTEGER, .initial = 1,
-     .maximum = INT32_MAX, .advised = BSI_ADVISED_STEPS},
+     .maximum = MOST_STEPS, .advised = BSI_ADVISED_STEPS},
     {BSI_PRECOND_OPTION(multigrid.damping), .name = "damping", .key = "damping", .placeholder = "W",
      .petsc = "mg_damping", .help = "damping of the smoothers jacobi and l1",
      .type = BISAI_OPTION_NUMBER, .initial = 0.8, .maximum = 2.0, .advised = 2.0, .open = true},
     {BSI_PRECOND_OPTION(multigrid.degree), .name = "degree", .key = "degree", .placeholder = "N",
      .petsc = "mg_degree", .help = "degree of chebyshev", .type = BISAI_OPTION_INTEGER,
-     .initial = 2, .minimum = 1, .maximum = INT32_MAX, .advised = BSI_ADVISED_STEPS},
+     .initial = 2, .minimum = 1, .maximum = MOST_STEPS, .advised = BSI_ADVISED_STEPS},
     {BSI_PRECOND_OPTION(multigrid.ratio), .name = "ratio", .key = "ratio", .placeholder = "R",
      .petsc = "mg_ratio", .help = "largest over smallest eigenvalue that chebyshev damps",
      .type = BISAI_OPTION_NUMBER, .initial = 10.0, .minimum = 1.0, .maximum = INFINITY,
@@ -103,10 +105,10 @@ static const bisai_option table[] = {
      .initial = 1, .minimum = 1, .maximum = INT32_MAX, .advised = INT32_MAX},
     {BSI_PRECOND_OPTION(multigrid.relax), .name = "relax", .key = "relax", .petsc = "mg_relax",
      .help = "relaxation sweeps of the smoother isai", .type = BISAI_OPTION_INTEGER,
-     .maximum = INT32_MAX, .advised = BSI_ADVISED_STEPS},
+     .maximum = MOST_STEPS, .advised = BSI_ADVISED_STEPS},
     {BSI_PRECOND_OPTION(multigrid.sweeps), .name = "sweeps", .key = "n", .petsc = "mg_sweeps",
      .help = "sweeps of the smoother sweeps", .type = BISAI_OPTION_INTEGER, .initial = 1,
-     .maximum = INT32_MAX, .advised = BSI_ADVISED_STEPS},
+     .maximum = MOST_STEPS, .advised = BSI_ADVISED_STEPS},
     {BSI_PRECOND_OPTION(multigrid.level), .name = "level", .key = "level", .petsc = "mg_level",
      .help = "level of fill of the smoothers isai, sweeps and ilu", .type = BISAI_OPTION_INTEGER,
      .maximum = INT32_MAX, .advised = INT32_MAX}};
@@ -174,15 +176,50 @@ static bisai_status check_smoother(bisai_context *context, const bisai_precond_o
   return BISAI_OK;
 }
 
+/* Returns the option that says how many steps an application of the smoother has, or NULL. */
+static const bisai_option *steps_option(bisai_smoother smoother) {
+  switch (smoother) {
+  case BISAI_SMOOTHER_AUTO:
+  case BISAI_SMOOTHER_CHEBYSHEV: return option_of("multigrid.degree");
+  case BISAI_SMOOTHER_ISAI: return option_of("multigrid.relax");
+  case BISAI_SMOOTHER_SWEEPS: return option_of("multigrid.sweeps");
+  default: return NULL;
+  }
+}
+
+/* Refuses more steps than there can be, and cycles that never smooth. These map all vectors to
+ * those of the coarse levels, so that M is singular. */
+static bisai_status check_smoothings(bisai_context *context, const bisai_precond_options *options,
+                                     int64_t rows) {
+  const bisai_multigrid_options *o = &options->multigrid;
+  const bisai_option *of_steps = steps_option(o->smoother);
+  const int32_t most = o->pre > o->post ? o->pre : o->post;
+  const int32_t dense =
+      o->coarsest == BISAI_MULTIGRID_COARSEST_AUTO ? BSI_COARSEST_ROWS : o->coarsest;
+  if (of_steps && most * bisai_option_get(of_steps, options) > MOST_STEPS)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "%s %d times %s %.0f: a smoothing has at most %d steps",
+                    most == o->pre ? "pre" : "post", most, of_steps->name,
+                    bisai_option_get(of_steps, options), MOST_STEPS);
+  if (most == 0 && rows > dense)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "pre and post are 0: a cycle that never smooths is singular, unless the "
+                    "matrix is inverted, which has %lld rows, and `coarsest` is %d",
+                    (long long)rows, dense);
+  return BISAI_OK;
+}
+
 static bisai_status multigrid_check(bisai_context *context, const bisai_precond_options *options,
                                     const bisai_bcsr *matrix) {
   const bisai_multigrid_options *o = &options->multigrid;
+  const int64_t rows = (int64_t)matrix->block_rows * matrix->block_size;
   if (matrix->type != BISAI_FP64)
     return bsi_fail(context, BISAI_UNSUPPORTED, "multigrid needs a matrix stored in fp64");
   if ((o->null_vectors != NULL) != (o->null_count > 0))
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "null_count is %d, null_vectors is %s",
                     o->null_count, o->null_vectors ? "given" : "NULL");
-  BSI_TRY(check_vectors(context, o, (int64_t)matrix->block_rows * matrix->block_size));
+  BSI_TRY(check_vectors(context, o, rows));
+  BSI_TRY(check_smoothings(context, options, rows));
   if (o->null_vectors && o->nodes == BISAI_NODES_SCALAR && matrix->block_size > 1)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "nodes scalar: near-null-space vectors go with nodes=block");

@@ -64,6 +64,7 @@ static void choose_levels(fuzz_choices *choices, bisai_multigrid_options *o) {
   if (o->smoother >= BISAI_SMOOTHER_ISAI) o->level = fuzz_pick(choices, 3);
   o->pre = fuzz_pick(choices, 4);
   o->post = fuzz_pick(choices, 4);
+  if (o->pre == 0 && o->post == 0) o->post = 1; /* such cycles are refused */
   o->nodes = (bisai_nodes)fuzz_pick(choices, 3);
   o->strength = strengths[fuzz_pick(choices, 5)];
   o->complexity = limits[fuzz_pick(choices, 4)];

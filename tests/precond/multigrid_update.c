@@ -447,6 +447,63 @@ static void options_out_of_range_are_refused_by_name(void **state) {
   EXPECT_REFUSED(null_count, 1, "null_count is 1, null_vectors is NULL");
 }
 
+/* 65536² steps are 0 in 32 bits. */
+static void more_steps_than_a_million_are_refused_by_name(void **state) {
+  (void)state;
+  enum { MANY = 65536, MOST = 1000000 };
+  static const struct {
+    bisai_smoother smoother;
+    int32_t pre, post, degree, relax, sweeps;
+    const char *message;
+  } cases[] = {
+      {BISAI_SMOOTHER_CHEBYSHEV, MANY, 1, MANY, 0, 1, "pre 65536 times degree 65536"},
+      {BISAI_SMOOTHER_AUTO, 1, MANY, MANY, 0, 1, "post 65536 times degree 65536"},
+      {BISAI_SMOOTHER_CHEBYSHEV, MOST / 2 + 1, 0, 2, 0, 1, "pre 500001 times degree 2"},
+      {BISAI_SMOOTHER_ISAI, 1001, 1, 2, 1000, 1, "pre 1001 times relax 1000"},
+      {BISAI_SMOOTHER_SWEEPS, 1, 1001, 2, 0, 1000, "post 1001 times sweeps 1000"},
+      {BISAI_SMOOTHER_JACOBI, MOST + 1, 1, 2, 0, 1, "pre 1000001"},
+      {BISAI_SMOOTHER_JACOBI, 1, INT32_MAX, 2, 0, 1, "post 2147483647"},
+      {BISAI_SMOOTHER_CHEBYSHEV, 1, 1, MOST + 1, 0, 1, "degree 1000001"},
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    bisai_precond_options o = variant_of(0, NULL);
+    o.multigrid.smoother = cases[k].smoother;
+    o.multigrid.pre = cases[k].pre, o.multigrid.post = cases[k].post;
+    o.multigrid.degree = cases[k].degree;
+    o.multigrid.relax = cases[k].relax;
+    o.multigrid.sweeps = cases[k].sweeps;
+    expect_option_refused(o, cases[k].message);
+  }
+  bisai_bcsr *a = diffusion(context, 0.0);
+  bisai_precond_options o = variant_of(2, NULL);
+  bisai_precond_report r = {.struct_size = sizeof r};
+  o.multigrid.pre = o.multigrid.post = MOST / 2;
+  bisai_precond *m = test_precond_with(context, a, &o);
+  EXPECT_OK(context, bisai_precond_get_report(m, &r));
+  assert_true(r.apply_bytes > (int64_t)MOST * 8 * N);
+  bisai_precond_destroy(&m);
+  bisai_bcsr_destroy(&a);
+}
+
+static void cycles_that_never_smooth_need_an_inverse(void **state) {
+  (void)state;
+  bisai_precond_options o = variant_of(0, NULL);
+  o.multigrid.pre = o.multigrid.post = 0;
+  expect_option_refused(o, "pre and post are 0");
+  o.multigrid.levels = 1;
+  expect_option_refused(o, "pre and post are 0");
+  o.multigrid.coarsest = N - 1;
+  expect_option_refused(o, "which has 576 rows, and `coarsest` is 575");
+  bisai_bcsr *a = diffusion(context, 0.3);
+  for (int k = 0; k < 2; k++) {
+    o.multigrid.coarsest = k ? BISAI_MULTIGRID_COARSEST_AUTO : N;
+    bisai_precond *m = test_precond_with(context, a, &o);
+    assert_true(report_of(context, m).coarsest_inverted);
+    bisai_precond_destroy(&m);
+  }
+  bisai_bcsr_destroy(&a);
+}
+
 static void null_vectors_are_checked(void **state) {
   (void)state;
   double *vectors = test_random_vector((int64_t)N * VECTORS, 3);
@@ -517,6 +574,8 @@ int main(void) {
       cmocka_unit_test(updates_and_applications_allocate_nothing),
       cmocka_unit_test(creation_survives_every_failing_allocation),
       cmocka_unit_test(options_out_of_range_are_refused_by_name),
+      cmocka_unit_test(more_steps_than_a_million_are_refused_by_name),
+      cmocka_unit_test(cycles_that_never_smooth_need_an_inverse),
       cmocka_unit_test(null_vectors_are_checked),
       cmocka_unit_test(options_are_refused_by_other_kinds),
       cmocka_unit_test(matrices_in_narrow_types_are_refused),
