@@ -30,7 +30,8 @@ static PetscErrorCode null_space_id(Mat mat, PetscObjectId *id) {
 }
 
 /* Updates the preconditioner if only values have changed, which keeps the patterns and the
- * workspace. Multigrid is made again for another near-null space. */
+ * workspace. It is made again if an update fails, because the pattern is another one or the values
+ * are no longer symmetric, for example. Multigrid is made again for another near-null space. */
 static PetscErrorCode update_or_create(bsi_pc *m, Mat mat, const bisai_bcsr *matrix,
                                        bisai_status *status) {
   PetscObjectId id;
@@ -41,8 +42,9 @@ static PetscErrorCode update_or_create(bsi_pc *m, Mat mat, const bisai_bcsr *mat
   m->null_space = id;
   if (m->precond) {
     *status = bisai_precond_update(m->precond, matrix);
-    if (*status != BISAI_INVALID_ARGUMENT) PetscFunctionReturn(PETSC_SUCCESS);
-    bisai_precond_destroy(&m->precond); /* the pattern has changed */
+    if (!*status) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PetscInfo(NULL, "bisai: made again: %s\n", bsi_pc_message(m, *status)));
+    bisai_precond_destroy(&m->precond);
   }
   PetscCall(create(m, mat, matrix, status));
   PetscFunctionReturn(PETSC_SUCCESS);

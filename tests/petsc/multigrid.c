@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "cases.h"
+#include "mesh.h"
 #include "petsc_application.h"
 #include "petsc_fixture.h"
 #include "petsc_options.h"
@@ -246,6 +247,39 @@ static void a_failed_update_is_followed_by_a_good_one(void **state) {
   test_bcsr_free(&arrays);
 }
 
+/* Newton's method: the first matrix is symmetric, and convection or the loss of all boundary values
+ * comes later. */
+static void values_that_an_update_refuses_make_a_new_preconditioner(void **state) {
+  (void)state;
+  bisai_bcsr *const matrices[] = {
+      test_bcsr_take(context, test_mesh_diffusion(20, 20, 2, TEST_ZERO_OUTSIDE, 0.0)),
+      test_bcsr_take(context, test_mesh_diffusion(20, 20, 2, TEST_ZERO_OUTSIDE, 0.2)),
+      test_bcsr_take(context, test_mesh_diffusion(20, 20, 2, TEST_FREE, 0.2))};
+  bisai_precond *refusing = make_precond(matrices[0], NULL, 0);
+  EXPECT_STATUS(context, BISAI_NOT_SYMMETRIC, bisai_precond_update(refusing, matrices[1]));
+  bisai_precond_destroy(&refusing);
+  refusing = make_precond(matrices[1], NULL, 0);
+  EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_update(refusing, matrices[2]));
+  bisai_precond_destroy(&refusing);
+  Mat first = test_petsc_mat(matrices[0]);
+  PC pc = test_petsc_pc(first, small_coarsest);
+  MatDestroy(&first);
+  for (int k = 0; k < 3; k++) {
+    Mat mat = test_petsc_mat(matrices[k]);
+    bisai_precond *expected = make_precond(matrices[k], NULL, 0);
+    assert_int_equal(PCSetOperators(pc, mat, mat), 0);
+    MatDestroy(&mat);
+    assert_int_equal(PCSetUp(pc), 0);
+    expect_same_application(pc, expected);
+    bisai_precond_destroy(&expected);
+  }
+  PCDestroy(&pc);
+  for (int k = 0; k < 3; k++) {
+    bisai_bcsr *matrix = matrices[k];
+    bisai_bcsr_destroy(&matrix);
+  }
+}
+
 static PetscErrorCode set_up_quietly(PC pc) {
   PetscPushErrorHandler(PetscReturnErrorHandler, NULL);
   const PetscErrorCode code = PCSetUp(pc);
@@ -345,6 +379,7 @@ int main(void) {
       cmocka_unit_test(solvers_of_petsc_take_multigrid),
       cmocka_unit_test(new_values_are_taken_and_their_matrix_is_kept),
       cmocka_unit_test(a_failed_update_is_followed_by_a_good_one),
+      cmocka_unit_test(values_that_an_update_refuses_make_a_new_preconditioner),
       cmocka_unit_test(near_null_spaces_that_do_not_fit_are_errors),
       cmocka_unit_test(cycles_that_never_smooth_are_refused),
       cmocka_unit_test(options_of_multigrid_are_those_of_the_library),
