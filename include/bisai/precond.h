@@ -240,8 +240,8 @@ BISAI_API bool bisai_precond_kind_needs_code(bisai_precond_kind kind);
 
 /** Sets up a preconditioner: factors, patterns, values and all workspace.
  *  @param matrix   square; read during the call only. MULTIGRID, and BJACOBI with `relax`, read it
- *      in applications too: it must live until the preconditioner is destroyed or updated with
- *      another matrix. The same holds for CPR with such a second stage
+ *      in applications too: it must live until the preconditioner is destroyed, or until an update
+ *      with another matrix has returned BISAI_OK. The same holds for CPR with such a second stage
  *  @param options  NULL: the defaults
  *  @param precond  out; unchanged on failure; free with bisai_precond_destroy()
  *  @retval BISAI_MISSING_DIAGONAL, BISAI_SINGULAR_BLOCK  the message names the block row in the
@@ -272,12 +272,21 @@ BISAI_API bisai_status bisai_precond_create(bisai_context *context, const bisai_
 
 /** Updates the preconditioner for new values on the same pattern. The call factorises the matrix
  *  again and recomputes the values on the patterns of creation. Factors of the caller are not
- *  recomputed: the caller updates them before this call. Allocates nothing. The errors are those
- *  of creation. A call that is refused for its arguments (BISAI_INVALID_ARGUMENT: NULL, another
- *  pattern; BISAI_UNSUPPORTED) leaves the preconditioner unchanged. After a numerical failure,
- *  bisai_precond_apply() returns BISAI_NOT_READY until an update succeeds. Block-Jacobi keeps
+ *  recomputed: the caller updates them before this call. Allocates nothing. Block-Jacobi keeps
  *  its blocks, even if another pattern with the same number of stored blocks would give other
- *  blocks. It only checks that natural diagonal blocks are where they were. */
+ *  blocks. It only checks that natural diagonal blocks are where they were.
+ *
+ *  The errors are those of creation and those below. BISAI_INVALID_ARGUMENT, BISAI_UNSUPPORTED and
+ *  BISAI_NOT_SYMMETRIC leave the preconditioner unchanged. After any other failure
+ *  bisai_precond_apply() returns BISAI_NOT_READY until an update succeeds. A new preconditioner
+ *  may take values that an update refuses.
+ *  @retval BISAI_INVALID_ARGUMENT  NULL, or another pattern
+ *  @retval BISAI_NOT_SYMMETRIC  MULTIGRID that was made for a symmetric A, without `unweighted`,
+ *      and the new values are not symmetric; ISAI: as at creation
+ *  @retval BISAI_SINGULAR_BLOCK  as at creation; or a coarse matrix of MULTIGRID becomes singular,
+ *      for which creation would have reserved memory
+ *  @retval BISAI_INVALID_STRUCTURE  MULTIGRID with the nodes SCALAR, and a value is not zero where
+ *      creation found a zero and left it out */
 BISAI_API bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matrix);
 
 /** Computes z ← M⁻¹ v. Both vectors have n values and must not overlap. Allocates nothing, with

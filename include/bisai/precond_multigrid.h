@@ -120,7 +120,11 @@ enum { BISAI_MULTIGRID_LEVELS = 24, BISAI_MULTIGRID_VECTORS = BISAI_MAX_BLOCK_SI
 enum { BISAI_MULTIGRID_COARSEST_AUTO = -1 };
 
 /** Options of multigrid. Level 0 has the matrix itself, which must live until the preconditioner is
- *  destroyed or updated with another matrix. */
+ *  destroyed, or until an update with another matrix has returned BISAI_OK.
+ *
+ *  Whether A is symmetric is measured (bisai_bcsr_asymmetry()) and decides on the transfers and on
+ *  what AUTO stands for. An update keeps these. It therefore refuses values that are not symmetric
+ *  (BISAI_NOT_SYMMETRIC) if A of creation was symmetric, unless `unweighted` is set. */
 typedef struct bisai_multigrid_options {
   /** default BISAI_CYCLE_AUTO */
   bisai_cycle cycle;
@@ -170,7 +174,9 @@ typedef struct bisai_multigrid_options {
    *  prolongation. This is right for equations in conservation form, whose sum over cells is the
    *  equation of their union, if coefficients jump and diffusion outweighs convection.
    *  Default false: rows are first divided by the sizes of their diagonal blocks, which makes up
-   *  for rows of different scales. CPR: always true, as if it were given */
+   *  for rows of different scales. Nothing then needs a symmetric A, so that updates take all
+   *  values, and the smoother ISAI is made as for other matrices. CPR: always true, as if it were
+   *  given */
   bool unweighted;
   /** bisai_precond_update() keeps the transfers between the levels and the estimates of ρ(D⁻¹A).
    *  The smoothers damp all errors as long as ρ(D⁻¹A) of a level is at most a fifth above the
@@ -222,7 +228,8 @@ typedef struct bisai_multigrid_report {
   bool coarsest_inverted;
   /** the dimension of the null space of the coarsest matrix, which is then inverted but for this
    *  space (pseudo-inverse); 0 if it is regular or not inverted. The same as that of A if the
-   *  near-null-space vectors span the null space of A */
+   *  near-null-space vectors span the null space of A. After an update it may be less, because the
+   *  aggregates are those of creation */
   int32_t coarsest_nullity;
   /** bytes of the matrices and the transfers of all levels but A itself */
   int64_t hierarchy_bytes;

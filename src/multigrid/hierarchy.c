@@ -183,9 +183,9 @@ static bisai_status update_split(bsi_hierarchy *h, const bisai_bcsr *matrix) {
   int32_t lost = -1;
   BSI_TRY(ops_of(h)->sparse->split_values(h->context, matrix, &s, &lost));
   if (lost < 0) return BISAI_OK;
-  return bsi_fail(h->context, BISAI_INVALID_ARGUMENT,
+  return bsi_fail(h->context, BISAI_INVALID_STRUCTURE,
                   "scalar row %d has a value that is not zero where the matrix of creation had a "
-                  "zero: nodes=block takes it",
+                  "zero: nodes=block takes it, and so does a new preconditioner",
                   lost);
 }
 

@@ -24,7 +24,7 @@ typedef struct multigrid_state {
   bisai_precond_options smoother;
   /* A of creation is symmetric: restriction is Pᵀ */
   bool symmetric;
-  /* and so is A of the last update */
+  /* and so is A of the last update, which `unweighted` does not need */
   bool still_symmetric;
 } multigrid_state;
 
@@ -244,7 +244,7 @@ static bisai_precond_options smoother_options(const bisai_precond *m, bisai_smoo
   if (o.kind == BISAI_PRECOND_ISAI) {
     o.isai.power = m->options.multigrid.power;
     o.isai.relax = m->options.multigrid.relax;
-    o.isai.symmetric = multigrid_of(m)->symmetric;
+    o.isai.symmetric = multigrid_of(m)->symmetric && !m->options.multigrid.unweighted;
   }
   if (o.kind == BISAI_PRECOND_SWEEPS) o.sweeps.count = m->options.multigrid.sweeps;
   return o;
@@ -306,17 +306,17 @@ static bisai_status multigrid_check_update(const bisai_precond *m, const bisai_b
   return bsi_hierarchy_check(a, &multigrid_of(m)->hierarchy);
 }
 
-/* Measures the symmetry of A. That of creation decides what R is, and updates ask whether it is
- * still there. */
+/* Measures the symmetry of A. That of creation decides on R, on the smoother and on the cycle, so
+ * that updates must not lose it. A caller of `unweighted` has decided on R, and vouches for
+ * equations that are nearly symmetric. */
 static bisai_status multigrid_check_values(bisai_precond *m, const bisai_bcsr *a) {
   multigrid_state *state = multigrid_of(m);
   const bool creating = state->hierarchy.count == 0;
   bool symmetric = false;
   if (creating || state->symmetric) BSI_TRY(bsi_bcsr_is_symmetric(m->context, a, &symmetric));
-  if (state->symmetric && !symmetric &&
-      state->hierarchy.setup.options.smoother == BISAI_SMOOTHER_ISAI)
+  if (!creating && state->symmetric && !symmetric && !m->options.multigrid.unweighted)
     return bsi_fail(m->context, BISAI_NOT_SYMMETRIC,
-                    "the smoother isai was made for a symmetric matrix, and the new values are not "
+                    "multigrid was made for a symmetric matrix, and the new values are not "
                     "symmetric: a new preconditioner takes them");
   if (creating) state->symmetric = symmetric;
   state->still_symmetric = symmetric;
@@ -345,7 +345,8 @@ static bisai_status multigrid_smaller_copy(const bisai_precond *m, const bisai_b
 static bisai_symmetry multigrid_symmetry(const bisai_precond *m) {
   const bsi_hierarchy *h = &multigrid_of(m)->hierarchy;
   const bisai_multigrid_options *o = &h->setup.options;
-  const bool smoother = h->mirrored || !bsi_smoother_is_nested(h);
+  const bool isai = o->smoother == BISAI_SMOOTHER_ISAI;
+  const bool smoother = !bsi_smoother_is_nested(h) || (h->mirrored && !(isai && o->unweighted));
   return multigrid_of(m)->still_symmetric && o->pre == o->post && smoother ? BISAI_SYMMETRY_VALUES
                                                                            : BISAI_SYMMETRY_NONE;
 }

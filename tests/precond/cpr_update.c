@@ -506,8 +506,8 @@ static void values_that_are_not_finite_fail_until_a_good_update(void **state) {
   }
 }
 
-/* Multigrid measures the symmetry of the pressure matrix at each update. */
-static void a_pressure_matrix_that_loses_its_symmetry_is_refused(void **state) {
+/* The first state of a reservoir may be symmetric, and later ones are not. */
+static void a_pressure_matrix_may_lose_its_symmetry(void **state) {
   (void)state;
   test_bcsr arrays = test_bcsr_grid(NX, NY, 1, 1);
   for (int32_t i = 0; i < arrays.block_rows; i++)
@@ -516,16 +516,20 @@ static void a_pressure_matrix_that_loses_its_symmetry_is_refused(void **state) {
   bisai_bcsr *a = test_bcsr_make(context, &arrays);
   *test_bcsr_block(&arrays, 0, 1) = -0.5;
   bisai_bcsr *b = test_bcsr_take(context, arrays);
-  bisai_precond_options o = bisai_precond_options_default();
-  o.kind = BISAI_PRECOND_CPR;
-  o.multigrid.smoother = BISAI_SMOOTHER_ISAI;
-  o.multigrid.coarsest = 30;
-  bisai_precond *m = test_precond_with(context, a, &o);
-  EXPECT_OK(context, bisai_precond_update(m, a));
-  EXPECT_STATUS(context, BISAI_NOT_SYMMETRIC, bisai_precond_update(m, b));
-  assert_non_null(strstr(bisai_context_error(context), "pressure matrix: "));
-  EXPECT_OK(context, bisai_precond_update(m, a));
-  bisai_precond_destroy(&m);
+  for (int smoother = BISAI_SMOOTHER_AUTO; smoother <= BISAI_SMOOTHER_ILU; smoother++) {
+    bisai_precond_options o = bisai_precond_options_default();
+    o.kind = BISAI_PRECOND_CPR;
+    o.multigrid.smoother = (bisai_smoother)smoother;
+    o.multigrid.coarsest = 30;
+    bisai_precond *m = test_precond_with(context, a, &o);
+    for (int k = 0; k < 2; k++) {
+      EXPECT_OK(context, bisai_precond_update(m, k ? a : b));
+      bisai_precond_report r = {.struct_size = sizeof r};
+      EXPECT_OK(context, bisai_precond_get_report(m, &r));
+      assert_true(r.multigrid.levels > 1 && r.multigrid.symmetric);
+    }
+    bisai_precond_destroy(&m);
+  }
   bisai_bcsr_destroy(&a);
   bisai_bcsr_destroy(&b);
 }
@@ -628,7 +632,7 @@ int main(void) {
       cmocka_unit_test(other_patterns_and_types_are_refused_and_change_nothing),
       cmocka_unit_test(singular_blocks_fail_until_a_good_update),
       cmocka_unit_test(values_that_are_not_finite_fail_until_a_good_update),
-      cmocka_unit_test(a_pressure_matrix_that_loses_its_symmetry_is_refused),
+      cmocka_unit_test(a_pressure_matrix_may_lose_its_symmetry),
       cmocka_unit_test(updates_copy_arrays_of_the_host_once),
       cmocka_unit_test(updates_and_applications_allocate_nothing),
       cmocka_unit_test(creation_survives_every_failing_allocation),
