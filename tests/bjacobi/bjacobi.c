@@ -20,12 +20,6 @@ static bisai_precond *bjacobi_of(bisai_context *c, const bisai_bcsr *matrix) {
   return precond;
 }
 
-static bisai_precond_report report_of(const bisai_precond *precond) {
-  bisai_precond_report report = {.struct_size = sizeof report};
-  EXPECT_OK(context, bisai_precond_get_report(precond, &report));
-  return report;
-}
-
 /* z is the solution of every diagonal block's own system, to 32·bs·eps·κ (see test_block_math). */
 static void expect_applied(const test_bcsr *a, bisai_precond *precond) {
   const int32_t bs = a->block_size;
@@ -193,7 +187,7 @@ static void diagonals_are_found_in_rows_of_any_length(void **state) {
     options.shift = BISAI_SHIFT_IN_BLOCKS;
     bisai_precond *repaired = NULL;
     EXPECT_OK(context, bisai_precond_create(context, others[HOLED], &options, &repaired));
-    const bisai_precond_report report = report_of(repaired);
+    const bisai_precond_report report = test_report_of(context, repaired);
     assert_int_equal(report.repairs, k + 1);
     assert_int_equal(report.first_repair_row, rows[k]);
     EXPECT_OK(context, bisai_precond_update(repaired, others[HOLED]));
@@ -292,7 +286,7 @@ static void fallbacks_and_the_largest_condition_are_reported(void **state) {
     test_bcsr_block(&a, 600, 600)[0] = 1e-8;
     bisai_bcsr *matrix = test_bcsr_make(context, &a);
     bisai_precond *precond = bjacobi_of(context, matrix);
-    bisai_precond_report report = report_of(precond);
+    bisai_precond_report report = test_report_of(context, precond);
     assert_int_equal(report.kind, BISAI_PRECOND_BJACOBI);
     /* without cofactors, which a device does not use here, there is nothing to fall back from */
     assert_int_equal(report.fallbacks, bs <= 5 && !test_on_device() ? 2 : 0);

@@ -125,12 +125,6 @@ static bisai_precond *precond_of(bisai_context *c, const bisai_bcsr *matrix,
   return precond;
 }
 
-static bisai_precond_report report_of(const bisai_precond *precond) {
-  bisai_precond_report report = {.struct_size = sizeof report};
-  EXPECT_OK(context, bisai_precond_get_report(precond, &report));
-  return report;
-}
-
 /* ‖z − D⁻¹v‖₂ ≤ 64 m ε κ₁ ‖z‖₂, of which the reference may have lost as much again; a decomposition
  * with pivoting is backward stable too: ‖D z − v‖₂ ≤ 64 m ε ‖D‖₁ ‖z‖₂ whatever κ₁ is, up to the
  * growth of its elements, which for such blocks is below 16. */
@@ -303,7 +297,7 @@ static void expect_singular(const double *block, int32_t m, bool refused) {
       options.shift = BISAI_SHIFT_IN_BLOCKS;
       options.shift_amount = 0.125;
       precond = precond_of(context, matrix, &options);
-      const bisai_precond_report report = report_of(precond);
+      const bisai_precond_report report = test_report_of(context, precond);
       assert_int_equal(report.repairs, 1);
       assert_int_equal(report.first_repair_row, which);
       /* what is solved with then: D + s I, s = amount·‖rows‖∞, the entries outside of the block
@@ -324,7 +318,7 @@ static void expect_singular(const double *block, int32_t m, bool refused) {
       free(z);
     } else {
       precond = precond_of(context, matrix, &options);
-      const bisai_precond_report report = report_of(precond);
+      const bisai_precond_report report = test_report_of(context, precond);
       assert_int_equal(report.bjacobi.near_singular, 1);
       assert_int_equal(report.bjacobi.near_singular_block, which);
       assert_int_equal(report.repairs, 0);
@@ -474,7 +468,7 @@ static void results_do_not_depend_on_the_number_of_threads(void **state) {
       if (form == 0) options.bjacobi.storage = BISAI_ADAPTIVE;
       bisai_precond *precond = precond_of(c, matrix, &options);
       EXPECT_OK(c, bisai_precond_apply(precond, v, threads == 1 ? first : z));
-      const bisai_precond_report report = report_of(precond);
+      const bisai_precond_report report = test_report_of(context, precond);
       if (threads == 1) expected = report;
       if (threads > 1) assert_memory_equal(first, z, bytes);
       assert_memory_equal(report.bjacobi.by_format, expected.bjacobi.by_format,
@@ -528,7 +522,8 @@ static void updates_equal_a_fresh_set_up_and_allocate_nothing(void **state) {
       if (!test_on_device()) assert_int_equal(atomic_load(&allocator.calls), calls);
       EXPECT_OK(c, bisai_precond_apply(fresh, v, y));
       assert_memory_equal(x, y, bytes);
-      const bisai_precond_report one = report_of(updated), other = report_of(fresh);
+      const bisai_precond_report one = test_report_of(context, updated),
+                                 other = test_report_of(context, fresh);
       assert_memory_equal(one.bjacobi.by_format, other.bjacobi.by_format,
                           sizeof one.bjacobi.by_format);
       assert_true(one.memory_bytes == other.memory_bytes &&
@@ -579,7 +574,7 @@ static void the_description_tells_what_it_is(void **state) {
   bisai_precond *precond = precond_of(context, matrix, &options);
   assert_string_equal(bisai_precond_describe(precond),
                       "bjacobi max=4 form=ght storage=fp11_20, 20 blocks of up to 3 rows");
-  const bisai_precond_report report = report_of(precond);
+  const bisai_precond_report report = test_report_of(context, precond);
   assert_int_equal(report.bjacobi.by_format[BISAI_FP11_20], 20);
   assert_int_equal(report.bjacobi.value_bytes, 20 * 9 * 4);
   /* not known */

@@ -16,8 +16,7 @@ static int32_t *blocks_of(bisai_context *c, const bisai_bcsr *matrix,
                           const bisai_precond_options *options, bisai_precond_report *report) {
   bisai_precond *precond = NULL;
   EXPECT_OK(c, bisai_precond_create(c, matrix, options, &precond));
-  *report = (bisai_precond_report){.struct_size = sizeof *report};
-  EXPECT_OK(c, bisai_precond_get_report(precond, report));
+  *report = test_report_of(c, precond);
   int32_t *start = malloc(((size_t)report->bjacobi.blocks + 1) * sizeof *start);
   EXPECT_OK(c, bisai_precond_get_blocks(precond, start));
   bisai_precond_destroy(&precond);
@@ -194,8 +193,7 @@ static void natural_and_given_blocks_are_taken_as_they_are(void **state) {
     int32_t back[9];
     EXPECT_OK(context, bisai_precond_get_blocks(precond, back));
     assert_memory_equal(back, given[k], ((size_t)counts[k] + 1) * sizeof *back);
-    report = (bisai_precond_report){.struct_size = sizeof report};
-    EXPECT_OK(context, bisai_precond_get_report(precond, &report));
+    report = test_report_of(context, precond);
     assert_int_equal(report.bjacobi.blocks, counts[k]);
     assert_int_equal(report.bjacobi.largest_block, largest[k]);
     assert_int_equal(report.largest_condition_row < counts[k], true);

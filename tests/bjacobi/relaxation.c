@@ -16,12 +16,6 @@ static bisai_precond_options options_of(int32_t relax, double damping) {
   return o;
 }
 
-static bisai_precond_report report_of(const bisai_precond *m) {
-  bisai_precond_report report = {.struct_size = sizeof report};
-  EXPECT_OK(context, bisai_precond_get_report(m, &report));
-  return report;
-}
-
 static double *apply(bisai_precond *m, const double *v) {
   const int64_t n = bisai_precond_rows(m);
   double *z = malloc((size_t)(n + 1) * sizeof *z);
@@ -59,7 +53,7 @@ static void expect_sweeps(const test_bcsr *arrays, const bisai_precond_options *
   const int64_t ld = n + 3;
   bisai_bcsr *matrix = test_bcsr_make(context, arrays);
   bisai_precond *m = test_precond_with(context, matrix, o);
-  const bisai_precond_report report = report_of(m);
+  const bisai_precond_report report = test_report_of(context, m);
   int32_t *start = malloc(((size_t)report.bjacobi.blocks + 1) * sizeof *start);
   EXPECT_OK(context, bisai_precond_get_blocks(m, start));
   double *a = test_dense_from_arrays(arrays);
@@ -152,7 +146,7 @@ static void many_sweeps_solve_a_dominant_system(void **state) {
   bisai_precond *m = test_precond_with(context, a, &o);
   double *v = test_random_vector(120, 6), *z = apply(m, v);
   assert_true(test_relative_residual(a, z, v) < 1e-13);
-  assert_true(report_of(m).bjacobi.relax_radius < 0.6);
+  assert_true(test_report_of(context, m).bjacobi.relax_radius < 0.6);
   free(v);
   free(z);
   bisai_precond_destroy(&m);
@@ -172,7 +166,8 @@ static void an_update_reads_the_new_matrix(void **state) {
   bisai_bcsr_destroy(&old);
   double *v = test_random_vector(150, 7), *z = apply(m, v), *expected = apply(fresh, v);
   EXPECT_CLOSE(150, expected, z, 0);
-  EXPECT_NEAR(report_of(fresh).bjacobi.relax_radius, report_of(m).bjacobi.relax_radius, 0);
+  EXPECT_NEAR(test_report_of(context, fresh).bjacobi.relax_radius,
+              test_report_of(context, m).bjacobi.relax_radius, 0);
   free(v), free(z), free(expected);
   bisai_precond_destroy(&m);
   bisai_precond_destroy(&fresh);
@@ -208,7 +203,7 @@ static void a_symmetric_matrix_has_a_symmetric_relaxation(void **state) {
   const bisai_precond_options o = options_of(2, 0.8);
   bisai_precond *m = test_precond_with(context, a, &o);
   double inverse[N][N];
-  assert_int_equal(report_of(m).symmetry, BISAI_SYMMETRY_VALUES);
+  assert_int_equal(test_report_of(context, m).symmetry, BISAI_SYMMETRY_VALUES);
   for (int c = 0; c < N; c++) {
     double v[N] = {0};
     v[c] = 1.0;
@@ -265,7 +260,7 @@ static void the_report_tells_how_errors_change(void **state) {
     bisai_precond *m = test_precond_with(context, a, &o);
     const char *description = bisai_precond_describe(m);
     /* ten power steps leave (1/3)^20 of the smaller eigenvalue in the worst case */
-    EXPECT_NEAR(cases[k].radius, report_of(m).bjacobi.relax_radius, 1e-8);
+    EXPECT_NEAR(cases[k].radius, test_report_of(context, m).bjacobi.relax_radius, 1e-8);
     const char *warning = strstr(description, "relaxation diverges");
     assert_true((cases[k].radius >= 1.0) == (warning != NULL));
     bisai_precond_destroy(&m);
@@ -280,8 +275,8 @@ static void reports_count_the_bytes_of_sweeps(void **state) {
   for (int relax = 0; relax < 3; relax++) {
     const bisai_precond_options o = options_of(relax, 1.0);
     bisai_precond *m = test_precond_with(context, a, &o);
-    bytes[relax] = report_of(m).apply_bytes;
-    if (relax == 0) EXPECT_NEAR(0.0, report_of(m).bjacobi.relax_radius, 0);
+    bytes[relax] = test_report_of(context, m).apply_bytes;
+    if (relax == 0) EXPECT_NEAR(0.0, test_report_of(context, m).bjacobi.relax_radius, 0);
     bisai_precond_destroy(&m);
   }
   /* a sweep reads 298 blocks of 4 values, and more */

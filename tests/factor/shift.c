@@ -280,13 +280,12 @@ static void every_preconditioner_reports_its_repairs(void **state) {
   };
   for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
     bisai_precond *precond = precondition(matrix, cases[c].kind, 1);
-    bisai_precond_report report = {.struct_size = sizeof report};
-    EXPECT_OK(context, bisai_precond_get_report(precond, &report));
+    bisai_precond_report report = test_report_of(context, precond);
     assert_int_equal(report.repairs, 2);
     assert_int_equal(report.first_repair_row, 0);
     assert_string_equal(bisai_precond_describe(precond), cases[c].description);
     EXPECT_OK(context, bisai_precond_update(precond, regular));
-    EXPECT_OK(context, bisai_precond_get_report(precond, &report));
+    report = test_report_of(context, precond);
     assert_int_equal(report.repairs, 0);
     assert_int_equal(report.first_repair_row, -1);
     assert_null(strstr(bisai_precond_describe(precond), "repaired"));

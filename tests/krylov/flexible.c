@@ -193,9 +193,7 @@ static void only_flexible_solvers_take_what_is_not_linear(void **state) {
   for (int i = 0; i < N; i++) b[i] = 1;
   int calls = 0;
   bisai_precond *precond = callback(matrix, true, &calls);
-  bisai_precond_report what = {.struct_size = sizeof what};
-  EXPECT_OK(context, bisai_precond_get_report(precond, &what));
-  assert_true(what.nonlinear);
+  assert_true(test_report_of(context, precond).nonlinear);
   for (int method = BISAI_GMRES; method < BISAI_METHODS; method++) {
     for (int left = 0; left < (method == BISAI_GMRES ? 2 : 1); left++) {
       bisai_solver_options options = bisai_solver_options_default();
@@ -227,8 +225,7 @@ static void only_flexible_solvers_take_what_is_not_linear(void **state) {
   }
   bisai_precond_destroy(&precond);
   precond = callback(matrix, false, &calls);
-  EXPECT_OK(context, bisai_precond_get_report(precond, &what));
-  assert_false(what.nonlinear);
+  assert_false(test_report_of(context, precond).nonlinear);
   bisai_precond_destroy(&precond);
   bisai_bcsr_destroy(&matrix);
 }

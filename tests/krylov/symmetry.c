@@ -21,9 +21,7 @@ static bisai_precond *precond_of(const bisai_bcsr *matrix, bisai_precond_options
 }
 
 static bisai_symmetry symmetry_of(const bisai_precond *precond) {
-  bisai_precond_report report = {.struct_size = sizeof report};
-  EXPECT_OK(context, bisai_precond_get_report(precond, &report));
-  return report.symmetry;
+  return test_report_of(context, precond).symmetry;
 }
 
 static bisai_solver_options cg(void) {

@@ -276,8 +276,7 @@ static void expect_levels(const bisai_bcsr *matrix, bisai_ordering ordering, int
   options.factor.ordering = ordering;
   bisai_precond *precond = NULL;
   EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
-  bisai_precond_report report = {.struct_size = sizeof report};
-  EXPECT_OK(context, bisai_precond_get_report(precond, &report));
+  const bisai_precond_report report = test_report_of(context, precond);
   assert_int_equal(report.factor.lower_levels, levels);
   assert_int_equal(report.factor.upper_levels, levels);
   bisai_precond_destroy(&precond);

@@ -27,14 +27,6 @@ static bisai_precond *make(bisai_context *c, const bisai_bcsr *matrix,
   return precond;
 }
 
-static bisai_precond_report report_of(const bisai_precond *precond) {
-  bisai_precond_report report;
-  memset(&report, 0xff, sizeof report);
-  report.struct_size = sizeof report;
-  EXPECT_OK(context, bisai_precond_get_report(precond, &report));
-  return report;
-}
-
 static test_bcsr random_matrix(int32_t block_size, uint64_t seed) {
   test_shape shape = test_shape_square(ROWS, block_size, seed);
   shape.empty_every = 9;
@@ -239,10 +231,10 @@ static void kinds_without_factors_ignore_it(void **state) {
     options.factor.equilibrate = true;
     bisai_precond *ordered = make(context, matrix, &options);
     assert_string_equal(bisai_precond_describe(plain), bisai_precond_describe(ordered));
-    const bisai_precond_report report = report_of(ordered);
+    const bisai_precond_report report = test_report_of(context, ordered);
     assert_int_equal(report.factor.ordering, BISAI_ORDERING_NATURAL);
     assert_false(report.factor.equilibrated);
-    assert_int_equal(report.memory_bytes, report_of(plain).memory_bytes);
+    assert_int_equal(report.memory_bytes, test_report_of(context, plain).memory_bytes);
     EXPECT_OK(context, bisai_precond_apply(plain, v, x));
     EXPECT_OK(context, bisai_precond_apply(ordered, v, y));
     assert_memory_equal(x, y, sizeof x);
@@ -323,7 +315,7 @@ static void equilibrated_rows_have_largest_values_near_one(void **state) {
                         &values);
       const double largest = magnitude(values, row_ptr[1] * bs * bs);
       assert_true(largest >= 0.25 && largest < 2.0);
-      const bisai_precond_report report = report_of(precond);
+      const bisai_precond_report report = test_report_of(context, precond);
       assert_true(report.factor.equilibrated);
       assert_true(report.factor.smallest_scale < 1e-3 && report.factor.largest_scale > 1e3);
       bisai_precond_destroy(&precond);
@@ -341,7 +333,7 @@ static void equilibration_of_a_diagonal_by_hand(void **state) {
   bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
   options.factor.equilibrate = true;
   bisai_precond *precond = make(context, matrix, &options);
-  const bisai_precond_report report = report_of(precond);
+  const bisai_precond_report report = test_report_of(context, precond);
   EXPECT_NEAR(0.5, report.factor.smallest_scale, 0.0);
   EXPECT_NEAR(2.0, report.factor.largest_scale, 0.0);
   const double v[] = {1.0, 1.0};
@@ -438,7 +430,7 @@ static void extreme_values_do_not_overflow_the_scaling(void **state) {
   bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
   options.factor.equilibrate = true;
   bisai_precond *precond = make(context, matrix, &options);
-  const bisai_precond_report report = report_of(precond);
+  const bisai_precond_report report = test_report_of(context, precond);
   EXPECT_NEAR(0x1p-498, report.factor.smallest_scale, 0.0); /* 1e300 < 2^997: 997 / 2 */
   EXPECT_NEAR(0x1p500, report.factor.largest_scale, 0.0);
   const double v[] = {1e300, 1.0, 0.0};
@@ -475,8 +467,10 @@ static void update_is_a_fresh_creation(void **state) {
     EXPECT_OK(context, bisai_precond_apply(fresh, v, y));
     assert_memory_equal(x, y, sizeof x);
     assert_string_equal(bisai_precond_describe(updated), bisai_precond_describe(fresh));
-    assert_true(report_of(updated).factor.largest_scale == report_of(fresh).factor.largest_scale);
-    assert_int_equal(report_of(updated).factor.profile, report_of(fresh).factor.profile);
+    assert_true(test_report_of(context, updated).factor.largest_scale ==
+                test_report_of(context, fresh).factor.largest_scale);
+    assert_int_equal(test_report_of(context, updated).factor.profile,
+                     test_report_of(context, fresh).factor.profile);
     bisai_precond_destroy(&updated);
     bisai_precond_destroy(&fresh);
     bisai_bcsr_destroy(&first);
@@ -584,9 +578,9 @@ static void threads_do_not_change_a_bit(void **state) {
       options.isai.storage = BISAI_FP32;
       bisai_precond *precond = make(c, matrix, &options);
       EXPECT_OK(c, bisai_precond_apply_many(precond, 2, v, N, threads == 1 ? expected : z, N));
-      if (threads == 1) smallest = report_of(precond).factor.smallest_scale;
+      if (threads == 1) smallest = test_report_of(context, precond).factor.smallest_scale;
       if (threads > 1) assert_memory_equal(z, expected, 2 * N * sizeof *z);
-      assert_true(report_of(precond).factor.smallest_scale == smallest);
+      assert_true(test_report_of(context, precond).factor.smallest_scale == smallest);
       bisai_precond_destroy(&precond);
       bisai_bcsr_destroy(&matrix);
       bisai_context_destroy(&c);
@@ -606,7 +600,7 @@ static void threads_do_not_change_the_memory(void **state) {
     bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
     options.factor.equilibrate = true;
     bisai_precond *precond = make(c, matrix, &options);
-    memory[many] = report_of(precond).memory_bytes;
+    memory[many] = test_report_of(context, precond).memory_bytes;
     bisai_precond_destroy(&precond);
     bisai_bcsr_destroy(&matrix);
     bisai_context_destroy(&c);
@@ -625,7 +619,7 @@ static void the_report_tells_what_the_ordering_does(void **state) {
   bisai_bcsr *regular = test_bcsr_take(context, grid);
   bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
   bisai_precond *natural = make(context, regular, &options);
-  bisai_precond_report report = report_of(natural);
+  bisai_precond_report report = test_report_of(context, natural);
   assert_int_equal(report.factor.ordering, BISAI_ORDERING_NATURAL);
   assert_int_equal(report.factor.lower_levels, 23);
   assert_int_equal(report.factor.upper_levels, 23);
@@ -643,7 +637,7 @@ static void the_report_tells_what_the_ordering_does(void **state) {
   options.factor.ordering = BISAI_ORDERING_RCM;
   options.factor.equilibrate = true;
   bisai_precond *ordered = make(context, matrix, &options);
-  report = report_of(ordered);
+  report = test_report_of(context, ordered);
   assert_int_equal(report.factor.ordering, BISAI_ORDERING_RCM);
   assert_true(report.factor.natural_bandwidth > 40 && report.factor.bandwidth <= 6);
   assert_true(report.factor.profile < 80 * 6 && report.factor.natural_profile > 80 * 10);
@@ -679,14 +673,14 @@ static void messages_name_the_callers_rows(void **state) {
   EXPECT_MESSAGE(context, "block row 19: the diagonal block is singular");
   options.shift = BISAI_SHIFT_IN_BLOCKS;
   precond = make(context, matrix, &options);
-  assert_int_equal(report_of(precond).first_repair_row, 19);
+  assert_int_equal(test_report_of(context, precond).first_repair_row, 19);
   bisai_precond_destroy(&precond);
   bisai_bcsr_destroy(&matrix);
   options.shift = BISAI_SHIFT_NONE;
   for (int v = 0; v < 9; v++) block[v] = v % 4 == 0 ? (v == 0 ? 1e7 : 1.0) : 0.0;
   matrix = test_bcsr_make(context, &a);
   precond = make(context, matrix, &options);
-  assert_int_equal(report_of(precond).largest_condition_row, 19);
+  assert_int_equal(test_report_of(context, precond).largest_condition_row, 19);
   bisai_precond_destroy(&precond);
   bisai_bcsr_destroy(&matrix);
   /* a missing diagonal block, and an inverse too small for its storage */

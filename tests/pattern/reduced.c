@@ -20,12 +20,6 @@ static bisai_precond *make(bisai_context *c, const bisai_bcsr *matrix, const bis
   return precond;
 }
 
-static bisai_precond_report report_of(bisai_context *c, const bisai_precond *precond) {
-  bisai_precond_report report = {.struct_size = sizeof report};
-  EXPECT_OK(c, bisai_precond_get_report(precond, &report));
-  return report;
-}
-
 static double frobenius(const double *block, int32_t values) { return test_norm2(values, block); }
 
 /* Steps from i to j in the graph of T that dropping leaves: all pairs, by relaxation. Counts what
@@ -106,7 +100,7 @@ static void expect_case(const test_bcsr *a, int power, double drop, int32_t limi
   bisai_bcsr *matrix = test_bcsr_make(context, a);
   bisai_precond *precond = make(context, matrix, NULL, power, drop, limit);
   const bisai_factors *factors = bisai_precond_factors(precond);
-  const bisai_precond_report report = report_of(context, precond);
+  const bisai_precond_report report = test_report_of(context, precond);
   bisai_precond_report expected = {0};
   expect_reduced(bisai_factors_lower(factors), bisai_precond_lower_inverse(precond), power, drop,
                  limit, &expected.isai.dropped_lower, &expected);
@@ -164,7 +158,7 @@ static void a_general_lower_factor_is_measured_by_its_own_diagonal(void **state)
   bisai_factors *factors = NULL;
   EXPECT_OK(context, bisai_factors_from_matrices(context, lower, upper, &factors));
   bisai_precond *precond = make(context, lower, factors, 1, 0.1, 0);
-  const bisai_precond_report report = report_of(context, precond);
+  const bisai_precond_report report = test_report_of(context, precond);
   assert_int_equal(report.isai.dropped_lower, 2); /* 1 < 10 in row 1; 1 < 2 but 3 ≥ 2 in row 2 */
   assert_int_equal(report.isai.dropped_upper, 0);
   assert_false(stored_at(bisai_precond_lower_inverse(precond), 1, 0));
@@ -187,11 +181,11 @@ static void updates_keep_the_pattern(void **state) {
   bisai_bcsr *second = test_bcsr_make(context, &a);
   bisai_precond *precond = make(context, first, NULL, 2, 0.1, 5),
                 *fresh = make(context, second, NULL, 2, 0.1, 5);
-  const bisai_precond_report before = report_of(context, precond),
-                             other = report_of(context, fresh);
+  const bisai_precond_report before = test_report_of(context, precond),
+                             other = test_report_of(context, fresh);
   assert_true(other.isai.dropped_lower > before.isai.dropped_lower);
   EXPECT_OK(context, bisai_precond_update(precond, second));
-  const bisai_precond_report after = report_of(context, precond);
+  const bisai_precond_report after = test_report_of(context, precond);
   assert_int_equal(after.isai.blocks, before.isai.blocks);
   assert_int_equal(after.isai.dropped_lower, before.isai.dropped_lower);
   assert_int_equal(after.isai.dropped_upper, before.isai.dropped_upper);
@@ -217,7 +211,7 @@ static void threads_give_the_same_pattern_and_report(void **state) {
   for (int t = 0; t < 2; t++) {
     bisai_bcsr *matrix = test_bcsr_make(contexts[t], &a);
     precond[t] = make(contexts[t], matrix, NULL, 3, 0.15, 3);
-    report[t] = report_of(contexts[t], precond[t]);
+    report[t] = test_report_of(contexts[t], precond[t]);
     bisai_bcsr_arrays(bisai_precond_lower_inverse(precond[t]), NULL, NULL, &values[t]);
     bisai_bcsr_destroy(&matrix);
   }

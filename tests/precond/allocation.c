@@ -279,8 +279,7 @@ static void update_apply_and_solve_allocate_nothing(void **state) {
     bisai_solver_report report = {.struct_size = sizeof report};
     EXPECT_OK(context, bisai_solver_solve(made.solver, second, made.precond, b, x, &report));
     assert_int_equal(report.reason, BISAI_REASON_CONVERGED);
-    bisai_precond_report precond_report = {.struct_size = sizeof precond_report};
-    EXPECT_OK(context, bisai_precond_get_report(made.precond, &precond_report));
+    test_report_of(context, made.precond);
     assert_true(strlen(bisai_precond_describe(made.precond)) > 0);
     assert_int_equal(atomic_load(&allocator.calls), calls);
     allocator.fail_at = 0;

@@ -9,12 +9,6 @@
 #include "flow.h"
 #include "systems.h"
 
-static bisai_precond_report report_of(bisai_context *c, const bisai_precond *m) {
-  bisai_precond_report r = {.struct_size = sizeof r};
-  EXPECT_OK(c, bisai_precond_get_report(m, &r));
-  return r;
-}
-
 /* The pressure matrices of some hundred rows have several levels. */
 static bisai_precond_options cpr(bisai_second second) {
   bisai_precond_options o = bisai_precond_options_default();
@@ -195,8 +189,8 @@ static void the_stages_are_multigrid_and_a_second_kind(void **state) {
       o.cpr.additive = k % 2;
       pieces s = pieces_of(arrays, p, &o, a);
       bisai_precond *m = test_precond_with(context, a, &o);
-      assert_int_equal(report_of(context, m).cpr.pressure, p);
-      assert_true(report_of(context, m).multigrid.levels > 1);
+      assert_int_equal(test_report_of(context, m).cpr.pressure, p);
+      assert_true(test_report_of(context, m).multigrid.levels > 1);
       double *v = test_random_vector(n, 2), *expected = malloc((size_t)n * sizeof *expected),
              *got = malloc((size_t)n * sizeof *got);
       apply_pieces(&s, v, expected);
@@ -239,7 +233,8 @@ static void the_defaults_are_the_documented_ones(void **state) {
   o.multigrid.coarsest = 512;
   bisai_precond *got = test_precond_with(context, a, &o);
   expect_same(expected, got);
-  const bisai_precond_report r = report_of(context, expected), s = report_of(context, got);
+  const bisai_precond_report r = test_report_of(context, expected),
+                             s = test_report_of(context, got);
   assert_true(r.cpr.found && !s.cpr.found);
   assert_int_equal(r.cpr.pressure, s.cpr.pressure);
   assert_int_equal(r.cpr.second, BISAI_SECOND_ILU);
@@ -267,7 +262,7 @@ static void the_cycle_depends_on_the_second_stage_and_on_the_size(void **state) 
     bisai_bcsr *a = test_bcsr_take(context, test_flow(cases[k].nx, 512, 1, 0, 1));
     bisai_precond_options o = cpr(cases[k].second);
     bisai_precond *m = test_precond_with(context, a, &o);
-    assert_int_equal(report_of(context, m).multigrid.cycle, cases[k].cycle);
+    assert_int_equal(test_report_of(context, m).multigrid.cycle, cases[k].cycle);
     bisai_precond_destroy(&m);
     bisai_bcsr_destroy(&a);
   }
@@ -286,7 +281,7 @@ static void applications_are_linear(void **state) {
     bisai_precond_options o = variant_of(k / 2);
     o.cpr.additive = k % 2;
     bisai_precond *m = test_precond_with(context, a, &o);
-    assert_false(report_of(context, m).nonlinear);
+    assert_false(test_report_of(context, m).nonlinear);
     EXPECT_OK(context, bisai_precond_apply(m, u, mu));
     EXPECT_OK(context, bisai_precond_apply(m, v, mv));
     EXPECT_OK(context, bisai_precond_apply(m, sum, msum));
@@ -335,7 +330,7 @@ static void results_do_not_depend_on_the_number_of_threads(void **state) {
       bisai_precond_options o = variant_of(variant);
       o.cpr.additive = variant == 1;
       bisai_precond *m = test_precond_with(c, a, &o);
-      const bisai_cpr_report r = report_of(c, m).cpr;
+      const bisai_cpr_report r = test_report_of(c, m).cpr;
       if (threads == 1) expected = r;
       assert_memory_equal(r.ellipticity, expected.ellipticity, sizeof r.ellipticity);
       EXPECT_OK(c, bisai_precond_apply(m, v, threads == 1 ? first : z));
@@ -421,7 +416,7 @@ static void conjugate_gradients_refuse_it(void **state) {
   for (int variant = 0; variant < 5; variant++) {
     bisai_precond_options o = variant_of(variant);
     bisai_precond *m = test_precond_with(context, a, &o);
-    assert_int_equal(report_of(context, m).symmetry, BISAI_SYMMETRY_NONE);
+    assert_int_equal(test_report_of(context, m).symmetry, BISAI_SYMMETRY_NONE);
     EXPECT_STATUS(context, BISAI_NOT_SYMMETRIC, solve(BISAI_CG, false, a, m, &r, &residual));
     assert_non_null(strstr(bisai_context_error(context), "cpr"));
     bisai_precond_destroy(&m);
@@ -437,7 +432,7 @@ static void k_cycles_need_a_flexible_solver(void **state) {
   bisai_precond *m = test_precond_with(context, a, &o);
   bisai_solver_report r;
   double residual;
-  assert_true(report_of(context, m).nonlinear);
+  assert_true(test_report_of(context, m).nonlinear);
   for (int method = 0; method < BISAI_METHODS; method++) {
     if (method == BISAI_CG) continue;
     EXPECT_STATUS(context, BISAI_NOT_LINEAR,
@@ -461,8 +456,9 @@ static void the_stages_report_in_the_members_of_their_kinds(void **state) {
     o.cpr.additive = k % 2;
     pieces s = pieces_of(arrays, 1, &o, a);
     bisai_precond *m = test_precond_with(context, a, &o);
-    const bisai_precond_report r = report_of(context, m), first = report_of(context, s.first),
-                               second = report_of(context, s.second);
+    const bisai_precond_report r = test_report_of(context, m),
+                               first = test_report_of(context, s.first),
+                               second = test_report_of(context, s.second);
     const int64_t blocks = test_bcsr_blocks(&arrays);
     assert_int_equal(r.kind, BISAI_PRECOND_CPR);
     assert_int_equal(r.multigrid.levels, first.multigrid.levels);
@@ -481,7 +477,7 @@ static void the_stages_report_in_the_members_of_their_kinds(void **state) {
     assert_true(r.pattern_seconds > 1e-6 && r.values_seconds > 1e-6);
     assert_true(parts <= r.setup_seconds);
     EXPECT_OK(context, bisai_precond_update(m, a));
-    const bisai_precond_report u = report_of(context, m);
+    const bisai_precond_report u = test_report_of(context, m);
     assert_true(u.pattern_seconds == 0.0 && u.values_seconds > 0.0);
     assert_true(u.order_seconds + u.factor_seconds + u.values_seconds <= u.setup_seconds);
     assert_int_equal(r.cpr.weights, BISAI_WEIGHTS_QUASI_IMPES);
@@ -533,8 +529,8 @@ static void the_description_says_everything_once(void **state) {
                                       "1 diagonal block repaired"};
   for (size_t k = 0; k < sizeof words / sizeof *words; k++)
     if (count_of(text, words[k]) != 1) fail_msg("\"%s\" once in: %s", words[k], text);
-  assert_int_equal(report_of(context, m).repairs, 1);
-  assert_int_equal(report_of(context, m).first_repair_row, 5);
+  assert_int_equal(test_report_of(context, m).repairs, 1);
+  assert_int_equal(test_report_of(context, m).first_repair_row, 5);
   bisai_precond_destroy(&m);
   bisai_bcsr_destroy(&a);
 }

@@ -23,12 +23,6 @@ static bisai_precond *make(const bisai_bcsr *a, const bisai_precond_options *o) 
   return m;
 }
 
-static bisai_precond_report report_of(const bisai_precond *m) {
-  bisai_precond_report r = {.struct_size = sizeof r};
-  EXPECT_OK(context, bisai_precond_get_report(m, &r));
-  return r;
-}
-
 static void expect_solved(const bisai_bcsr *a, bisai_precond *m, int32_t most) {
   const int64_t n = bisai_precond_rows(m);
   double *b = test_random_vector(n, 3), *x = calloc((size_t)n, sizeof *x);
@@ -86,7 +80,7 @@ static void expect_handled(test_bcsr arrays, expectation e, int32_t most) {
       o.cpr.additive = additive;
       o.shift = BISAI_SHIFT_IN_BLOCKS;
       bisai_precond *m = make(a, &o);
-      const bisai_cpr_report r = report_of(m).cpr;
+      const bisai_cpr_report r = test_report_of(context, m).cpr;
       assert_int_equal(r.pressure, P);
       assert_int_equal(r.singular_rows, e.singular);
       assert_int_equal(r.reversed_rows, e.reversed);
@@ -196,7 +190,7 @@ static void factors_of_single_equations_change_no_pressure_and_no_count(void **s
       bisai_precond_options o = cpr(BISAI_SECOND_BJACOBI);
       o.shift = BISAI_SHIFT_IN_BLOCKS;
       bisai_precond *m = make(a, &o);
-      const bisai_cpr_report r = report_of(m).cpr;
+      const bisai_cpr_report r = test_report_of(context, m).cpr;
       if (!scaled) expected = r;
       assert_int_equal(r.pressure, P);
       assert_true(r.singular_rows > 0 && r.excluded_rows > 0);
@@ -225,7 +219,7 @@ static void all_cells_may_be_excluded(void **state) {
       o.cpr.weights = zeros;
       alone.kind = kinds[second];
       bisai_precond *m = make(a, &o), *expected = make(a, &alone);
-      const bisai_cpr_report r = report_of(m).cpr;
+      const bisai_cpr_report r = test_report_of(context, m).cpr;
       assert_int_equal(r.pressure, pressure < 0 ? 0 : pressure); /* the first of equal ones */
       assert_int_equal(r.excluded_rows, CELLS);
       assert_int_equal(r.first_excluded_row, 0);
@@ -261,8 +255,8 @@ static void given_weights_only_need_a_direction(void **state) {
     bisai_precond *computed = make(a, &o);
     o.cpr.weights = weights;
     bisai_precond *given = make(a, &o);
-    assert_int_equal(report_of(given).cpr.reversed_rows, CELLS - CELLS / 3);
-    assert_int_equal(report_of(computed).cpr.reversed_rows, 0);
+    assert_int_equal(test_report_of(context, given).cpr.reversed_rows, CELLS - CELLS / 3);
+    assert_int_equal(test_report_of(context, computed).cpr.reversed_rows, 0);
     double *v = test_random_vector((int64_t)CELLS * bs, 1), *x = malloc((size_t)(CELLS * bs) * 8),
            *y = malloc((size_t)(CELLS * bs) * 8), largest = 0.0;
     EXPECT_OK(context, bisai_precond_apply(computed, v, x));
@@ -291,8 +285,8 @@ static void storage_of_the_diagonal_blocks_is_quasi_impes(void **state) {
     bisai_precond *quasi = make(a, &o);
     o.cpr.storage = storage;
     bisai_precond *given = make(a, &o);
-    assert_int_equal(report_of(given).cpr.weights, BISAI_WEIGHTS_TRUE_IMPES);
-    assert_int_equal(report_of(given).cpr.pressure, 0);
+    assert_int_equal(test_report_of(context, given).cpr.weights, BISAI_WEIGHTS_TRUE_IMPES);
+    assert_int_equal(test_report_of(context, given).cpr.pressure, 0);
     double *v = test_random_vector((int64_t)CELLS * bs, 1), *x = malloc((size_t)(CELLS * bs) * 8),
            *y = malloc((size_t)(CELLS * bs) * 8), largest = 0.0;
     EXPECT_OK(context, bisai_precond_apply(quasi, v, x));
@@ -322,7 +316,7 @@ static void a_matrix_without_rows_is_accepted(void **state) {
       bisai_precond *m = make(a, &o);
       EXPECT_OK(context, bisai_precond_update(m, a));
       EXPECT_OK(context, bisai_precond_apply(m, NULL, NULL));
-      assert_true(report_of(m).cpr.ellipticity[0] == 0.0);
+      assert_true(test_report_of(context, m).cpr.ellipticity[0] == 0.0);
       bisai_precond_destroy(&m);
       bisai_bcsr_destroy(&a);
     }
@@ -348,7 +342,7 @@ static void the_smallest_and_the_largest_blocks_are_solved(void **state) {
       bisai_bcsr *a = test_bcsr_take(context, test_flow(12, 10, bs, pressure, 1));
       bisai_precond_options o = cpr((bisai_second)second);
       bisai_precond *m = make(a, &o);
-      assert_int_equal(report_of(m).cpr.pressure, pressure);
+      assert_int_equal(test_report_of(context, m).cpr.pressure, pressure);
       expect_solved(a, m, 40);
       bisai_precond_destroy(&m);
       bisai_bcsr_destroy(&a);

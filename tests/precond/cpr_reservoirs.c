@@ -28,8 +28,7 @@ static outcome solve(const test_bcsr *arrays, const double *b, const bisai_preco
   bisai_bcsr *a = test_bcsr_make(context, arrays);
   bisai_precond *m = NULL;
   EXPECT_OK(context, bisai_precond_create(context, a, o, &m));
-  bisai_precond_report report = {.struct_size = sizeof report};
-  EXPECT_OK(context, bisai_precond_get_report(m, &report));
+  const bisai_precond_report report = test_report_of(context, m);
   double *x = calloc((size_t)n, sizeof *x);
   bisai_solver_options options = bisai_solver_options_default();
   options.gmres.restart = 30;
@@ -193,12 +192,11 @@ static int32_t pressure_of(const test_bcsr *arrays) {
   const bisai_precond_options o = cpr(BISAI_SECOND_BJACOBI);
   bisai_bcsr *a = test_bcsr_make(context, arrays);
   bisai_precond *m = NULL;
-  bisai_precond_report report = {.struct_size = sizeof report};
   EXPECT_OK(context, bisai_precond_create(context, a, &o, &m));
-  EXPECT_OK(context, bisai_precond_get_report(m, &report));
+  const int32_t pressure = test_report_of(context, m).cpr.pressure;
   bisai_precond_destroy(&m);
   bisai_bcsr_destroy(&a);
-  return report.cpr.pressure;
+  return pressure;
 }
 
 /* Conduction makes temperatures as elliptic as pressures, or more so. */

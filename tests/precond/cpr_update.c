@@ -37,12 +37,6 @@ static bisai_precond_options variant_of(int variant) {
   return o;
 }
 
-static bisai_cpr_report report_of(const bisai_precond *m) {
-  bisai_precond_report r = {.struct_size = sizeof r};
-  EXPECT_OK(context, bisai_precond_get_report(m, &r));
-  return r.cpr;
-}
-
 static bisai_bcsr *flow(bisai_context *c, uint64_t seed) {
   return test_bcsr_take(c, test_flow(NX, NY, BS, P, seed));
 }
@@ -175,9 +169,9 @@ static void a_kept_pressure_is_that_of_creation(void **state) {
     alone.kind = BISAI_PRECOND_ILU;
     bisai_precond *m = test_precond_with(context, a, &o),
                   *second = test_precond_with(context, b, &alone);
-    const bisai_cpr_report before = report_of(m);
+    const bisai_cpr_report before = test_report_of(context, m).cpr;
     EXPECT_OK(context, bisai_precond_update(m, b));
-    const bisai_cpr_report after = report_of(m);
+    const bisai_cpr_report after = test_report_of(context, m).cpr;
     assert_memory_equal(&before, &after, sizeof before);
     first_stage(a, v, y);
     EXPECT_OK(context, bisai_bcsr_multiply(b, y, image));
@@ -203,11 +197,11 @@ static void the_unknown_of_creation_stays_the_pressure(void **state) {
   given.cpr.pressure = P;
   bisai_precond *m = test_precond_with(context, a, &o),
                 *expected = test_precond_with(context, a, &given);
-  const bisai_cpr_report before = report_of(m);
+  const bisai_cpr_report before = test_report_of(context, m).cpr;
   assert_int_equal(before.pressure, P);
   EXPECT_OK(context, bisai_precond_update(m, b));
   EXPECT_OK(context, bisai_precond_update(expected, b));
-  const bisai_cpr_report after = report_of(m);
+  const bisai_cpr_report after = test_report_of(context, m).cpr;
   assert_int_equal(after.pressure, P);
   assert_true(after.found);
   assert_memory_equal(before.ellipticity, after.ellipticity, sizeof after.ellipticity);
@@ -231,7 +225,7 @@ static void awkward_cells_are_counted_anew(void **state) {
   o.shift = BISAI_SHIFT_IN_BLOCKS;
   bisai_precond *m = test_precond_with(context, a, &o);
   for (int k = 0; k < 3; k++) {
-    const bisai_cpr_report r = report_of(m);
+    const bisai_cpr_report r = test_report_of(context, m).cpr;
     assert_int_equal(r.singular_rows, k == 1 ? 2 : 0);
     assert_int_equal(r.first_singular_row, k == 1 ? 60 : -1);
     assert_int_equal(r.excluded_rows, k == 1 ? 1 : 0);
@@ -442,8 +436,7 @@ static void expect_failure(const bisai_bcsr *a, const bisai_bcsr *bad, bisai_sta
   bisai_precond *m = test_precond_with(context, a, o), *expected = test_precond_with(context, a, o),
                 *none = NULL;
   double v[N] = {1.0}, z[N];
-  bisai_precond_report before = {.struct_size = sizeof before}, after = before;
-  EXPECT_OK(context, bisai_precond_get_report(m, &before));
+  const bisai_precond_report before = test_report_of(context, m);
   for (int k = 0; k < 2; k++) {
     EXPECT_STATUS(context, status, bisai_precond_update(m, bad));
     if (!strstr(bisai_context_error(context), message))
@@ -451,7 +444,7 @@ static void expect_failure(const bisai_bcsr *a, const bisai_bcsr *bad, bisai_sta
     EXPECT_STATUS(context, BISAI_NOT_READY, bisai_precond_apply(m, v, z));
     EXPECT_STATUS(context, BISAI_NOT_READY, bisai_precond_apply_many(m, 1, v, N, z, N));
   }
-  EXPECT_OK(context, bisai_precond_get_report(m, &after));
+  const bisai_precond_report after = test_report_of(context, m);
   assert_memory_equal(&before.cpr, &after.cpr, sizeof before.cpr); /* of the last good one */
   EXPECT_OK(context, bisai_precond_update(m, a));
   expect_equal(expected, m);

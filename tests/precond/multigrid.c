@@ -20,12 +20,6 @@ static bisai_precond_options multigrid(void) {
   return o;
 }
 
-static bisai_precond_report report_of(bisai_context *c, const bisai_precond *m) {
-  bisai_precond_report r = {.struct_size = sizeof r};
-  EXPECT_OK(c, bisai_precond_get_report(m, &r));
-  return r;
-}
-
 static double dot(int64_t n, const double *x, const double *y) {
   double sum = 0.0;
   for (int64_t i = 0; i < n; i++) sum += x[i] * y[i];
@@ -60,7 +54,7 @@ static void cycles_of_symmetric_matrices_are_symmetric(void **state) {
         if (k / SMOOTHERS / 3) o.multigrid.coarsest = 0; /* smoothed */
         o.multigrid.pre = o.multigrid.post = count;
         bisai_precond *m = test_precond_with(context, a, &o);
-        const bisai_precond_report r = report_of(context, m);
+        const bisai_precond_report r = test_report_of(context, m);
         assert_true(r.multigrid.levels > 2 || (bs == 1 && r.multigrid.levels == 2));
         assert_int_equal(r.multigrid.coarsest_inverted, o.multigrid.coarsest > 0);
         assert_true(r.multigrid.symmetric);
@@ -83,7 +77,7 @@ static void cycles_of_rigid_bodies_are_symmetric_and_definite(void **state) {
     o.multigrid.null_vectors = modes;
     o.multigrid.null_count = 6;
     bisai_precond *m = test_precond_with(context, a, &o);
-    assert_true(report_of(context, m).multigrid.levels > 1);
+    assert_true(test_report_of(context, m).multigrid.levels > 1);
     expect_symmetric(m);
     for (uint64_t seed = 0; seed < 5; seed++) {
       double *x = test_random_vector(N, seed), *y = malloc(N * sizeof *y);
@@ -103,13 +97,13 @@ static void cycles_without_symmetry_say_so(void **state) {
              *b = test_bcsr_take(context, test_mesh_diffusion(9, 8, 2, TEST_ZERO_OUTSIDE, 0.1));
   bisai_precond_options o = multigrid();
   bisai_precond *m = test_precond_with(context, b, &o);
-  assert_false(report_of(context, m).multigrid.symmetric);
-  assert_int_equal(report_of(context, m).symmetry, BISAI_SYMMETRY_NONE);
+  assert_false(test_report_of(context, m).multigrid.symmetric);
+  assert_int_equal(test_report_of(context, m).symmetry, BISAI_SYMMETRY_NONE);
   bisai_precond_destroy(&m);
   o.multigrid.pre = 2;
   m = test_precond_with(context, a, &o);
-  assert_true(report_of(context, m).multigrid.symmetric);
-  assert_int_equal(report_of(context, m).symmetry, BISAI_SYMMETRY_NONE);
+  assert_true(test_report_of(context, m).multigrid.symmetric);
+  assert_int_equal(test_report_of(context, m).symmetry, BISAI_SYMMETRY_NONE);
   bisai_precond_destroy(&m);
   bisai_bcsr_destroy(&a);
   bisai_bcsr_destroy(&b);
@@ -189,7 +183,7 @@ static void k_cycles_are_refused_by_solvers_that_are_not_flexible(void **state) 
   bisai_precond_options o = multigrid();
   o.multigrid.cycle = BISAI_CYCLE_K;
   bisai_precond *m = test_precond_with(context, a, &o);
-  assert_true(report_of(context, m).nonlinear);
+  assert_true(test_report_of(context, m).nonlinear);
   double b[400], x[400];
   for (int i = 0; i < 400; i++) b[i] = 1.0;
   for (int method = 0; method < BISAI_METHODS; method++) {
@@ -308,8 +302,8 @@ static void scalar_nodes_of_lines_make_the_hierarchy_of_the_scalar_matrix(void *
     bisai_precond *expected = test_precond_with(context, scalar, &o);
     o.multigrid.nodes = BISAI_NODES_SCALAR;
     bisai_precond *m = test_precond_with(context, lines, &o);
-    const bisai_multigrid_report r = report_of(context, expected).multigrid,
-                                 s = report_of(context, m).multigrid;
+    const bisai_multigrid_report r = test_report_of(context, expected).multigrid,
+                                 s = test_report_of(context, m).multigrid;
     assert_int_equal(s.levels, r.levels);
     assert_memory_equal(s.rows, r.rows, sizeof r.rows);
     assert_memory_equal(s.blocks, r.blocks, sizeof r.blocks);
@@ -331,8 +325,8 @@ static void nodes_are_chosen_by_the_couplings(void **state) {
   bisai_precond_options o = multigrid();
   bisai_precond *of_lines = test_precond_with(context, lines, &o),
                 *of_points = test_precond_with(context, points, &o);
-  assert_int_equal(report_of(context, of_lines).multigrid.nodes, BISAI_NODES_SCALAR);
-  assert_int_equal(report_of(context, of_points).multigrid.nodes, BISAI_NODES_BLOCK);
+  assert_int_equal(test_report_of(context, of_lines).multigrid.nodes, BISAI_NODES_SCALAR);
+  assert_int_equal(test_report_of(context, of_points).multigrid.nodes, BISAI_NODES_BLOCK);
   assert_non_null(strstr(bisai_precond_describe(of_lines), "nodes=scalar"));
   bisai_precond_destroy(&of_lines);
   bisai_precond_destroy(&of_points);

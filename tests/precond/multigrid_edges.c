@@ -20,12 +20,6 @@ static bisai_precond_options multigrid(int smoother, int32_t coarsest) {
   return o;
 }
 
-static bisai_multigrid_report report_of(const bisai_precond *m) {
-  bisai_precond_report r = {.struct_size = sizeof r};
-  EXPECT_OK(context, bisai_precond_get_report(m, &r));
-  return r.multigrid;
-}
-
 static bisai_precond *make(const bisai_bcsr *a, const bisai_precond_options *o) {
   bisai_precond *m = NULL;
   EXPECT_OK(context, bisai_precond_create(context, a, o, &m));
@@ -101,9 +95,9 @@ static void a_matrix_without_rows_is_accepted(void **state) {
         bisai_precond_options o = multigrid(s, coarsest);
         o.multigrid.nodes = (bisai_nodes)nodes;
         bisai_precond *m = make(a, &o);
-        assert_int_equal(report_of(m).levels, 1);
-        assert_true(report_of(m).operator_complexity == 1.0);
-        assert_true(report_of(m).grid_complexity == 1.0);
+        assert_int_equal(test_report_of(context, m).multigrid.levels, 1);
+        assert_true(test_report_of(context, m).multigrid.operator_complexity == 1.0);
+        assert_true(test_report_of(context, m).multigrid.grid_complexity == 1.0);
         EXPECT_OK(context, bisai_precond_update(m, a));
         EXPECT_OK(context, bisai_precond_apply(m, NULL, NULL));
         bisai_precond_destroy(&m);
@@ -116,8 +110,7 @@ static void small_matrices_are_inverted(void **state) {
   bisai_bcsr *a = test_bcsr_take(context, test_mesh_diffusion(15, 10, 3, TEST_ZERO_OUTSIDE, 0.3));
   bisai_precond_options o = multigrid(0, 1024);
   bisai_precond *m = make(a, &o);
-  bisai_precond_report r = {.struct_size = sizeof r};
-  EXPECT_OK(context, bisai_precond_get_report(m, &r));
+  const bisai_precond_report r = test_report_of(context, m);
   assert_int_equal(r.multigrid.levels, 1);
   assert_true(r.multigrid.coarsest_inverted);
   /* no diagonal block was inverted */
@@ -137,8 +130,9 @@ static void block_diagonal_matrices_are_solved_by_the_smoother(void **state) {
       bisai_bcsr *a = test_bcsr_take(context, block_diagonal(500, bs));
       bisai_precond_options o = multigrid(s, 20);
       bisai_precond *m = make(a, &o);
-      assert_int_equal(report_of(m).levels, 1); /* there is nothing to aggregate */
-      assert_false(report_of(m).coarsest_inverted);
+      assert_int_equal(test_report_of(context, m).multigrid.levels,
+                       1); /* there is nothing to aggregate */
+      assert_false(test_report_of(context, m).multigrid.coarsest_inverted);
       expect_solved_with(a, m, NULL, 2);
       bisai_precond_destroy(&m);
       bisai_bcsr_destroy(&a);
@@ -155,7 +149,7 @@ static void fixed_rows_stay_out(void **state) {
   for (int s = 0; s < SMOOTHERS; s++) {
     bisai_precond_options o = multigrid(s, 20);
     bisai_precond *m = make(a, &o);
-    const bisai_multigrid_report r = report_of(m);
+    const bisai_multigrid_report r = test_report_of(context, m).multigrid;
     assert_true(r.levels > 1);
     assert_true(r.rows[1] <= 20 * 20 / 2); /* none of the 500 */
     expect_solved_with(a, m, NULL, 30);
@@ -257,7 +251,7 @@ static void a_row_with_all_columns_does_not_fill_the_levels(void **state) {
     bisai_bcsr *a = test_bcsr_take(context, constrained_mesh(60, 0.2 * wind));
     bisai_precond_options o = multigrid(0, 200);
     bisai_precond *m = make(a, &o);
-    const bisai_multigrid_report r = report_of(m);
+    const bisai_multigrid_report r = test_report_of(context, m).multigrid;
     assert_int_equal(r.levels, 3);
     assert_true(r.coarsest_inverted);
     /* a matrix of 25 201 blocks takes 300 kB, and those of all levels 1.4 times as much */
@@ -284,8 +278,7 @@ static void products_that_a_long_row_fills_are_not_made(void **state) {
     o.multigrid.null_count = 1;
     bisai_precond *m = NULL;
     EXPECT_OK(own, bisai_precond_create(own, a, &o, &m));
-    bisai_precond_report r = {.struct_size = sizeof r};
-    EXPECT_OK(own, bisai_precond_get_report(m, &r));
+    const bisai_precond_report r = test_report_of(own, m);
     assert_true(r.multigrid.unsmoothed[0] && r.multigrid.coarsest_inverted);
     /* A P with smoothed transfers would have two million blocks of 12 bytes. A device that counts
      * them has room for 256 columns of each row */
@@ -308,7 +301,7 @@ static void levels_without_room_take_transfers_that_are_not_smoothed(void **stat
     bisai_precond_options o = multigrid(0, 20);
     o.multigrid.complexity = 1.225;
     bisai_precond *m = make(a, &o);
-    const bisai_multigrid_report r = report_of(m);
+    const bisai_multigrid_report r = test_report_of(context, m).multigrid;
     assert_true(r.unsmoothed[0] && !r.unsmoothed[r.levels - 1] && r.coarsest_inverted);
     bisai_precond_destroy(&m);
     const int32_t iterations = expect_solved(a, &o, 40);
@@ -325,8 +318,8 @@ static void one_level_and_no_inverse_is_a_smoother(void **state) {
     bisai_precond_options o = multigrid(s, 20);
     o.multigrid.levels = 1;
     bisai_precond *m = make(a, &o);
-    assert_int_equal(report_of(m).levels, 1);
-    assert_false(report_of(m).coarsest_inverted);
+    assert_int_equal(test_report_of(context, m).multigrid.levels, 1);
+    assert_false(test_report_of(context, m).multigrid.coarsest_inverted);
     expect_solved_with(a, m, NULL, 100);
     bisai_precond_destroy(&m);
   }
@@ -340,7 +333,7 @@ static void levels_are_limited(void **state) {
     bisai_precond_options o = multigrid(0, 0);
     o.multigrid.levels = levels;
     bisai_precond *m = make(a, &o);
-    assert_int_equal(report_of(m).levels, levels);
+    assert_int_equal(test_report_of(context, m).multigrid.levels, levels);
     bisai_precond_destroy(&m);
   }
   bisai_bcsr_destroy(&a);
@@ -356,7 +349,7 @@ static void the_complexity_is_limited(void **state) {
       bisai_precond_options o = multigrid(0, 0);
       o.multigrid.complexity = limits[k];
       bisai_precond *m = make(a, &o);
-      const bisai_multigrid_report r = report_of(m);
+      const bisai_multigrid_report r = test_report_of(context, m).multigrid;
       double values = 0.0;
       for (int l = 0; l < r.levels; l++) values += r.blocks[l];
       assert_true(values / r.blocks[0] == r.operator_complexity);
@@ -383,8 +376,7 @@ static void factors_of_a_pattern_that_is_not_symmetric_are_not_either(void **sta
     bisai_precond_options o = multigrid(s, 20);
     o.multigrid.nodes = BISAI_NODES_SCALAR;
     bisai_precond *m = make(a, &o);
-    bisai_precond_report r = {.struct_size = sizeof r};
-    EXPECT_OK(context, bisai_precond_get_report(m, &r));
+    const bisai_precond_report r = test_report_of(context, m);
     assert_true(r.multigrid.symmetric);
     const bool factors = smoothers[s] == BISAI_SMOOTHER_ISAI ||
                          smoothers[s] == BISAI_SMOOTHER_SWEEPS ||
@@ -457,8 +449,7 @@ static void singular_blocks_are_shifted_if_that_is_asked_for(void **state) {
     EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_create(context, matrix, &o, &m));
     o.shift = BISAI_SHIFT_IN_BLOCKS;
     m = make(matrix, &o);
-    bisai_precond_report r = {.struct_size = sizeof r};
-    EXPECT_OK(context, bisai_precond_get_report(m, &r));
+    const bisai_precond_report r = test_report_of(context, m);
     assert_int_equal(r.repairs, 1);
     assert_int_equal(r.first_repair_row, 150);
     bisai_precond_destroy(&m);

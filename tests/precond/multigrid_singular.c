@@ -22,12 +22,6 @@ static bisai_precond_options multigrid(int smoother, int32_t coarsest) {
   return o;
 }
 
-static bisai_multigrid_report report_of(const bisai_precond *m) {
-  bisai_precond_report r = {.struct_size = sizeof r};
-  EXPECT_OK(context, bisai_precond_get_report(m, &r));
-  return r.multigrid;
-}
-
 static bisai_status solve(const bisai_bcsr *a, bisai_precond *m, bool cg, const double *b,
                           double *x, int32_t *iterations) {
   bisai_solver_options options = bisai_solver_options_default();
@@ -58,7 +52,7 @@ static void expect_solved(const bisai_bcsr *a, const bisai_precond_options *o, b
   assert_true(test_relative_residual(a, x, b) <= 2e-8);
   /* x has no large part in the null space */
   assert_true(test_norm2(n, x) <= 100.0 * test_norm2(n, y));
-  assert_int_equal(report_of(m).coarsest_nullity, nullity);
+  assert_int_equal(test_report_of(context, m).multigrid.coarsest_nullity, nullity);
   bisai_precond_destroy(&m);
   free(y), free(b), free(x);
 }
@@ -162,7 +156,7 @@ static void small_components_without_boundary_are_solved(void **state) {
     for (int32_t coarsest = 40; coarsest <= 1000; coarsest += 960) {
       bisai_precond_options o = multigrid(k % SMOOTHERS, coarsest);
       bisai_precond *m = test_precond_with(context, a, &o);
-      assert_true(report_of(m).levels >= (coarsest == 40 ? 3 : 2));
+      assert_true(test_report_of(context, m).multigrid.levels >= (coarsest == 40 ? 3 : 2));
       const int64_t n = bisai_precond_rows(m);
       double *y = test_random_vector(n, 3), *b = malloc((size_t)n * sizeof *b),
              *x = malloc((size_t)n * sizeof *x);
@@ -246,19 +240,19 @@ static void updates_may_end_a_null_space_and_not_begin_one(void **state) {
                  test_bcsr_take(context, test_mesh_diffusion(20, 20, 2, TEST_ZERO_OUTSIDE, 0.0));
   bisai_precond_options o = multigrid(0, 60);
   bisai_precond *m = test_precond_with(context, singular, &o);
-  assert_int_equal(report_of(m).coarsest_nullity, 2);
+  assert_int_equal(test_report_of(context, m).multigrid.coarsest_nullity, 2);
   assert_non_null(strstr(bisai_precond_describe(m), "singular by 2"));
   EXPECT_OK(context, bisai_precond_update(m, regular));
-  assert_int_equal(report_of(m).coarsest_nullity, 0);
+  assert_int_equal(test_report_of(context, m).multigrid.coarsest_nullity, 0);
   EXPECT_OK(context, bisai_precond_update(m, singular));
-  assert_int_equal(report_of(m).coarsest_nullity, 2);
+  assert_int_equal(test_report_of(context, m).multigrid.coarsest_nullity, 2);
   bisai_precond_destroy(&m);
   m = test_precond_with(context, regular, &o);
   EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_update(m, singular));
   assert_non_null(
       strstr(bisai_context_error(context), "new values make the coarsest matrix singular"));
   EXPECT_OK(context, bisai_precond_update(m, regular));
-  assert_int_equal(report_of(m).coarsest_nullity, 0);
+  assert_int_equal(test_report_of(context, m).multigrid.coarsest_nullity, 0);
   bisai_precond_destroy(&m);
   bisai_bcsr_destroy(&singular);
   bisai_bcsr_destroy(&regular);

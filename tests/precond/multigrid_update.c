@@ -30,12 +30,6 @@ static bisai_precond_options variant_of(int variant, const double *vectors) {
   return o;
 }
 
-static bisai_multigrid_report report_of(bisai_context *c, const bisai_precond *m) {
-  bisai_precond_report r = {.struct_size = sizeof r};
-  EXPECT_OK(c, bisai_precond_get_report(m, &r));
-  return r.multigrid;
-}
-
 static bisai_bcsr *diffusion(bisai_context *c, double wind) {
   return test_bcsr_take(c, test_mesh_diffusion(NX, NY, BS, TEST_FIXED_FACE, wind));
 }
@@ -71,7 +65,8 @@ static double *applied(bisai_context *c, bisai_precond *m) {
 
 static void expect_equal(bisai_precond *expected, bisai_precond *got) {
   double *x = applied(context, expected), *y = applied(context, got);
-  const bisai_multigrid_report r = report_of(context, expected), s = report_of(context, got);
+  const bisai_multigrid_report r = test_report_of(context, expected).multigrid,
+                               s = test_report_of(context, got).multigrid;
   assert_memory_equal(x, y, N * sizeof *x);
   assert_string_equal(bisai_precond_describe(expected), bisai_precond_describe(got));
   assert_memory_equal(r.radius, s.radius, sizeof r.radius);
@@ -92,7 +87,7 @@ static void updates_give_the_bits_of_creation(void **state) {
     bisai_bcsr *a = diffusion(context, wind), *b = scaled(context, wind, rows);
     bisai_precond *expected = test_precond_with(context, b, &o),
                   *got = test_precond_with(context, a, &o);
-    assert_true(report_of(context, got).levels > (rows ? 1 : 2));
+    assert_true(test_report_of(context, got).multigrid.levels > (rows ? 1 : 2));
     EXPECT_OK(context, bisai_precond_update(got, b));
     expect_equal(expected, got);
     bisai_precond_destroy(&expected);
@@ -162,9 +157,9 @@ static void kept_transfers_keep_the_estimates_of_the_radius(void **state) {
     o.multigrid.null_count = 0;
     o.multigrid.keep_transfers = k >= VARIANTS;
     bisai_precond *m = test_precond_with(context, a, &o);
-    const bisai_multigrid_report before = report_of(context, m);
+    const bisai_multigrid_report before = test_report_of(context, m).multigrid;
     EXPECT_OK(context, bisai_precond_update(m, b));
-    const bisai_multigrid_report after = report_of(context, m);
+    const bisai_multigrid_report after = test_report_of(context, m).multigrid;
     assert_true(before.radius[0] > 1.0);
     if (o.multigrid.keep_transfers)
       assert_memory_equal(before.radius, after.radius, sizeof before.radius);
@@ -216,9 +211,7 @@ static void kept_estimates_serve_values_that_change_by_a_tenth(void **state) {
 }
 
 static bisai_symmetry symmetry_of(const bisai_precond *m) {
-  bisai_precond_report r = {.struct_size = sizeof r};
-  EXPECT_OK(context, bisai_precond_get_report(m, &r));
-  return r.symmetry;
+  return test_report_of(context, m).symmetry;
 }
 
 /* The smoother and the cycle of a symmetric matrix would not converge. */
@@ -254,7 +247,7 @@ static void values_that_become_symmetric_are_taken(void **state) {
   bisai_precond *m = test_precond_with(context, b, &o);
   for (int k = 0; k < 3; k++) {
     assert_int_equal(symmetry_of(m), BISAI_SYMMETRY_NONE);
-    assert_false(report_of(context, m).symmetric);
+    assert_false(test_report_of(context, m).multigrid.symmetric);
     EXPECT_OK(context, bisai_precond_update(m, k % 2 ? b : a));
   }
   bisai_precond_destroy(&m);
@@ -274,7 +267,7 @@ static void unweighted_multigrid_takes_values_of_any_symmetry(void **state) {
     for (int k = 0; k < 3; k++) {
       const bool symmetric = k % 2 == 0 && o.multigrid.smoother != BISAI_SMOOTHER_ISAI;
       assert_int_equal(symmetry_of(m), symmetric ? BISAI_SYMMETRY_VALUES : BISAI_SYMMETRY_NONE);
-      assert_true(report_of(context, m).symmetric); /* what creation found */
+      assert_true(test_report_of(context, m).multigrid.symmetric); /* what creation found */
       EXPECT_OK(context, bisai_precond_update(m, k % 2 ? a : b));
     }
     bisai_precond_destroy(&m);
@@ -506,11 +499,9 @@ static void more_steps_than_a_million_are_refused_by_name(void **state) {
   }
   bisai_bcsr *a = diffusion(context, 0.0);
   bisai_precond_options o = variant_of(2, NULL);
-  bisai_precond_report r = {.struct_size = sizeof r};
   o.multigrid.pre = o.multigrid.post = MOST / 2;
   bisai_precond *m = test_precond_with(context, a, &o);
-  EXPECT_OK(context, bisai_precond_get_report(m, &r));
-  assert_true(r.apply_bytes > (int64_t)MOST * 8 * N);
+  assert_true(test_report_of(context, m).apply_bytes > (int64_t)MOST * 8 * N);
   bisai_precond_destroy(&m);
   bisai_bcsr_destroy(&a);
 }
@@ -528,7 +519,7 @@ static void cycles_that_never_smooth_need_an_inverse(void **state) {
   for (int k = 0; k < 2; k++) {
     o.multigrid.coarsest = k ? BISAI_MULTIGRID_COARSEST_AUTO : N;
     bisai_precond *m = test_precond_with(context, a, &o);
-    assert_true(report_of(context, m).coarsest_inverted);
+    assert_true(test_report_of(context, m).multigrid.coarsest_inverted);
     bisai_precond_destroy(&m);
   }
   bisai_bcsr_destroy(&a);

@@ -21,15 +21,6 @@ static bisai_precond *precond_of(const bisai_bcsr *matrix, bisai_precond_options
   return precond;
 }
 
-static bisai_precond_report report_of(const bisai_precond *precond) {
-  bisai_precond_report report;
-  memset(&report, 0xff, sizeof report);
-  report.struct_size = sizeof report;
-  EXPECT_OK(context, bisai_precond_get_report(precond, &report));
-  assert_int_equal(report.struct_size, sizeof report);
-  return report;
-}
-
 /* z ← 2 v, counted; fails when told to */
 typedef struct doubler {
   int calls;
@@ -153,7 +144,7 @@ static void reports_hold_what_each_kind_has(void **state) {
   bisai_bcsr *matrix = small_grid(1);
   for (int kind = BISAI_PRECOND_NONE; kind <= BISAI_PRECOND_SWEEPS; kind++) {
     bisai_precond *precond = precond_of(matrix, options_of((bisai_precond_kind)kind));
-    const bisai_precond_report report = report_of(precond);
+    const bisai_precond_report report = test_report_of(context, precond);
     const bool inverts = kind != BISAI_PRECOND_NONE, factored = kind >= BISAI_PRECOND_ILU;
     assert_int_equal(report.kind, kind);
     assert_int_equal(report.factor.blocks, factored ? 82 : 0);
@@ -185,15 +176,15 @@ static void bytes_of_an_application_are_those_of_two_products(void **state) {
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_tridiagonal(10, 1, 2.0, -1.0));
   bisai_precond_options options = options_of(BISAI_PRECOND_ISAI);
   bisai_precond *precond = precond_of(matrix, options);
-  assert_int_equal(report_of(precond).apply_bytes, 2 * (19 * 12 + 4 * 11 + 8 * 20));
+  assert_int_equal(test_report_of(context, precond).apply_bytes, 2 * (19 * 12 + 4 * 11 + 8 * 20));
   bisai_precond_destroy(&precond);
   options.isai.storage = BISAI_FP16;
   precond = precond_of(matrix, options);
-  assert_int_equal(report_of(precond).apply_bytes, 2 * (19 * 6 + 4 * 11 + 8 * 20));
+  assert_int_equal(test_report_of(context, precond).apply_bytes, 2 * (19 * 6 + 4 * 11 + 8 * 20));
   bisai_precond_destroy(&precond);
   options.isai.relax = 1; /* one product more with N and one with T, 9 and 19 blocks in fp64 */
   precond = precond_of(matrix, options);
-  assert_true(report_of(precond).apply_bytes >= 4 * 19 * 6 + (9 + 19) * 12);
+  assert_true(test_report_of(context, precond).apply_bytes >= 4 * 19 * 6 + (9 + 19) * 12);
   bisai_precond_destroy(&precond);
   bisai_bcsr_destroy(&matrix);
 }
@@ -215,8 +206,7 @@ static void memory_is_what_was_allocated(void **state) {
     EXPECT_OK(counted, bisai_precond_create(counted, matrix, &options, &precond));
     const long long held = atomic_load(&allocator.live_bytes) - before;
     const long long slack = 64 * (atomic_load(&allocator.live_blocks) - blocks);
-    bisai_precond_report report = {.struct_size = sizeof report};
-    EXPECT_OK(counted, bisai_precond_get_report(precond, &report));
+    const bisai_precond_report report = test_report_of(counted, precond);
     if (report.memory_bytes > held || report.memory_bytes < held - slack) {
       fail_msg("kind %d: reports %lld bytes, holds %lld in arrays rounded up by at most %lld", kind,
                (long long)report.memory_bytes, held, slack);
@@ -252,7 +242,7 @@ static void callback_is_called_with_its_user_and_size(void **state) {
     assert_true(z[i] == 2.0 * v[i]);
   }
   EXPECT_OK(context, bisai_precond_update(precond, matrix));
-  assert_int_equal(report_of(precond).kind, BISAI_PRECOND_CALLBACK);
+  assert_int_equal(test_report_of(context, precond).kind, BISAI_PRECOND_CALLBACK);
   bisai_precond_destroy(&precond);
   bisai_bcsr_destroy(&matrix);
   free(v);
@@ -298,7 +288,8 @@ static void factors_of_the_caller_are_used_and_left_alone(void **state) {
     EXPECT_OK(context, bisai_precond_apply(own, v, x));
     EXPECT_OK(context, bisai_precond_apply(given, v, y));
     assert_memory_equal(x, y, sizeof x);
-    const bisai_precond_report report = report_of(given), own_report = report_of(own);
+    const bisai_precond_report report = test_report_of(context, given),
+                               own_report = test_report_of(context, own);
     assert_true(report.factor_seconds == 0.0);
     assert_int_equal(report.factor.blocks, 82);
     assert_int_equal(report.isai.blocks, own_report.isai.blocks);
@@ -384,7 +375,8 @@ static void update_equals_a_fresh_set_up_for_every_kind(void **state) {
     EXPECT_OK(context, bisai_precond_apply(updated, v, x));
     EXPECT_OK(context, bisai_precond_apply(fresh, v, y));
     assert_memory_equal(x, y, sizeof x);
-    const bisai_precond_report a = report_of(updated), b = report_of(fresh);
+    const bisai_precond_report a = test_report_of(context, updated),
+                               b = test_report_of(context, fresh);
     assert_true(a.pattern_seconds == 0.0);
     assert_true(a.largest_condition == b.largest_condition &&
                 a.largest_condition_row == b.largest_condition_row);

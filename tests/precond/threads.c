@@ -26,8 +26,7 @@ static void apply(bisai_context *c, const bisai_bcsr *a, const bisai_precond_opt
   EXPECT_OK(c, bisai_precond_create(c, a, o, &precond));
   EXPECT_OK(c, bisai_precond_update(precond, a));
   EXPECT_OK(c, bisai_precond_apply(precond, v, z));
-  report->struct_size = sizeof *report;
-  EXPECT_OK(c, bisai_precond_get_report(precond, report));
+  *report = test_report_of(c, precond);
   bisai_precond_destroy(&precond);
 }
 
@@ -211,9 +210,8 @@ static void the_first_of_equal_blocks_is_named_whoever_finds_it(void **state) {
     bisai_precond *precond = NULL;
     EXPECT_OK(c, bisai_precond_create(c, a, &o, &precond));
     for (int i = 0; i < REPEATS; i++) {
-      bisai_precond_report report = {.struct_size = sizeof report};
       EXPECT_OK(c, bisai_precond_update(precond, a));
-      EXPECT_OK(c, bisai_precond_get_report(precond, &report));
+      const bisai_precond_report report = test_report_of(c, precond);
       first = first && report.largest_condition_row == 0;
       if (kind == BISAI_PRECOND_BJACOBI)
         first = first && report.bjacobi.near_singular == BLOCKS &&

@@ -30,12 +30,6 @@ static bisai_precond *precond_of(bisai_context *c, const bisai_bcsr *matrix,
   return precond;
 }
 
-static bisai_precond_report report_of(const bisai_precond *precond) {
-  bisai_precond_report report = {.struct_size = sizeof report};
-  EXPECT_OK(context, bisai_precond_get_report(precond, &report));
-  return report;
-}
-
 /* The inverses of U's diagonal blocks as a dense matrix. */
 static double *dense_inverse_diagonal(const bisai_factors *factors, int64_t n, int32_t bs) {
   double *dense = calloc((size_t)(n * n), sizeof *dense);
@@ -225,7 +219,8 @@ static void it_takes_half_of_the_inverses(void **state) {
   bisai_precond *half = precond_of(context, matrix, options);
   options.isai.symmetric = false;
   bisai_precond *whole = precond_of(context, matrix, options);
-  const bisai_precond_report of_half = report_of(half), of_whole = report_of(whole);
+  const bisai_precond_report of_half = test_report_of(context, half),
+                             of_whole = test_report_of(context, whole);
   assert_int_equal(of_whole.isai.blocks, 2 * of_half.isai.blocks);
   /* of the one that is not there, besides its indices */
   const int64_t values = 72 * of_half.isai.blocks;
@@ -380,7 +375,7 @@ static void arguments_that_do_not_go_with_it_are_refused(void **state) {
   /* A lower pattern that is given is used; L with diagonal blocks is not the L of L D Lᵀ. */
   options.isai.lower_pattern = lower;
   bisai_precond *precond = precond_of(context, matrix, options);
-  assert_int_equal(bisai_pattern_blocks(lower), report_of(precond).isai.blocks);
+  assert_int_equal(bisai_pattern_blocks(lower), test_report_of(context, precond).isai.blocks);
   bisai_precond_destroy(&precond);
   options.isai.lower_pattern = NULL;
   int32_t l_ptr[] = {0, 1, 3, 5, 7}, l_idx[] = {0, 0, 1, 1, 2, 2, 3}, u_ptr[] = {0, 2, 4, 6, 7},
@@ -398,7 +393,7 @@ static void arguments_that_do_not_go_with_it_are_refused(void **state) {
   EXPECT_OK(context, bisai_factors_create(context, matrix, NULL, &factors));
   options.factor.factors = factors;
   precond = precond_of(context, matrix, options);
-  assert_int_equal(BISAI_SYMMETRY_CALLER, report_of(precond).symmetry);
+  assert_int_equal(BISAI_SYMMETRY_CALLER, test_report_of(context, precond).symmetry);
   bisai_precond_destroy(&precond);
   bisai_factors_destroy(&factors);
   bisai_pattern_destroy(&lower);

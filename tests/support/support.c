@@ -244,3 +244,12 @@ bool test_precond_fails_once(bisai_context *own, test_allocator *allocator, cons
   assert_int_equal(atomic_load(&allocator->live_bytes), bytes);
   return reached;
 }
+
+bisai_precond_report test_report_of(bisai_context *context, const bisai_precond *precond) {
+  bisai_precond_report report;
+  memset(&report, 0xff, sizeof report);
+  report.struct_size = sizeof report;
+  EXPECT_OK(context, bisai_precond_get_report(precond, &report));
+  assert_int_equal(report.struct_size, sizeof report);
+  return report;
+}

@@ -116,6 +116,9 @@ bisai_context *test_context_on(test_allocator *allocator, int threads);
 bool test_precond_fails_once(bisai_context *own, test_allocator *allocator, const bisai_bcsr *a,
                              const bisai_precond_options *o, long long at, bool after);
 
+/* What the preconditioner reports, which sets every member. */
+bisai_precond_report test_report_of(bisai_context *context, const bisai_precond *precond);
+
 /* --- random numbers: a linear congruential generator, the same everywhere --- */
 
 typedef struct test_random {
