@@ -52,20 +52,12 @@ static int setup(void **state) {
   return failed;
 }
 
-static void expect(const char *line, int status, const char *message) {
-  program p = run(line);
-  if (p.status != status || strcmp(p.err, message) != 0)
-    fail_msg("bisai %s\nexit status %d, expected %d\nstderr: %s\nexpected: %s", line, p.status,
-             status, p.err, message);
-  program_free(&p);
-}
-
 /* The message about a METHOD. */
 static void expect_refused(const char *method, const char *message) {
   char line[1024], expected[1024];
   snprintf(line, sizeof line, "solve two_phases.mtx --preconditioner %s", method);
   snprintf(expected, sizeof expected, "bisai: --preconditioner: %s\n", message);
-  expect(line, 2, expected);
+  program_expect(line, 2, expected);
 }
 
 static json_t *results(const char *line) {
@@ -284,21 +276,21 @@ static void faults_of_files_are_named(void **state) {
   write_rows("wide.mtx", 2 * CELLS, 3, ones);
   write_rows("one.mtx", 2 * CELLS, 1, ones);
   write_rows("short.mtx", CELLS, 1, ones);
-  expect("solve two_phases.mtx --preconditioner cpr:weights=wide.mtx", 2,
-         "bisai: wide.mtx: 3 columns; weights= needs 1, a value for each row\n");
-  expect("compare two_phases.mtx --methods ilu,cpr:storage=wide.mtx", 2,
-         "bisai: wide.mtx: 3 columns; storage= needs 2, as many as a block has\n");
-  expect("solve two_phases.mtx --preconditioner cpr:storage=one.mtx", 2,
-         "bisai: one.mtx: 1 column; storage= needs 2, as many as a block has\n");
-  expect("solve two_phases.mtx --preconditioner cpr:weights=short.mtx", 2,
-         "bisai: short.mtx: line 2: a vector of 144 values; 288 are needed\n");
-  expect("solve two_phases.mtx --preconditioner cpr:weights=none.mtx", 2,
-         "bisai: cannot open none.mtx: No such file or directory\n");
+  program_expect("solve two_phases.mtx --preconditioner cpr:weights=wide.mtx", 2,
+                 "bisai: wide.mtx: 3 columns; weights= needs 1, a value for each row\n");
+  program_expect("compare two_phases.mtx --methods ilu,cpr:storage=wide.mtx", 2,
+                 "bisai: wide.mtx: 3 columns; storage= needs 2, as many as a block has\n");
+  program_expect("solve two_phases.mtx --preconditioner cpr:storage=one.mtx", 2,
+                 "bisai: one.mtx: 1 column; storage= needs 2, as many as a block has\n");
+  program_expect("solve two_phases.mtx --preconditioner cpr:weights=short.mtx", 2,
+                 "bisai: short.mtx: line 2: a vector of 144 values; 288 are needed\n");
+  program_expect("solve two_phases.mtx --preconditioner cpr:weights=none.mtx", 2,
+                 "bisai: cannot open none.mtx: No such file or directory\n");
   expect_refused("cpr:weights=", "cpr:weights=: weights must be quasi-impes or a file");
-  expect("solve two_phases.mtx --preconditioner cpr:weights=one.mtx --output one.mtx", 2,
-         "bisai: --output: one.mtx: the same file as weights=\n");
-  expect("compare two_phases.mtx --methods ilu,cpr:storage=s.json --json ./s.json", 2,
-         "bisai: --json: ./s.json: the same file as storage=\n");
+  program_expect("solve two_phases.mtx --preconditioner cpr:weights=one.mtx --output one.mtx", 2,
+                 "bisai: --output: one.mtx: the same file as weights=\n");
+  program_expect("compare two_phases.mtx --methods ilu,cpr:storage=s.json --json ./s.json", 2,
+                 "bisai: --json: ./s.json: the same file as storage=\n");
 }
 
 /* Near-null-space vectors are those of the pressure matrix: a row for each block row. */
@@ -313,8 +305,8 @@ static void null_vectors_of_cpr_are_those_of_the_pressure(void **state) {
                       "pressure.mtx");
   json_decref(root);
   write_rows("all.mtx", 2 * CELLS, 1, constant);
-  expect("solve two_phases.mtx --preconditioner cpr:first=mg:null=all.mtx", 2,
-         "bisai: all.mtx: line 2: a vector of 288 values; 144 are needed\n");
+  program_expect("solve two_phases.mtx --preconditioner cpr:first=mg:null=all.mtx", 2,
+                 "bisai: all.mtx: line 2: a vector of 288 values; 144 are needed\n");
 }
 
 /* The five rows of the matrix are padded to six. */

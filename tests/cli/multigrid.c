@@ -8,14 +8,6 @@
 #include "support/program.h"
 #include "support/support.h"
 
-static void expect(const char *line, int status, const char *message) {
-  program p = run(line);
-  if (p.status != status || strcmp(p.err, message) != 0)
-    fail_msg("bisai %s\nexit status %d, expected %d\nstderr: %s\nexpected: %s", line, p.status,
-             status, p.err, message);
-  program_free(&p);
-}
-
 static json_t *results(const char *line) {
   char all[512];
   snprintf(all, sizeof all, "%s --json -", line);
@@ -62,7 +54,7 @@ static void near_null_vectors_of_a_file_save_iterations(void **state) {
 
 static void the_file_of_the_vectors_is_named_in_the_label(void **state) {
   (void)state;
-  expect("convert --case elasticity --size 4 A.mtx --write-null modes.mtx", 0, "");
+  program_expect("convert --case elasticity --size 4 A.mtx --write-null modes.mtx", 0, "");
   program p = run("compare A.mtx --block-size 3 --methods mg:null=./modes.mtx:cycle=v");
   assert_int_equal(p.status, 0);
   program_expect_in("compare", p.out, "mg:cycle=v:null=./modes.mtx ");
@@ -82,28 +74,28 @@ static void faults_of_the_file_of_vectors_are_named(void **state) {
   (void)state;
   program_write("short.mtx", "%%MatrixMarket matrix array real general\n5 2\n1\n");
   program_write("wide.mtx", "%%MatrixMarket matrix array real general\n6 33\n");
-  expect("solve laplace5.mtx --preconditioner mg:null=", 2,
-         "bisai: --preconditioner: mg:null=: null must be components or a file\n");
-  expect("solve laplace5.mtx --preconditioner mg:null", 2,
-         "bisai: --preconditioner: mg:null: 'null' needs a value\n");
-  expect("solve laplace5.mtx --preconditioner mg:null=a.mtx:null=b.mtx", 2,
-         "bisai: --preconditioner: mg:null=a.mtx:null=b.mtx: 'null' is given twice\n");
-  expect("solve laplace5.mtx --preconditioner mg:null=none.mtx", 2,
-         "bisai: cannot open none.mtx: No such file or directory\n");
-  expect("solve laplace5.mtx --preconditioner mg:null=short.mtx", 2,
-         "bisai: short.mtx: line 3: the file ends after 1 of 10 entries\n");
-  expect("compare --case cavity --size 3 --methods ilu,mg:null=wide.mtx", 2,
-         "bisai: wide.mtx: line 2: 33 columns; at most 32 are possible\n");
-  expect("compare --case cavity --size 3 --methods mg:null=short.mtx", 2,
-         "bisai: short.mtx: line 2: a vector of 5 values; 27 are needed\n");
+  program_expect("solve laplace5.mtx --preconditioner mg:null=", 2,
+                 "bisai: --preconditioner: mg:null=: null must be components or a file\n");
+  program_expect("solve laplace5.mtx --preconditioner mg:null", 2,
+                 "bisai: --preconditioner: mg:null: 'null' needs a value\n");
+  program_expect("solve laplace5.mtx --preconditioner mg:null=a.mtx:null=b.mtx", 2,
+                 "bisai: --preconditioner: mg:null=a.mtx:null=b.mtx: 'null' is given twice\n");
+  program_expect("solve laplace5.mtx --preconditioner mg:null=none.mtx", 2,
+                 "bisai: cannot open none.mtx: No such file or directory\n");
+  program_expect("solve laplace5.mtx --preconditioner mg:null=short.mtx", 2,
+                 "bisai: short.mtx: line 3: the file ends after 1 of 10 entries\n");
+  program_expect("compare --case cavity --size 3 --methods ilu,mg:null=wide.mtx", 2,
+                 "bisai: wide.mtx: line 2: 33 columns; at most 32 are possible\n");
+  program_expect("compare --case cavity --size 3 --methods mg:null=short.mtx", 2,
+                 "bisai: short.mtx: line 2: a vector of 5 values; 27 are needed\n");
 }
 
 static void results_do_not_overwrite_the_file_of_vectors(void **state) {
   (void)state;
-  expect("solve laplace5.mtx --preconditioner mg:null=x.mtx --output ./x.mtx", 2,
-         "bisai: --output: ./x.mtx: the same file as null=\n");
-  expect("compare laplace5.mtx --methods ilu,mg:null=x.json --json x.json", 2,
-         "bisai: --json: x.json: the same file as null=\n");
+  program_expect("solve laplace5.mtx --preconditioner mg:null=x.mtx --output ./x.mtx", 2,
+                 "bisai: --output: ./x.mtx: the same file as null=\n");
+  program_expect("compare laplace5.mtx --methods ilu,mg:null=x.json --json x.json", 2,
+                 "bisai: --json: x.json: the same file as null=\n");
 }
 
 static void complexities_are_those_of_the_levels(void **state) {

@@ -5,14 +5,6 @@
 #include "support/program.h"
 #include "support/support.h"
 
-static void expect(const char *line, int status, const char *message) {
-  program p = run(line);
-  if (p.status != status || strcmp(p.err, message) != 0)
-    fail_msg("bisai %s\nexit status %d, expected %d\nstderr: %s\nexpected: %s", line, p.status,
-             status, p.err, message);
-  program_free(&p);
-}
-
 static void expect_same_files(const char *a, const char *b) {
   char *first = program_read(a), *second = program_read(b);
   assert_string_equal(first, second);
@@ -23,7 +15,7 @@ static void expect_same_files(const char *a, const char *b) {
 /* The eight nodes of one element lie at ±1/2 from the centre. */
 static void the_rigid_body_modes_of_one_element_are_those_written_by_hand(void **state) {
   (void)state;
-  expect("convert --case elasticity --size 2 one.mtx --write-null modes.mtx", 0, "");
+  program_expect("convert --case elasticity --size 2 one.mtx --write-null modes.mtx", 0, "");
   char expected[4096] = "%%MatrixMarket matrix array real general\n24 6\n";
   for (int mode = 0; mode < 6; mode++) {
     for (int node = 0; node < 8; node++) {
@@ -40,26 +32,28 @@ static void the_rigid_body_modes_of_one_element_are_those_written_by_hand(void *
 
 static void every_command_writes_the_same_vectors(void **state) {
   (void)state;
-  expect("convert --case elasticity --size 4,3,3 four.mtx --write-null a.mtx", 0, "");
-  expect("solve --case elasticity --size 4,3,3 --write-null b.mtx", 0, "");
-  expect("compare --case elasticity:contrast=10 --size 4,3,3 --methods ilu --write-null c.mtx", 0,
-         "");
+  program_expect("convert --case elasticity --size 4,3,3 four.mtx --write-null a.mtx", 0, "");
+  program_expect("solve --case elasticity --size 4,3,3 --write-null b.mtx", 0, "");
+  program_expect(
+      "compare --case elasticity:contrast=10 --size 4,3,3 --methods ilu --write-null c.mtx", 0, "");
   expect_same_files("a.mtx", "b.mtx");
   expect_same_files("a.mtx", "c.mtx");
 }
 
 static void padding_has_no_part_in_the_vectors(void **state) {
   (void)state;
-  expect("solve --case elasticity --size 3 --write-null plain.mtx", 0, "");
-  expect("solve --case elasticity --size 3 --block-size 4 --write-null padded.mtx", 0,
-         "bisai: elasticity: 81 rows are not a multiple of the block size 4: padded with 3 rows of "
-         "the identity\n");
+  program_expect("solve --case elasticity --size 3 --write-null plain.mtx", 0, "");
+  program_expect(
+      "solve --case elasticity --size 3 --block-size 4 --write-null padded.mtx", 0,
+      "bisai: elasticity: 81 rows are not a multiple of the block size 4: padded with 3 rows of "
+      "the identity\n");
   expect_same_files("plain.mtx", "padded.mtx");
 }
 
 static void eliminated_nodes_have_no_rows_in_the_vectors(void **state) {
   (void)state;
-  expect("solve --case elasticity:clamped=eliminated --size 3 --write-null part.mtx", 0, "");
+  program_expect("solve --case elasticity:clamped=eliminated --size 3 --write-null part.mtx", 0,
+                 "");
   char *text = program_read("part.mtx");
   program_expect_in("part.mtx", text, "\n54 6\n");
   free(text);
@@ -67,16 +61,16 @@ static void eliminated_nodes_have_no_rows_in_the_vectors(void **state) {
 
 static void the_vectors_overwrite_no_other_file(void **state) {
   (void)state;
-  expect("solve --case elasticity --size 3 --output x.mtx --write-null ./x.mtx", 2,
-         "bisai: --write-null: ./x.mtx: the same file as --output\n");
-  expect("convert --case elasticity --size 3 A.mtx --write-null A.mtx", 2,
-         "bisai: --write-null: A.mtx: the same file as OUTPUT\n");
-  expect("convert --case elasticity --size 3 A.mtx --write-null A_b.mtx", 2,
-         "bisai: OUTPUT's right-hand side: A_b.mtx: the same file as --write-null\n");
-  expect("convert --case elasticity --size 3 A.petsc --write-null A.petsc.info", 2,
-         "bisai: OUTPUT's block size: A.petsc.info: the same file as --write-null\n");
-  expect("solve --case elasticity --size 3 --write-null nowhere/n.mtx", 2,
-         "bisai: --write-null: nowhere/n.mtx: No such file or directory\n");
+  program_expect("solve --case elasticity --size 3 --output x.mtx --write-null ./x.mtx", 2,
+                 "bisai: --write-null: ./x.mtx: the same file as --output\n");
+  program_expect("convert --case elasticity --size 3 A.mtx --write-null A.mtx", 2,
+                 "bisai: --write-null: A.mtx: the same file as OUTPUT\n");
+  program_expect("convert --case elasticity --size 3 A.mtx --write-null A_b.mtx", 2,
+                 "bisai: OUTPUT's right-hand side: A_b.mtx: the same file as --write-null\n");
+  program_expect("convert --case elasticity --size 3 A.petsc --write-null A.petsc.info", 2,
+                 "bisai: OUTPUT's block size: A.petsc.info: the same file as --write-null\n");
+  program_expect("solve --case elasticity --size 3 --write-null nowhere/n.mtx", 2,
+                 "bisai: --write-null: nowhere/n.mtx: No such file or directory\n");
 }
 
 int main(void) {

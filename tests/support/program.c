@@ -151,6 +151,14 @@ program program_run(const char *file, const char *line) {
 
 program run(const char *line) { return program_run(program_path(), line); }
 
+void program_expect(const char *line, int status, const char *message) {
+  program p = run(line);
+  if (p.status != status || strcmp(p.err, message) != 0)
+    fail_msg("bisai %s\nexit status %d, expected %d\nstderr: %s\nexpected: %s", line, p.status,
+             status, p.err, message);
+  program_free(&p);
+}
+
 program shell(const char *lines) {
   char script[4096];
   const int length =

@@ -29,6 +29,9 @@ void program_free(program *p);
 /* Runs the program under test with the arguments of `line`. */
 program run(const char *line);
 
+/* The same, and fails the test unless the run ends with this status and stderr is `message`. */
+void program_expect(const char *line, int status, const char *message);
+
 /* Runs lines of the shell, in which $B is the program under test, for a minute at most. Skips the
  * test where the program or a command in the lines says that something is not installed. */
 program shell(const char *lines);
