@@ -3,10 +3,7 @@
  * pressure in the text and in JSON. */
 #include <math.h>
 
-#include <jansson.h>
-
-#include "support/program.h"
-#include "support/support.h"
+#include "results.h"
 
 enum { SIDE = 12, CELLS = SIDE * SIDE };
 
@@ -58,34 +55,6 @@ static void expect_refused(const char *method, const char *message) {
   snprintf(line, sizeof line, "solve two_phases.mtx --preconditioner %s", method);
   snprintf(expected, sizeof expected, "bisai: --preconditioner: %s\n", message);
   program_expect(line, 2, expected);
-}
-
-static json_t *results(const char *line) {
-  char all[1100];
-  snprintf(all, sizeof all, "%s --json -", line);
-  program p = run(all);
-  json_t *root = json_loads(p.out, 0, NULL);
-  if (!root || p.status != 0) fail_msg("%s: status %d, %s", line, p.status, p.err);
-  program_free(&p);
-  return root;
-}
-
-static json_t *run_of(json_t *root, size_t i) {
-  json_t *one = json_array_get(json_object_get(root, "runs"), i);
-  assert_non_null(one);
-  return one;
-}
-
-static double number(const json_t *object, const char *key) {
-  const json_t *value = json_object_get(object, key);
-  if (!json_is_number(value)) fail_msg("'%s' is not a number", key);
-  return json_number_value(value);
-}
-
-static const char *text(const json_t *object, const char *key) {
-  const char *value = json_string_value(json_object_get(object, key));
-  if (!value) fail_msg("'%s' is not a string", key);
-  return value;
 }
 
 static void a_section_takes_its_own_keys_only(void **state) {

@@ -2,10 +2,7 @@
 /* bisai info --json: its keys, its values, and that it tells what the text tells. */
 #include <math.h>
 
-#include <jansson.h>
-
-#include "support/program.h"
-#include "support/support.h"
+#include "results.h"
 
 /* Rows 3 and 5 have no entry, row 2 has a zero. */
 static const char gaps[] =
@@ -15,20 +12,6 @@ static int setup(void **state) {
   program_setup(state);
   program_write("gaps.mtx", gaps);
   return 0;
-}
-
-/* The JSON that `info LINE --json -` prints, which is all that it prints. */
-static json_t *results(const char *line) {
-  char all[512];
-  snprintf(all, sizeof all, "info %s --json -", line);
-  program p = run(all);
-  json_error_t error;
-  json_t *root = json_loads(p.out, 0, &error);
-  if (!root || p.status != 0)
-    fail_msg("bisai %s\nexit status %d\n%s\nstderr: %s", all, p.status, root ? "" : error.text,
-             p.err);
-  program_free(&p);
-  return root;
 }
 
 /* The keys of an object, in order, which blanks separate. */
@@ -45,24 +28,6 @@ static void expect_keys(json_t *object, const char *keys) {
   assert_string_equal(found, keys);
 }
 
-static json_int_t integer(json_t *object, const char *key) {
-  json_t *value = json_object_get(object, key);
-  if (!json_is_integer(value)) fail_msg("'%s' is not an integer", key);
-  return json_integer_value(value);
-}
-
-static double number(json_t *object, const char *key) {
-  json_t *value = json_object_get(object, key);
-  if (!json_is_real(value)) fail_msg("'%s' is not a real number", key);
-  return json_real_value(value);
-}
-
-static const char *text(json_t *object, const char *key) {
-  const char *value = json_string_value(json_object_get(object, key));
-  if (!value) fail_msg("'%s' is not a string", key);
-  return value;
-}
-
 static bool is_null(json_t *object, const char *key) {
   return json_is_null(json_object_get(object, key));
 }
@@ -76,7 +41,7 @@ static json_t *entry(json_t *root, const char *key, size_t i) {
 
 static void json_has_exactly_the_keys_of_the_contract(void **state) {
   (void)state;
-  json_t *root = results("laplace5.mtx");
+  json_t *root = results("info laplace5.mtx");
   expect_keys(root, "version matrix empty_blocks zeros levels block_sizes patterns diagonal_blocks "
                     "hierarchy cpr iteration_bytes");
   assert_string_equal(text(root, "version"), BISAI_VERSION);
@@ -107,7 +72,8 @@ static void json_has_exactly_the_keys_of_the_contract(void **state) {
 /* The figures of a tridiagonal matrix of 5 rows, by hand. */
 static void values_are_those_of_a_matrix_that_is_counted_by_hand(void **state) {
   (void)state;
-  json_t *root = results("laplace5.mtx --block-size 1"), *matrix = json_object_get(root, "matrix");
+  json_t *root = results("info laplace5.mtx --block-size 1"),
+         *matrix = json_object_get(root, "matrix");
   assert_string_equal(text(matrix, "name"), "laplace5");
   assert_string_equal(text(matrix, "block_size_from"), "given");
   assert_int_equal(integer(matrix, "rows"), 5);
@@ -118,7 +84,7 @@ static void values_are_those_of_a_matrix_that_is_counted_by_hand(void **state) {
   assert_int_equal(integer(matrix, "blocks"), 13);
   assert_int_equal(integer(matrix, "longest_row"), 3);
   assert_int_equal(integer(matrix, "missing_diagonals"), 0);
-  assert_true(number(matrix, "asymmetry") == 0);
+  assert_true(real(matrix, "asymmetry") == 0);
   assert_int_equal(integer(json_object_get(root, "levels"), "lower"), 5);
   assert_int_equal(integer(json_object_get(root, "levels"), "upper"), 5);
   assert_int_equal(integer(json_object_get(root, "zeros"), "rows"), 0);
@@ -128,7 +94,7 @@ static void values_are_those_of_a_matrix_that_is_counted_by_hand(void **state) {
   assert_int_equal(integer(two, "block_rows"), 3);
   assert_int_equal(integer(two, "blocks"), 7);
   assert_int_equal(integer(two, "bytes"), 7 * (8 * 4 + 4));
-  assert_true(fabs(number(two, "filled") - 13.0 / 28) < 1e-15); /* rounding of one division */
+  assert_true(fabs(real(two, "filled") - 13.0 / 28) < 1e-15); /* rounding of one division */
   assert_true(json_is_false(json_object_get(two, "chosen")));
   assert_true(json_is_true(json_object_get(entry(root, "block_sizes", 0), "chosen")));
   /* L^k has k subdiagonals. */
@@ -154,15 +120,15 @@ static void values_are_those_of_a_matrix_that_is_counted_by_hand(void **state) {
     assert_int_equal(integer(found, "max"), 2 << i);
     assert_true(integer(found, "largest") <= integer(found, "max"));
     /* of one division */
-    assert_true(fabs(number(found, "mean_rows") * (double)integer(found, "blocks") - 5) < 1e-14);
+    assert_true(fabs(real(found, "mean_rows") * (double)integer(found, "blocks") - 5) < 1e-14);
   }
   json_decref(root);
 }
 
 static void what_makes_a_matrix_singular_is_told(void **state) {
   (void)state;
-  json_t *root = results("gaps.mtx --block-size 1"), *empty = json_object_get(root, "empty_blocks"),
-         *zeros = json_object_get(root, "zeros");
+  json_t *root = results("info gaps.mtx --block-size 1"),
+         *empty = json_object_get(root, "empty_blocks"), *zeros = json_object_get(root, "zeros");
   assert_int_equal(integer(empty, "rows"), 2);
   assert_int_equal(integer(empty, "first_row"), 2);
   assert_int_equal(integer(empty, "columns"), 3);
@@ -182,7 +148,7 @@ static void what_makes_a_matrix_singular_is_told(void **state) {
 /* Diagonals of sizes over 8 are not studied. */
 static void a_size_over_eight_has_a_line_of_its_own(void **state) {
   (void)state;
-  json_t *root = results("--case convdiff --size 8 --block-size 16"),
+  json_t *root = results("info --case convdiff --size 8 --block-size 16"),
          *last = entry(root, "block_sizes", 8);
   assert_int_equal(json_array_size(json_object_get(root, "block_sizes")), 9);
   assert_int_equal(integer(last, "block_size"), 16);
@@ -190,10 +156,10 @@ static void a_size_over_eight_has_a_line_of_its_own(void **state) {
   assert_true(is_null(last, "missing_diagonals"));
   assert_true(is_null(last, "singular_diagonals"));
   json_decref(root);
-  root = results("--case cavity --size 5");
+  root = results("info --case cavity --size 5");
   assert_string_equal(text(json_object_get(root, "matrix"), "block_size_from"), "case");
   json_decref(root);
-  root = results("laplace5.mtx");
+  root = results("info laplace5.mtx");
   assert_string_equal(text(json_object_get(root, "matrix"), "block_size_from"), "pattern");
   json_decref(root);
 }
@@ -208,7 +174,7 @@ static void a_file_takes_the_json_beside_the_text(void **state) {
   program_expect_in("info", both.out, "matrix       laplace5: 5 rows, 13 entries\n");
   program_free(&alone);
   program_free(&both);
-  json_t *file = json_load_file("info.json", 0, NULL), *output = results("laplace5.mtx");
+  json_t *file = json_load_file("info.json", 0, NULL), *output = results("info laplace5.mtx");
   assert_non_null(file);
   assert_true(json_equal(file, output));
   json_decref(file);

@@ -1,59 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The JSON of the command-line program, which scripts read, and the cases: counts of blocks and
- * iterations. */
+/* The JSON of the command-line program, which scripts read. */
 #include <math.h>
 
-#include <jansson.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include "cases.h"
-#include "support/program.h"
-#include "support/support.h"
+#include "results.h"
 
 static int setup(void **state) {
   program_setup(state);
   program_write("venkat50.mtx", laplace5);
   return 0;
-}
-
-/* The JSON that a run prints with --json -, which must be all that it prints and end with this exit
- * status. */
-static json_t *results(const char *line, int status) {
-  char all[512];
-  snprintf(all, sizeof all, "%s --json -", line);
-  program p = run(all);
-  json_error_t error;
-  json_t *root = json_loads(p.out, 0, &error);
-  if (!root || p.status != status)
-    fail_msg("bisai %s\nexit status %d, expected %d\n%s line %d\nstderr: %s", line, p.status,
-             status, root ? "" : error.text, root ? 0 : error.line, p.err);
-  program_free(&p);
-  return root;
-}
-
-static json_t *run_of(json_t *root, size_t i) {
-  json_t *run = json_array_get(json_object_get(root, "runs"), i);
-  assert_non_null(run);
-  return run;
-}
-
-static const char *text(json_t *object, const char *key) {
-  const char *value = json_string_value(json_object_get(object, key));
-  if (!value) fail_msg("'%s' is not a string", key);
-  return value;
-}
-
-static json_int_t integer(json_t *object, const char *key) {
-  json_t *value = json_object_get(object, key);
-  if (!json_is_integer(value)) fail_msg("'%s' is not an integer", key);
-  return json_integer_value(value);
-}
-
-static double number(json_t *object, const char *key) {
-  json_t *value = json_object_get(object, key);
-  if (!json_is_real(value)) fail_msg("'%s' is not a real number", key);
-  return json_real_value(value);
 }
 
 /* The keys of an object, in order. */
@@ -117,19 +73,19 @@ static void json_has_exactly_the_keys_of_the_contract(void **state) {
                                     "solver",  "flexible", "assume_symmetric", "shadow_dimension",
                                     "restart", "runs",     "verdict"};
   static const char *const matrix[] = {"name", "block_rows", "block_size", "blocks", "asymmetry"};
-  json_t *root = results("compare --case cavity --size 5 --backend host", 0);
+  json_t *root = results("compare --case cavity --size 5 --backend host");
   expect_keys(root, top, 15);
   assert_string_equal(text(root, "version"), BISAI_VERSION);
   assert_string_equal(text(root, "backend"), "host");
   assert_true(strlen(text(root, "device")) > 0);
   json_t *m = json_object_get(root, "matrix");
   expect_keys(m, matrix, 5);
-  assert_true(number(m, "asymmetry") > 0.1); /* the cavity's convection */
+  assert_true(real(m, "asymmetry") > 0.1); /* the cavity's convection */
   assert_string_equal(text(m, "name"), "cavity");
   assert_int_equal(integer(m, "block_rows"), 25);
   assert_int_equal(integer(m, "block_size"), 3);
   assert_int_equal(integer(m, "blocks"), 105);
-  assert_true(number(root, "tolerance") == 1e-5);
+  assert_true(real(root, "tolerance") == 1e-5);
   assert_string_equal(text(root, "rhs"), "case");
   assert_true(json_is_null(json_object_get(root, "rhs_columns")));
   assert_string_equal(text(root, "solver"), "gmres");
@@ -147,7 +103,7 @@ static void the_solver_and_what_is_its_own_are_named(void **state) {
     snprintf(line, sizeof line,
              "solve --case convdiff --size 6 --solver %s --max-iterations 20 --preconditioner ilu",
              solvers[k]);
-    json_t *root = results(line, k == 0 ? 1 : 0);
+    json_t *root = results_with(k == 0 ? 1 : 0, line);
     const char *name = text(root, "solver");
     assert_int_equal(0, strncmp(name, solvers[k], strlen(name)));
     assert_true(json_is_null(json_object_get(root, "restart")));
@@ -164,8 +120,8 @@ static void the_solver_and_what_is_its_own_are_named(void **state) {
 static void default_methods_are_the_seven_of_the_contract(void **state) {
   (void)state;
   static const char *const methods[] = {"none", "bjacobi", "ilu", "isai", "isai", "isai", "mg"};
-  json_t *root = results("compare --case convdiff --size 4", 0);
-  assert_true(number(root, "tolerance") == 1e-8);
+  json_t *root = results("compare --case convdiff --size 4");
+  assert_true(real(root, "tolerance") == 1e-8);
   assert_int_equal(json_array_size(json_object_get(root, "runs")), 7);
   for (size_t i = 0; i < 7; i++) {
     json_t *run = run_of(root, i);
@@ -198,8 +154,7 @@ static void blocks_of_block_jacobi_are_an_object(void **state) {
   json_t *root =
       results("compare --case cavity --size 6 --methods "
               "bjacobi,bjacobi:max=2:form=lu,bjacobi:max=8:storage=adaptive:digits=1:formats=ieee,"
-              "bjacobi:relax=2:damping=0.7",
-              0);
+              "bjacobi:relax=2:damping=0.7");
   json_t *natural = json_object_get(run_of(root, 0), "diagonal"),
          *small = json_object_get(run_of(root, 1), "diagonal"),
          *adaptive = json_object_get(run_of(root, 2), "diagonal"),
@@ -207,8 +162,8 @@ static void blocks_of_block_jacobi_are_an_object(void **state) {
   expect_keys(natural, keys, 15);
   assert_true(json_is_null(json_object_get(natural, "relax_radius")));
   assert_int_equal(integer(run_of(root, 3), "relax"), 2);
-  assert_true(number(relaxed, "damping") == 0.7);
-  assert_true(number(relaxed, "relax_radius") > 0.0);
+  assert_true(real(relaxed, "damping") == 0.7);
+  assert_true(real(relaxed, "relax_radius") > 0.0);
   assert_int_equal(integer(natural, "max_block"), 0);
   assert_int_equal(integer(natural, "blocks"), 36);
   assert_int_equal(integer(json_object_get(natural, "by_size"), "3"), 36);
@@ -248,8 +203,7 @@ static void what_does_not_apply_is_null(void **state) {
       "nnnnynnnnnyynnnnnyyynyyyynn", /* cpr */
   };
   json_t *root = results("compare --case cavity --size 5 --methods "
-                         "none,bjacobi,ilu,isai:storage=fp32:k=2:relax=1,sweeps:n=3,mg,cpr",
-                         0);
+                         "none,bjacobi,ilu,isai:storage=fp32:k=2:relax=1,sweeps:n=3,mg,cpr");
   for (size_t i = 0; i < 7; i++) {
     json_t *run = run_of(root, i);
     for (size_t k = 1; k < RUN_KEYS; k++) {
@@ -263,8 +217,8 @@ static void what_does_not_apply_is_null(void **state) {
   assert_int_equal(integer(isai, "relax"), 1);
   assert_string_equal(text(isai, "storage"), "fp32");
   assert_int_equal(integer(sweeps, "sweeps"), 3);
-  assert_true(number(isai, "setup_s") >= number(isai, "factor_s"));
-  assert_true(number(isai, "apply30_s") > 0);
+  assert_true(real(isai, "setup_s") >= real(isai, "factor_s"));
+  assert_true(real(isai, "apply30_s") > 0);
   json_decref(root);
 }
 
@@ -276,18 +230,17 @@ static void what_the_set_up_changed_is_told(void **state) {
       "saddle.mtx",
       "%%MatrixMarket matrix coordinate real general\n3 3 5\n1 1 1\n1 2 1\n2 3 1\n3 2 1\n3 3 2\n");
   json_t *root = results(
-      "compare saddle.mtx --block-size 1 --methods ilu,ilu:shift=0.25:level=1,bjacobi:shift=0.25",
-      0);
+      "compare saddle.mtx --block-size 1 --methods ilu,ilu:shift=0.25:level=1,bjacobi:shift=0.25");
   assert_string_equal(text(run_of(root, 0), "reason"), "missing_diagonal");
   for (size_t i = 1; i < 3; i++) {
     assert_int_equal(integer(run_of(root, i), "repairs"), 1);
     assert_int_equal(integer(run_of(root, i), "first_repair_row"), 1);
   }
   assert_int_equal(integer(run_of(root, 1), "level"), 1);
-  assert_true(number(run_of(root, 1), "shift") == 0.25 && number(run_of(root, 2), "shift") == 0.25);
+  assert_true(real(run_of(root, 1), "shift") == 0.25 && real(run_of(root, 2), "shift") == 0.25);
   json_decref(root);
   root = results(
-      "compare --case cavity --size 12 --methods isai:k=3,isai:k=3:cap=4,isai:k=3:drop=0.2", 0);
+      "compare --case cavity --size 12 --methods isai:k=3,isai:k=3:cap=4,isai:k=3:drop=0.2");
   json_t *full = run_of(root, 0), *capped = run_of(root, 1), *dropped = run_of(root, 2);
   assert_int_equal(integer(full, "cut_blocks") + integer(full, "shortened_columns") +
                        integer(full, "dropped_upper"),
@@ -297,7 +250,7 @@ static void what_the_set_up_changed_is_told(void **state) {
                    integer(capped, "blocks") + integer(capped, "cut_blocks"));
   assert_true(integer(dropped, "dropped_lower") + integer(dropped, "dropped_upper") > 0);
   assert_true(integer(dropped, "blocks") < integer(full, "blocks"));
-  assert_true(number(dropped, "drop") == 0.2);
+  assert_true(real(dropped, "drop") == 0.2);
   json_decref(root);
 }
 
@@ -309,7 +262,7 @@ static void orderings_are_told(void **state) {
                                      "profile",           "equilibrated", "smallest_scale",
                                      "largest_scale",     "order_s"};
   json_t *root =
-      results("compare --case convdiff --size 8 --block-size 1 --methods ilu --ordering colour", 0);
+      results("compare --case convdiff --size 8 --block-size 1 --methods ilu --ordering colour");
   json_t *order = json_object_get(run_of(root, 0), "order");
   expect_keys(order, keys, sizeof keys / sizeof keys[0]);
   assert_string_equal(text(order, "ordering"), "colour");
@@ -319,20 +272,20 @@ static void orderings_are_told(void **state) {
   assert_true(integer(order, "bandwidth") > 64 &&
               integer(order, "profile") > integer(order, "natural_profile"));
   assert_true(json_is_false(json_object_get(order, "equilibrated")) &&
-              number(order, "largest_scale") == 1.0);
+              real(order, "largest_scale") == 1.0);
   assert_int_equal(integer(run_of(root, 0), "factor_blocks"), 8 * 8 * (8 + 6 * 7));
   json_decref(root);
-  root = results("compare --case convdiff --size 8 --block-size 1 --methods ilu", 0);
+  root = results("compare --case convdiff --size 8 --block-size 1 --methods ilu");
   order = json_object_get(run_of(root, 0), "order");
   assert_string_equal(text(order, "ordering"), "natural");
   assert_int_equal(integer(order, "lower_levels"), 3 * 7 + 1);
   json_decref(root);
-  root = results(
-      "compare tiny_diagonal.mtx --block-size 1 --methods isai:storage=fp16 --equilibrate", 0);
+  root =
+      results("compare tiny_diagonal.mtx --block-size 1 --methods isai:storage=fp16 --equilibrate");
   assert_string_equal(text(run_of(root, 0), "reason"), "converged");
   order = json_object_get(run_of(root, 0), "order");
   assert_true(json_is_true(json_object_get(order, "equilibrated")));
-  assert_true(number(order, "smallest_scale") == 512.0); /* 1e-6 < 2^-19: half is 2^9 */
+  assert_true(real(order, "smallest_scale") == 512.0); /* 1e-6 < 2^-19: half is 2^9 */
   json_decref(root);
 }
 
@@ -351,7 +304,7 @@ static void expect_failed_setup(json_t *run, const char *reason) {
 
 static void failures_are_runs_with_their_reason_in_order(void **state) {
   (void)state;
-  json_t *root = results("compare half_zero.mtx --block-size 1 --methods bjacobi,none,ilu", 0);
+  json_t *root = results("compare half_zero.mtx --block-size 1 --methods bjacobi,none,ilu");
   expect_failed_setup(run_of(root, 0), "singular_block");
   assert_string_equal(text(run_of(root, 1), "reason"), "failed"); /* breakdown */
   assert_true(json_is_integer(json_object_get(run_of(root, 1), "iterations")));
@@ -359,21 +312,20 @@ static void failures_are_runs_with_their_reason_in_order(void **state) {
   json_decref(root);
 
   root = results(
-      "compare no_diagonal.mtx --block-size 1 --rhs first1.mtx --restart 1 --methods isai,none", 0);
+      "compare no_diagonal.mtx --block-size 1 --rhs first1.mtx --restart 1 --methods isai,none");
   expect_failed_setup(run_of(root, 0), "missing_diagonal");
   assert_string_equal(text(run_of(root, 1), "reason"), "stagnated");
-  EXPECT_NEAR(1, number(run_of(root, 1), "relative_residual"), 1e-15); /* x stays 0 */
+  EXPECT_NEAR(1, real(run_of(root, 1), "relative_residual"), 1e-15); /* x stays 0 */
   json_decref(root);
 
-  root = results(
-      "compare tiny_diagonal.mtx --block-size 1 --methods isai:storage=fp16,isai:storage=bf16,isai",
-      0);
+  root = results("compare tiny_diagonal.mtx --block-size 1 --methods "
+                 "isai:storage=fp16,isai:storage=bf16,isai");
   expect_failed_setup(run_of(root, 0), "overflow");
   assert_string_equal(text(run_of(root, 1), "reason"), "converged");
   assert_string_equal(text(run_of(root, 2), "reason"), "converged");
   json_decref(root);
 
-  root = results("solve --case cavity --size 8 --preconditioner ilu --max-iterations 2", 1);
+  root = results_with(1, "solve --case cavity --size 8 --preconditioner ilu --max-iterations 2");
   assert_string_equal(text(run_of(root, 0), "reason"), "max_iterations");
   assert_int_equal(integer(run_of(root, 0), "iterations"), 2);
   assert_true(json_is_false(json_object_get(run_of(root, 0), "converged")));
@@ -383,7 +335,7 @@ static void failures_are_runs_with_their_reason_in_order(void **state) {
 static void the_residual_is_that_of_the_written_solution(void **state) {
   (void)state;
   json_t *root = results(
-      "solve laplace5.mtx --block-size 2 --tolerance 1e-3 --preconditioner isai --output x.mtx", 0);
+      "solve laplace5.mtx --block-size 2 --tolerance 1e-3 --preconditioner isai --output x.mtx");
   bisai_context *context = test_context(1);
   double x[7] = {0}, sum = 0;
   EXPECT_OK(context, bisai_read_vector(context, "x.mtx", 5, x + 1));
@@ -394,7 +346,7 @@ static void the_residual_is_that_of_the_written_solution(void **state) {
   const double expected = sqrt(sum / 5);
   /* x has 17 digits in the file; what differs is the rounding of b − A x, a few units of the last
    * place of |A||x| ≤ 18. */
-  EXPECT_NEAR(expected, number(run_of(root, 0), "relative_residual"), 1e-14);
+  EXPECT_NEAR(expected, real(run_of(root, 0), "relative_residual"), 1e-14);
   assert_true(expected <= 2e-3);
   bisai_context_destroy(&context);
   json_decref(root);
@@ -409,10 +361,10 @@ static void residuals_are_right_where_squares_leave_the_range_of_a_double(void *
              sizes[i]);
     program_write("extreme.mtx", rhs);
     json_t *root =
-        results("compare laplace5.mtx --block-size 1 --rhs extreme.mtx --methods none,ilu", 0);
+        results("compare laplace5.mtx --block-size 1 --rhs extreme.mtx --methods none,ilu");
     for (size_t k = 0; k < 2; k++) {
       assert_string_equal(text(run_of(root, k), "reason"), "converged");
-      assert_true(number(run_of(root, k), "relative_residual") <= 2e-8);
+      assert_true(real(run_of(root, k), "relative_residual") <= 2e-8);
     }
     json_decref(root);
   }
@@ -420,25 +372,24 @@ static void residuals_are_right_where_squares_leave_the_range_of_a_double(void *
   program_write("tiny.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1e-300\n");
   program_write("extreme.mtx", "%%MatrixMarket matrix array real general\n1 1\n1e200\n");
   json_t *root =
-      results("solve tiny.mtx --block-size 1 --rhs extreme.mtx --preconditioner none", 3);
+      results_with(3, "solve tiny.mtx --block-size 1 --rhs extreme.mtx --preconditioner none");
   assert_string_equal(text(run_of(root, 0), "reason"), "not_finite");
-  EXPECT_NEAR(1, number(run_of(root, 0), "relative_residual"), 1e-15);
+  EXPECT_NEAR(1, real(run_of(root, 0), "relative_residual"), 1e-15);
   json_decref(root);
 }
 
 static void a_restart_beyond_the_system_takes_no_memory(void **state) {
   (void)state;
   json_t *root =
-      results("solve --case convdiff --size 8 --restart 2147483647 --preconditioner ilu", 0);
+      results("solve --case convdiff --size 8 --restart 2147483647 --preconditioner ilu");
   assert_int_equal(integer(root, "restart"), 2147483647);
   const json_int_t iterations = integer(run_of(root, 0), "iterations");
   json_decref(root);
-  root = results("solve --case convdiff --size 8 --restart 512 --preconditioner ilu", 0);
+  root = results("solve --case convdiff --size 8 --restart 512 --preconditioner ilu");
   assert_int_equal(integer(run_of(root, 0), "iterations"), iterations);
   json_decref(root);
-  root = results("solve --case convdiff --size 64 --restart 2147483647 --max-iterations 5 "
-                 "--preconditioner none",
-                 1);
+  root = results_with(1, "solve --case convdiff --size 64 --restart 2147483647 --max-iterations 5 "
+                         "--preconditioner none");
   assert_int_equal(integer(run_of(root, 0), "iterations"), 5);
   json_decref(root);
 }
@@ -452,13 +403,13 @@ static void a_set_up_is_reported_also_where_the_solver_finds_no_memory(void **st
   bounded.rlim_cur = (rlim_t)16 << 30;
   if (bounded.rlim_cur > before.rlim_max || setrlimit(RLIMIT_AS, &bounded) != 0) skip();
   json_t *root = results(
-      "compare --case convdiff --size 40 --restart 64000 --max-iterations 64000 --methods isai", 0);
+      "compare --case convdiff --size 40 --restart 64000 --max-iterations 64000 --methods isai");
   assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
   json_t *run = run_of(root, 0);
   assert_string_equal(text(run, "reason"), "failed");
-  assert_true(number(run, "setup_s") >= number(run, "factor_s"));
-  assert_true(number(run, "pattern_s") >= 0);
-  assert_true(number(run, "values_s") >= 0);
+  assert_true(real(run, "setup_s") >= real(run, "factor_s"));
+  assert_true(real(run, "pattern_s") >= 0);
+  assert_true(real(run, "values_s") >= 0);
   assert_true(integer(run, "blocks") > 2 * 16000);
   assert_true(json_is_null(json_object_get(run, "iterations")));
   json_decref(root);
@@ -478,255 +429,15 @@ static void json_goes_to_a_file_beside_the_table(void **state) {
 
 static void a_matrix_of_the_paper_has_its_block_size_and_tolerance(void **state) {
   (void)state;
-  json_t *root = results("solve venkat50.mtx --preconditioner ilu", 0);
+  json_t *root = results("solve venkat50.mtx --preconditioner ilu");
   assert_string_equal(text(json_object_get(root, "matrix"), "name"), "venkat50");
   assert_int_equal(integer(json_object_get(root, "matrix"), "block_size"), 4);
-  assert_true(number(root, "tolerance") == 1e-8);
+  assert_true(real(root, "tolerance") == 1e-8);
   json_decref(root);
-  root = results("solve venkat50.mtx --preconditioner ilu --block-size 1 --tolerance 1e-4", 0);
+  root = results("solve venkat50.mtx --preconditioner ilu --block-size 1 --tolerance 1e-4");
   assert_int_equal(integer(json_object_get(root, "matrix"), "block_size"), 1);
-  assert_true(number(root, "tolerance") == 1e-4);
+  assert_true(real(root, "tolerance") == 1e-4);
   json_decref(root);
-}
-
-/* --- the cases --- */
-
-static char *in_cases(const char *name) {
-  static char path[1024];
-  const char *tests = getenv("BISAI_TESTS");
-  if (!tests) skip();
-  snprintf(path, sizeof path, "%s/../cases/%s", tests, name);
-  return path;
-}
-
-static json_t *expectations(const char *case_name) {
-  char name[64];
-  snprintf(name, sizeof name, "%s/expected.json", case_name);
-  json_t *root = json_load_file(in_cases(name), 0, NULL);
-  if (!root) fail_msg("%s cannot be read", in_cases(name));
-  return root;
-}
-
-/* Writes the command that compares the methods of one system, without their names. */
-static void write_command(json_t *expected, const json_t *system, char line[512]) {
-  const char *name = text(expected, "case"),
-             *keys = json_string_value(json_object_get(system, "keys")),
-             *solver = json_string_value(json_object_get(expected, "solver"));
-  json_t *value;
-  size_t i;
-  snprintf(line, 512, "compare --case %s%s%s --size ", name, keys ? ":" : "", keys ? keys : "");
-  json_array_foreach(json_object_get(system, "size"), i, value) {
-    snprintf(line + strlen(line), 512 - strlen(line), "%s%d", i ? "," : "",
-             (int)json_integer_value(value));
-  }
-  snprintf(line + strlen(line), 512 - strlen(line), " --solver %s --methods ",
-           solver ? solver : "gmres");
-}
-
-/* Runs one system with all its methods and compares counts: iterations exactly, as they do not
- * depend on the number of threads. */
-static void expect_counts(json_t *expected, size_t number) {
-  char line[512], command[512];
-  json_t *system = json_array_get(json_object_get(expected, "systems"), number), *value,
-         *iterations = json_object_get(system, "iterations"),
-         *inverse = json_object_get(system, "inverse_blocks");
-  size_t i = 0;
-  write_command(expected, system, command);
-  snprintf(line, sizeof line, "%s", command);
-  const char *method;
-  json_object_foreach(iterations, method, value) {
-    snprintf(line + strlen(line), sizeof line - strlen(line), "%s,", method);
-  }
-  line[strlen(line) - 1] = '\0';
-  json_t *root = results(line, 0), *matrix = json_object_get(root, "matrix");
-  assert_int_equal(integer(matrix, "block_rows"), integer(system, "block_rows"));
-  assert_int_equal(integer(matrix, "blocks"), integer(system, "blocks"));
-  json_object_foreach(iterations, method, value) {
-    json_t *run = run_of(root, i++);
-    if (json_is_false(json_object_get(run, "converged")))
-      fail_msg("%s%s: %s", command, method, text(run, "reason"));
-    if (integer(run, "iterations") != json_integer_value(value))
-      fail_msg("%s%s: %d iterations, expected %d", command, method, (int)integer(run, "iterations"),
-               (int)json_integer_value(value));
-    json_t *blocks = json_object_get(inverse, method);
-    if (blocks) assert_int_equal(integer(run, "blocks"), json_integer_value(blocks));
-  }
-  json_decref(root);
-}
-
-/* The first systems of expected.json, those that are small. */
-static void expect_first_systems(const char *case_name, size_t count) {
-  json_t *root = expectations(case_name);
-  for (size_t i = 0; i < count; i++) expect_counts(root, i);
-  json_decref(root);
-}
-
-static void the_cavity_has_its_counts_at_16_and_32_nodes(void **state) {
-  (void)state;
-  expect_first_systems("cavity", 2);
-}
-
-static void convection_diffusion_has_its_counts(void **state) {
-  (void)state;
-  expect_first_systems("convdiff", 2);
-}
-
-static void elasticity_has_its_counts(void **state) {
-  (void)state;
-  expect_first_systems("elasticity", 4);
-}
-
-static void reaction_has_its_counts(void **state) {
-  (void)state;
-  expect_first_systems("reaction", 2);
-}
-
-static void the_reservoir_has_its_counts(void **state) {
-  (void)state;
-  expect_first_systems("reservoir", 6);
-}
-
-static void the_shell_has_its_counts(void **state) {
-  (void)state;
-  expect_first_systems("shell", 3);
-}
-
-static void euler_has_its_counts(void **state) {
-  (void)state;
-  expect_first_systems("euler", 3);
-}
-
-static void the_atmosphere_has_its_counts(void **state) {
-  (void)state;
-  expect_first_systems("atmosphere", 2);
-}
-
-static void convection_diffusion_has_the_block_pattern_of_atmosmodd(void **state) {
-  (void)state;
-  json_t *root = expectations("convdiff"),
-         *system = json_array_get(json_object_get(root, "systems"), 2);
-  bisai_context *context = test_context(0);
-  bisai_bcsr *matrix = NULL;
-  double *rhs = NULL;
-  EXPECT_OK(context, case_convdiff(context, 148, 148, 58, 0, &matrix, &rhs));
-  assert_int_equal(bisai_bcsr_block_size(matrix), 4);
-  assert_int_equal(bisai_bcsr_block_rows(matrix), integer(system, "block_rows"));
-  assert_int_equal(bisai_bcsr_blocks(matrix), integer(system, "blocks"));
-  free(rhs);
-  bisai_bcsr_destroy(&matrix);
-  bisai_context_destroy(&context);
-  json_decref(root);
-}
-
-static void a_case_in_other_blocks_is_the_same_system(void **state) {
-  (void)state;
-  static const int sizes[] = {1, 2, 4, 5, 7, 32};
-  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-    char line[128];
-    snprintf(line, sizeof line,
-             "solve --case cavity --size 16 --preconditioner none --block-size %d", sizes[i]);
-    json_t *root = results(line, 0);
-    assert_int_equal(integer(json_object_get(root, "matrix"), "block_size"), sizes[i]);
-    assert_int_equal(integer(json_object_get(root, "matrix"), "block_rows"),
-                     (768 + sizes[i] - 1) / sizes[i]);
-    assert_int_equal(integer(run_of(root, 0), "iterations"), 138);
-    json_decref(root);
-  }
-  /* 10 points a line, not a multiple of 4, and 630 in all: padded. */
-  json_t *root = results("solve --case convdiff --size 10,9,7 --preconditioner none", 0);
-  json_t *scalar =
-      results("solve --case convdiff --size 10,9,7 --preconditioner none --block-size 1", 0);
-  assert_int_equal(integer(json_object_get(root, "matrix"), "block_rows"), 158);
-  assert_int_equal(integer(json_object_get(scalar, "matrix"), "block_rows"), 630);
-  assert_int_equal(integer(run_of(root, 0), "iterations"),
-                   integer(run_of(scalar, 0), "iterations"));
-  json_decref(scalar);
-  json_decref(root);
-}
-
-static void the_smallest_cavity_is_the_one_written_by_hand(void **state) {
-  (void)state;
-  bisai_context *context = test_context(1);
-  bisai_bcsr *matrix = NULL;
-  double *rhs = NULL;
-  EXPECT_OK(context, case_cavity(context, 3, 0, &matrix, &rhs));
-  const int32_t *row_ptr, *col_idx;
-  const void *values;
-  bisai_bcsr_arrays(matrix, &row_ptr, &col_idx, &values);
-  const double *v = values;
-  assert_int_equal(bisai_bcsr_blocks(matrix), 33);
-  /* The one interior node, 4: its star S W P E N is 1 3 4 5 7, h = 1/2, blocks column by column. */
-  static const double star[5][9] = {{-1, 0, 0, 0, -1, 0, 0.25, 0, -1},
-                                    {-1, 0, 0, 0, -1, 0, 0, -0.25, -1},
-                                    {4, 0, 0, 0, 4, 0, 0, 0, 4},
-                                    {-1, 0, 0, 0, -1, 0, 0, 0.25, -1},
-                                    {-1, 0, 0, 0, -1, 0, -0.25, 0, -1}};
-  EXPECT_CLOSE(45, &star[0][0], v + 9 * row_ptr[4], 0);
-  /* Top right corner, node 8: the right wall comes first; its star is S W P = 5 7 8. */
-  static const double corner[3][9] = {
-      {0}, {0, 0, 0, 0, 0, 2, 0, 0, 0}, {1, 0, 0, 0, 1, -2, 0, 0, 1}};
-  EXPECT_CLOSE(27, &corner[0][0], v + 9 * row_ptr[8], 0);
-  /* u of node 7, the only one of the lid */
-  for (int i = 0; i < 27; i++) assert_true(rhs[i] == (i == 21 ? 1 : 0));
-  free(rhs);
-  bisai_bcsr_destroy(&matrix);
-  bisai_context_destroy(&context);
-}
-
-static void the_matrices_of_the_paper_are_known_by_file_name(void **state) {
-  (void)state;
-  json_t *root = expectations("suitesparse"), *system;
-  size_t i;
-  json_array_foreach(json_object_get(root, "systems"), i, system) {
-    char path[64], line[128];
-    snprintf(path, sizeof path, "some/folder/%s.mtx.gz", text(system, "name"));
-    const case_suitesparse *known = case_suitesparse_find(path);
-    assert_non_null(known);
-    assert_string_equal(known->name, text(system, "name"));
-    assert_int_equal(known->block_size, integer(system, "block_size"));
-    assert_true(known->tolerance == number(system, "tolerance"));
-    /* The helper downloads from the same place. */
-    snprintf(line, sizeof line, "--address %s", known->name);
-    program p = program_run(in_cases("suitesparse/fetch.sh"), line);
-    assert_int_equal(p.status, 0);
-    p.out[strcspn(p.out, "\n")] = '\0';
-    assert_string_equal(p.out, known->address);
-    program_free(&p);
-  }
-  assert_null(case_suitesparse_find("venkat5.mtx"));
-  assert_null(case_suitesparse_find("venkat50_b.mtx"));
-  assert_null(case_suitesparse_find("venkat50.mtx/other.mtx"));
-  json_decref(root);
-}
-
-static void the_helper_downloads_and_unpacks(void **state) {
-  (void)state;
-  if (system("mkdir -p mirror/Simon venkat50 got && cp laplace5.mtx venkat50/venkat50.mtx && "
-             "tar -czf mirror/Simon/venkat50.tar.gz venkat50") != 0)
-    skip();
-  char here[512], line[1024];
-  assert_non_null(getcwd(here, sizeof here));
-  snprintf(line, sizeof line, "SUITESPARSE_URL=file://%s/mirror SUITESPARSE_DIR=got venkat50",
-           here);
-  program p = program_run(in_cases("suitesparse/fetch.sh"), line);
-  assert_int_equal(p.status, 0);
-  assert_string_equal(p.out, "got/venkat50.mtx\n");
-  program_free(&p);
-  char *got = program_read("got/venkat50.mtx");
-  assert_string_equal(got, laplace5);
-  free(got);
-  snprintf(line, sizeof line, "SUITESPARSE_URL=file://%s/mirror SUITESPARSE_DIR=got atmosmodd",
-           here);
-  p = program_run(in_cases("suitesparse/fetch.sh"), line);
-  assert_int_equal(p.status, 1);
-  assert_non_null(strstr(p.err, "fetch.sh: cannot download file://"));
-  program_free(&p);
-  p = program_run(in_cases("suitesparse/fetch.sh"), "audikw_1");
-  assert_int_equal(p.status, 1);
-  assert_string_equal(
-      p.err,
-      "fetch.sh: 'audikw_1' is not a matrix of the paper (atmosmodd, af_shell3, venkat50)\n");
-  program_free(&p);
 }
 
 int main(void) {
@@ -745,19 +456,6 @@ int main(void) {
       cmocka_unit_test(a_set_up_is_reported_also_where_the_solver_finds_no_memory),
       cmocka_unit_test(json_goes_to_a_file_beside_the_table),
       cmocka_unit_test(a_matrix_of_the_paper_has_its_block_size_and_tolerance),
-      cmocka_unit_test(the_cavity_has_its_counts_at_16_and_32_nodes),
-      cmocka_unit_test(convection_diffusion_has_its_counts),
-      cmocka_unit_test(elasticity_has_its_counts),
-      cmocka_unit_test(reaction_has_its_counts),
-      cmocka_unit_test(the_reservoir_has_its_counts),
-      cmocka_unit_test(the_shell_has_its_counts),
-      cmocka_unit_test(euler_has_its_counts),
-      cmocka_unit_test(the_atmosphere_has_its_counts),
-      cmocka_unit_test(convection_diffusion_has_the_block_pattern_of_atmosmodd),
-      cmocka_unit_test(a_case_in_other_blocks_is_the_same_system),
-      cmocka_unit_test(the_smallest_cavity_is_the_one_written_by_hand),
-      cmocka_unit_test(the_matrices_of_the_paper_are_known_by_file_name),
-      cmocka_unit_test(the_helper_downloads_and_unpacks),
   };
   return cmocka_run_group_tests_name("cli_json", tests, setup, program_teardown);
 }

@@ -3,38 +3,7 @@
  * text and in JSON. */
 #include <math.h>
 
-#include <jansson.h>
-
-#include "support/program.h"
-#include "support/support.h"
-
-static json_t *results(const char *line) {
-  char all[512];
-  snprintf(all, sizeof all, "%s --json -", line);
-  program p = run(all);
-  json_t *root = json_loads(p.out, 0, NULL);
-  if (!root || p.status != 0) fail_msg("%s: status %d, %s", line, p.status, p.err);
-  program_free(&p);
-  return root;
-}
-
-static const json_t *run_of(const json_t *root, size_t i) {
-  const json_t *one = json_array_get(json_object_get(root, "runs"), i);
-  assert_non_null(one);
-  return one;
-}
-
-static double number(const json_t *object, const char *key) {
-  const json_t *value = json_object_get(object, key);
-  if (!json_is_number(value)) fail_msg("'%s' is not a number", key);
-  return json_number_value(value);
-}
-
-static const char *text(const json_t *object, const char *key) {
-  const char *value = json_string_value(json_object_get(object, key));
-  if (!value) fail_msg("'%s' is not a string", key);
-  return value;
-}
+#include "results.h"
 
 /* Without the rotations, coarse levels do not represent the modes of the clamped body. */
 static void near_null_vectors_of_a_file_save_iterations(void **state) {

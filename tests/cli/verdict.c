@@ -2,38 +2,15 @@
 /* What `bisai compare` concludes, against the figures of its own runs; warm-up and repetition. */
 #include <math.h>
 
-#include <jansson.h>
-
-#include "support/program.h"
-#include "support/support.h"
-
-static json_t *results(const char *line) {
-  char all[512];
-  snprintf(all, sizeof all, "%s --json -", line);
-  program p = run(all);
-  json_t *root = json_loads(p.out, 0, NULL);
-  if (!root) fail_msg("%s: no JSON: %s", line, p.err);
-  program_free(&p);
-  return root;
-}
-
-static double number(const json_t *object, const char *key) {
-  const json_t *value = json_object_get(object, key);
-  if (!json_is_number(value)) fail_msg("'%s' is not a number", key);
-  return json_number_value(value);
-}
-
-static const json_t *run_at(const json_t *root, size_t i) {
-  return json_array_get(json_object_get(root, "runs"), i);
-}
+#include "results.h"
 
 /* The run with the least value of a key among the first `count` runs, or of those that have it. */
 static size_t least(const json_t *root, size_t count, const char *key) {
   size_t best = count;
   for (size_t i = 0; i < count; i++) {
-    const json_t *value = json_object_get(run_at(root, i), key);
+    const json_t *value = json_object_get(run_of(root, i), key);
     if (json_is_number(value) &&
-        (best == count || json_number_value(value) < number(run_at(root, best), key)))
+        (best == count || json_number_value(value) < number(run_of(root, best), key)))
       best = i;
   }
   assert_true(best < count);
@@ -50,7 +27,7 @@ static void the_winners_are_those_of_the_figures(void **state) {
   assert_string_equal(json_string_value(json_object_get(verdict, "fastest_solve")), labels[steady]);
   assert_string_equal(json_string_value(json_object_get(verdict, "least_memory")),
                       labels[least(root, 4, "memory_bytes")]);
-  const json_t *quick = run_at(root, fastest), *other = run_at(root, steady);
+  const json_t *quick = run_of(root, fastest), *other = run_of(root, steady);
   const double n = number(verdict, "pays_after");
   assert_true(n >= 1);
   /* After n solves it is ahead, after n - 1 it was not: within rounding of the sums. */
@@ -67,7 +44,7 @@ static void the_winners_are_those_of_the_figures(void **state) {
 static void a_failure_does_not_win(void **state) {
   (void)state;
   json_t *root = results("compare --case cavity --size 20 --methods none,ilu --max-iterations 60");
-  assert_true(json_is_false(json_object_get(run_at(root, 0), "converged")));
+  assert_true(json_is_false(json_object_get(run_of(root, 0), "converged")));
   const json_t *verdict = json_object_get(root, "verdict");
   assert_string_equal(json_string_value(json_object_get(verdict, "fastest")), "ilu");
   assert_true(json_is_null(json_object_get(verdict, "why"))); /* no ISAI among them */
@@ -84,11 +61,11 @@ static void repetitions_keep_the_median_and_the_least_time(void **state) {
   json_t *once = results("compare --case cavity --size 12 --methods ilu,isai"),
          *often = results("compare --case cavity --size 12 --methods ilu,isai --repeat 5");
   for (size_t i = 0; i < 2; i++) {
-    assert_true(number(run_at(once, i), "repeats") == 1);
-    assert_true(number(run_at(once, i), "least_total_s") == number(run_at(once, i), "total_s"));
-    assert_true(number(run_at(often, i), "repeats") == 5);
-    assert_true(number(run_at(often, i), "least_total_s") <= number(run_at(often, i), "total_s"));
-    assert_true(number(run_at(often, i), "iterations") == number(run_at(once, i), "iterations"));
+    assert_true(number(run_of(once, i), "repeats") == 1);
+    assert_true(number(run_of(once, i), "least_total_s") == number(run_of(once, i), "total_s"));
+    assert_true(number(run_of(often, i), "repeats") == 5);
+    assert_true(number(run_of(often, i), "least_total_s") <= number(run_of(often, i), "total_s"));
+    assert_true(number(run_of(often, i), "iterations") == number(run_of(once, i), "iterations"));
   }
   json_decref(once);
   json_decref(often);
