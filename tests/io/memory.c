@@ -22,20 +22,6 @@ static bisai_bcsr *read_text(const char *text, int32_t block_size) {
   return matrix;
 }
 
-static void expect_same(const bisai_bcsr *a, const bisai_bcsr *b) {
-  const int32_t *a_ptr, *a_col, *b_ptr, *b_col;
-  const void *a_values, *b_values;
-  bisai_bcsr_arrays(a, &a_ptr, &a_col, &a_values);
-  bisai_bcsr_arrays(b, &b_ptr, &b_col, &b_values);
-  assert_int_equal(bisai_bcsr_rows(a), bisai_bcsr_rows(b));
-  assert_int_equal(bisai_bcsr_block_size(a), bisai_bcsr_block_size(b));
-  assert_int_equal(bisai_bcsr_blocks(a), bisai_bcsr_blocks(b));
-  const size_t blocks = (size_t)bisai_bcsr_blocks(a), bs = (size_t)bisai_bcsr_block_size(a);
-  assert_memory_equal(a_ptr, b_ptr, ((size_t)bisai_bcsr_block_rows(a) + 1) * sizeof *a_ptr);
-  assert_memory_equal(a_col, b_col, blocks * sizeof *a_col);
-  assert_memory_equal(a_values, b_values, blocks * bs * bs * sizeof(double));
-}
-
 /* A permutation of 0 … n-1. */
 static int32_t *permutation(int32_t n, uint64_t seed) {
   test_random random = test_random_seed(seed);
@@ -77,7 +63,7 @@ static void entries_in_any_order_make_the_same_matrix(void **state) {
     bisai_bcsr *expected = read_text(ordered.bytes, 2);
     for (size_t t = 1; t < 3; t++) {
       bisai_bcsr *got = read_text(all[t]->bytes, 2);
-      expect_same(expected, got);
+      test_expect_same(expected, got);
       bisai_bcsr_destroy(&got);
       free(all[t]->bytes);
     }
@@ -423,7 +409,7 @@ static void threads_with_contexts_of_their_own_read_the_same(void **state) {
   for (int t = 0; t < THREADS; t++) pthread_join(readers[t].thread, NULL);
   for (int t = 0; t < THREADS; t++) {
     assert_non_null(readers[t].matrix);
-    expect_same(readers[0].matrix, readers[t].matrix);
+    test_expect_same(readers[0].matrix, readers[t].matrix);
   }
   for (int t = 0; t < THREADS; t++) {
     bisai_bcsr_destroy(&readers[t].matrix);

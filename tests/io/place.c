@@ -19,24 +19,6 @@ enum { PATH = 2048, NOBODY = 65534, SOMEBODY = 65533, SKIPPED = 77, LIMIT = 2000
 static const double values[3] = {1, 2.5, -3};
 static const char written[] = "%%MatrixMarket matrix array real general\n3 1\n1\n2.5\n-3\n";
 
-static void expect_text(const char *path, const char *expected) {
-  char text[256] = {0};
-  FILE *file = fopen(path, "rb");
-  if (!file) fail_msg("cannot read %s", path);
-  (void)!fread(text, 1, sizeof text - 1, file);
-  fclose(file);
-  assert_string_equal(text, expected);
-}
-
-static int entries_of(const char *path) {
-  DIR *folder = opendir(path);
-  assert_non_null(folder);
-  int count = -2; /* . and .. */
-  while (readdir(folder)) count++;
-  closedir(folder);
-  return count;
-}
-
 /* A folder with these rights and this owner, and perhaps an old file in it that everybody may
  * write. */
 static void make_folder(const char *name, mode_t mode, uid_t owner, bool with_file, char *path) {
@@ -86,7 +68,7 @@ static void an_old_file_in_a_closed_folder_is_overwritten(void **state) {
   char path[PATH];
   make_folder("closed", 0555, geteuid(), true, path);
   assert_int_equal(outcome_for_nobody(path), 0);
-  expect_text(path, written);
+  test_expect_text(path, written);
   assert_int_equal(chmod(test_path("closed"), 0755), 0);
 }
 
@@ -95,7 +77,7 @@ static void a_new_file_in_a_closed_folder_is_refused(void **state) {
   char path[PATH];
   make_folder("closed_empty", 0555, geteuid(), false, path);
   assert_int_equal(outcome_for_nobody(path), 1);
-  assert_int_equal(entries_of(test_path("closed_empty")), 0);
+  assert_int_equal(test_entries(test_path("closed_empty")), 0);
 }
 
 static void a_file_that_may_not_be_written_is_refused(void **state) {
@@ -104,7 +86,7 @@ static void a_file_that_may_not_be_written_is_refused(void **state) {
   make_folder("open", 0777, geteuid(), true, path);
   assert_int_equal(chmod(path, 0444), 0);
   assert_int_equal(outcome_for_nobody(path), 1);
-  assert_int_equal(entries_of(test_path("open")), 1);
+  assert_int_equal(test_entries(test_path("open")), 1);
 }
 
 /* Nobody may make files there, but not replace somebody's. */
@@ -114,11 +96,11 @@ static void a_file_of_another_user_in_a_sticky_folder_is_overwritten(void **stat
   if (geteuid() != 0) skip(); /* only root makes files of others */
   make_folder("sticky", 01777, SOMEBODY, true, path);
   assert_int_equal(outcome_for_nobody(path), 0);
-  expect_text(path, written);
+  test_expect_text(path, written);
   struct stat about;
   assert_int_equal(stat(path, &about), 0);
   assert_int_equal(about.st_uid, SOMEBODY);
-  assert_int_equal(entries_of(test_path("sticky")), 1);
+  assert_int_equal(test_entries(test_path("sticky")), 1);
 }
 
 static void a_mount_point_is_overwritten(void **state) {
@@ -141,8 +123,8 @@ static void a_mount_point_is_overwritten(void **state) {
   assert_true(WIFEXITED(status));
   if (WEXITSTATUS(status) == SKIPPED) skip();
   assert_int_equal(WEXITSTATUS(status), 0);
-  expect_text(path, written);
-  assert_int_equal(entries_of(test_path("mounted")), 1);
+  test_expect_text(path, written);
+  assert_int_equal(test_entries(test_path("mounted")), 1);
 }
 
 /* The name that it has meanwhile would be longer than a file system takes. */
@@ -154,9 +136,9 @@ static void a_file_with_the_longest_name_is_replaced_as_a_whole(void **state) {
   make_folder("long", 0777, geteuid(), false, path);
   memcpy(strrchr(path, '/') + 1, name, sizeof name);
   EXPECT_OK(context, bisai_write_check(context, path));
-  assert_int_equal(entries_of(test_path("long")), 0);
+  assert_int_equal(test_entries(test_path("long")), 0);
   EXPECT_OK(context, bisai_write_vector(context, path, 3, values));
-  expect_text(path, written);
+  test_expect_text(path, written);
   struct stat before, after;
   assert_int_equal(stat(path, &before), 0);
   const int kept = open(path, O_RDONLY); /* so that its number is not taken again */
@@ -164,7 +146,7 @@ static void a_file_with_the_longest_name_is_replaced_as_a_whole(void **state) {
   assert_int_equal(stat(path, &after), 0);
   assert_int_not_equal(before.st_ino, after.st_ino);
   close(kept);
-  assert_int_equal(entries_of(test_path("long")), 1);
+  assert_int_equal(test_entries(test_path("long")), 1);
   memcpy(path + strlen(path) - 4, "n.mtx", 6);
   EXPECT_STATUS(context, BISAI_IO_ERROR, bisai_write_check(context, path));
   EXPECT_STATUS(context, BISAI_IO_ERROR, bisai_write_vector(context, path, 3, values));
@@ -183,16 +165,16 @@ static void a_link_that_leads_nowhere_makes_what_it_names(void **state) {
   assert_int_equal(symlink("../target.mtx", path), 0);
   snprintf(path, sizeof path, "%.1900s/first", folder);
   EXPECT_OK(context, bisai_write_check(context, path));
-  assert_int_equal(entries_of(folder), 2);
+  assert_int_equal(test_entries(folder), 2);
   EXPECT_OK(context, bisai_write_vector(context, path, 3, values));
-  expect_text(path, written);
+  test_expect_text(path, written);
   snprintf(path, sizeof path, "%.1900s/target.mtx", folder);
-  expect_text(path, written);
+  test_expect_text(path, written);
   snprintf(path, sizeof path, "%.1900s/first", folder);
   struct stat about;
   assert_int_equal(lstat(path, &about), 0);
   assert_true(S_ISLNK(about.st_mode));
-  assert_int_equal(entries_of(folder), 3);
+  assert_int_equal(test_entries(folder), 3);
 }
 
 static void a_circle_of_links_is_refused(void **state) {
@@ -265,9 +247,9 @@ static void bytes_are_written_as_they_are(void **state) {
   char path[PATH];
   snprintf(path, sizeof path, "%s", test_path("bytes.mtx.gz"));
   EXPECT_OK(context, bisai_write_bytes(context, path, "{}\n", 3));
-  expect_text(path, "{}\n");
+  test_expect_text(path, "{}\n");
   EXPECT_OK(context, bisai_write_bytes(context, path, NULL, 0));
-  expect_text(path, "");
+  test_expect_text(path, "");
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_write_bytes(context, path, NULL, 1));
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_write_bytes(context, NULL, "", 0));
   EXPECT_STATUS(context, BISAI_IO_ERROR, bisai_write_bytes(context, "no/such/folder", "", 0));
@@ -301,7 +283,7 @@ static void a_write_that_a_signal_ends_leaves_nothing_behind(void **state) {
   assert_int_equal(waitpid(child, &status, 0), child);
   assert_true(WIFEXITED(status));
   assert_int_equal(WEXITSTATUS(status), 7);
-  assert_int_equal(entries_of(folder), 1);
+  assert_int_equal(test_entries(folder), 1);
   assert_int_equal(stat(path, &after), 0);
   assert_int_equal(before.st_size, after.st_size);
   assert_int_equal(before.st_ino, after.st_ino);
@@ -329,7 +311,7 @@ static void failing_allocations_leave_nothing_behind(void **state) {
                            : bisai_write_bytes(own, other, "x", 1);
       assert_int_equal(atomic_load(&allocator.live_blocks), before);
       assert_true(one == (what == 1 && status == BISAI_OK));
-      assert_int_equal(entries_of(folder), what == 2 && status == BISAI_OK ? 2 : 1);
+      assert_int_equal(test_entries(folder), what == 2 && status == BISAI_OK ? 2 : 1);
       bisai_context_destroy(&own);
     }
     EXPECT_OK(context, status);

@@ -1,24 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Matrices written in every format and read back: the same bits, whatever the block size; PETSc's
  * bytes; what cannot be written. */
-#include <dirent.h>
-#include <fcntl.h>
 #include <locale.h>
-#include <math.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "bytes.h"
-#include "folder_fixture.h"
-
-static const char *const names[] = {"A.mtx",      "A.mtx.gz",  "A.mtx.xz", "A.mtx.bz2", "A.mtx.zst",
-                                    "A.petsc",    "A.bin",     "A.bin.gz", "A.tar",     "A.tar.gz",
-                                    "A.tgz",      "A.tar.xz",  "A.txz",    "A.tbz2",    "A.tzst",
-                                    "A.petsc.xz", "A.b.mtx.gz"};
-enum { NAMES = sizeof names / sizeof *names };
+#include "written.h"
 
 static bool is_archive(const char *name) { return strstr(name, ".t") != NULL; }
 static bool is_petsc(const char *name) { return strstr(name, ".petsc") || strstr(name, ".bin"); }
@@ -46,42 +33,6 @@ static void expect_compression(const char *path) {
 
 static bool is_plain(const char *name) {
   return strcmp(name, "A.mtx") == 0 || strcmp(name, "A.petsc") == 0 || strcmp(name, "A.bin") == 0;
-}
-
-static void expect_same(const bisai_bcsr *a, const bisai_bcsr *b) {
-  const int32_t *a_ptr, *a_col, *b_ptr, *b_col;
-  const void *a_values, *b_values;
-  bisai_bcsr_arrays(a, &a_ptr, &a_col, &a_values);
-  bisai_bcsr_arrays(b, &b_ptr, &b_col, &b_values);
-  assert_int_equal(bisai_bcsr_rows(a), bisai_bcsr_rows(b));
-  assert_int_equal(bisai_bcsr_padding(a), bisai_bcsr_padding(b));
-  assert_int_equal(bisai_bcsr_block_size(a), bisai_bcsr_block_size(b));
-  assert_int_equal(bisai_bcsr_blocks(a), bisai_bcsr_blocks(b));
-  const size_t blocks = (size_t)bisai_bcsr_blocks(a), bs = (size_t)bisai_bcsr_block_size(a);
-  assert_memory_equal(a_ptr, b_ptr, ((size_t)bisai_bcsr_block_rows(a) + 1) * sizeof *a_ptr);
-  assert_memory_equal(a_col, b_col, blocks * sizeof *a_col);
-  assert_memory_equal(a_values, b_values, blocks * bs * bs * sizeof(double));
-}
-
-static bisai_bcsr *read_back(const char *path, int32_t block_size) {
-  bisai_read_options options = bisai_read_options_default();
-  options.block_size = block_size;
-  bisai_bcsr *matrix = NULL;
-  EXPECT_OK(context, bisai_read_matrix(context, path, &options, &matrix));
-  return matrix;
-}
-
-/* Random blocks with zeros in them, one block of zeros only, values of every magnitude. */
-static bisai_bcsr *sample(int32_t block_rows, int32_t bs) {
-  test_bcsr a = test_bcsr_random(test_shape_square(block_rows, bs, 7 + (uint64_t)bs));
-  test_random random = test_random_seed(99);
-  const int32_t blocks = test_bcsr_blocks(&a), size = bs * bs;
-  for (int32_t p = 0; p < blocks * size; p++) {
-    a.values[p] *= pow(2.0, test_random_integer(&random, -1040, 1000));
-    if (test_random_integer(&random, 0, 4) == 0) a.values[p] = 0.0;
-  }
-  for (int32_t k = 0; k < size; k++) a.values[size + k] = 0.0;
-  return test_bcsr_take(context, a);
 }
 
 /* Writes, or skips the file where the build cannot. */
@@ -125,7 +76,7 @@ static void every_format_keeps_every_bit(void **state) {
       expect_compression(path);
       if (!is_readable(path)) continue;
       bisai_bcsr *read = read_back(path, bs);
-      expect_same(matrix, read);
+      test_expect_same(matrix, read);
       bisai_bcsr_destroy(&read);
       int64_t columns = -1;
       EXPECT_OK(context, bisai_read_rhs(context, path, n, got, &columns));
@@ -158,7 +109,7 @@ static void archives_take_names_of_any_bytes(void **state) {
     const char *path = test_path(files[k]);
     if (write_file(path, matrix, rhs)) {
       bisai_bcsr *read = read_back(path, 2);
-      expect_same(matrix, read);
+      test_expect_same(matrix, read);
       bisai_bcsr_destroy(&read);
       int64_t columns = -1;
       EXPECT_OK(context, bisai_read_rhs(context, path, n, got, &columns));
@@ -196,49 +147,17 @@ static void vectors_keep_every_bit(void **state) {
   free(values);
 }
 
-static char *whole(const char *path, size_t *length) {
-  FILE *file = fopen(path, "rb");
-  assert_non_null(file);
-  char *bytes = malloc(1 << 20);
-  assert_non_null(bytes);
-  *length = fread(bytes, 1, 1 << 20, file);
-  fclose(file);
-  bytes[*length] = '\0';
-  return bytes;
-}
-
-static void expect_text(const char *path, const char *expected) {
-  size_t length = 0;
-  char *text = whole(path, &length);
-  assert_string_equal(text, expected);
-  free(text);
-}
-
-/* By hand: 1 0 | 0 0; −2 and nothing else stored beside it; a block of zeros at the end. */
-static bisai_bcsr *by_hand(void) {
-  static const int32_t row_ptr[] = {0, 1, 3}, col_idx[] = {0, 0, 1};
-  static const double values[] = {1, 0, 0, 0.1, /**/ 0, -2, 0, 0, /**/ 0, 0, 0, 0};
-  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  desc.block_rows = desc.block_cols = desc.block_size = 2;
-  desc.row_ptr = row_ptr;
-  desc.col_idx = col_idx;
-  desc.values = values;
-  bisai_bcsr *matrix = NULL;
-  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &matrix));
-  return matrix;
-}
-
 static void the_bytes_are_the_known_ones(void **state) {
   (void)state;
   bisai_bcsr *matrix = by_hand();
   write_file(test_path("A.mtx"), matrix, NULL);
-  expect_text(
+  test_expect_text(
       test_path("A.mtx"),
       "%%MatrixMarket matrix coordinate real general\n4 4 7\n1 1 1\n2 2 0.10000000000000001\n"
       "3 3 0\n3 4 0\n4 1 -2\n4 3 0\n4 4 0\n");
   static const double rhs[] = {1, 2, 3, 0.5};
   write_file(test_path("A.petsc"), matrix, rhs);
-  expect_text(test_path("A.petsc.info"), "-matload_block_size 2\n-vecload_block_size 2\n");
+  test_expect_text(test_path("A.petsc.info"), "-matload_block_size 2\n-vecload_block_size 2\n");
   static const int64_t head[] = {1211216, 4, 4, 7, 1, 1, 2, 3, 0, 1, 2, 3, 0, 2, 3};
   static const double values[] = {1, 0.1, 0, 0, -2, 0, 0};
   test_text expected = {0};
@@ -248,7 +167,7 @@ static void the_bytes_are_the_known_ones(void **state) {
   bytes_integer(&expected, 4, 4);
   for (int i = 0; i < 4; i++) bytes_double(&expected, rhs[i]);
   size_t length = 0;
-  char *bytes = whole(test_path("A.petsc"), &length);
+  char *bytes = test_read(test_path("A.petsc"), &length);
   assert_int_equal(length, expected.length);
   assert_memory_equal(bytes, expected.bytes, length);
   free(bytes);
@@ -263,7 +182,7 @@ static void the_locale_does_not_matter(void **state) {
   write_file(test_path("A.mtx"), matrix, NULL);
   setlocale(LC_ALL, "C");
   bisai_bcsr *read = read_back(test_path("A.mtx"), 2);
-  expect_same(matrix, read);
+  test_expect_same(matrix, read);
   bisai_bcsr_destroy(&read);
   bisai_bcsr_destroy(&matrix);
 }
@@ -278,13 +197,13 @@ static void the_same_matrix_gives_the_same_file(void **state) {
     snprintf(second, sizeof second, "%s", names[k]);
     size_t lengths[2];
     if (!write_file(test_path(first), matrix, NULL)) continue;
-    char *a = whole(test_path(first), &lengths[0]);
+    char *a = test_read(test_path(first), &lengths[0]);
     if (k == 0) {
       const time_t start = time(NULL);
       while (time(NULL) == start) continue;
     }
     write_file(test_path(second), matrix, NULL);
-    char *b = whole(test_path(second), &lengths[1]);
+    char *b = test_read(test_path(second), &lengths[1]);
     assert_int_equal(lengths[0], lengths[1]);
     assert_memory_equal(a, b, lengths[0]);
     free(a);
@@ -304,12 +223,12 @@ static void padding_is_left_out(void **state) {
     assert_int_equal(bisai_bcsr_padding(padded), 2);
     if (write_file(test_path(names[k]), padded, NULL) && is_readable(test_path(names[k]))) {
       bisai_bcsr *read = read_back(test_path(names[k]), 3);
-      expect_same(padded, read);
+      test_expect_same(padded, read);
       bisai_bcsr_destroy(&read);
     }
     bisai_bcsr_destroy(&padded);
   }
-  expect_text(test_path("A.petsc.info"), "-matload_block_size 1\n");
+  test_expect_text(test_path("A.petsc.info"), "-matload_block_size 1\n");
   bisai_bcsr_destroy(&scalar);
 }
 
@@ -368,13 +287,13 @@ static void rectangular_and_empty_matrices_are_written(void **state) {
   bisai_bcsr *matrix = NULL;
   EXPECT_OK(context, bisai_bcsr_create(context, &desc, &matrix));
   EXPECT_OK(context, bisai_write_matrix(context, test_path("R.mtx"), matrix, NULL));
-  expect_text(test_path("R.mtx"),
-              "%%MatrixMarket matrix coordinate real general\n2 6 3\n1 5 1.5\n1 6 2\n2 6 3\n");
+  test_expect_text(test_path("R.mtx"),
+                   "%%MatrixMarket matrix coordinate real general\n2 6 3\n1 5 1.5\n1 6 2\n2 6 3\n");
   bisai_bcsr_destroy(&matrix);
   desc.block_rows = desc.block_cols = 0;
   EXPECT_OK(context, bisai_bcsr_create(context, &desc, &matrix));
   EXPECT_OK(context, bisai_write_matrix(context, test_path("E.mtx"), matrix, NULL));
-  expect_text(test_path("E.mtx"), "%%MatrixMarket matrix coordinate real general\n0 0 0\n");
+  test_expect_text(test_path("E.mtx"), "%%MatrixMarket matrix coordinate real general\n0 0 0\n");
   bisai_bcsr_destroy(&matrix);
 }
 
@@ -388,7 +307,7 @@ static void a_format_may_be_asked_for(void **state) {
     if (status == BISAI_UNAVAILABLE) continue;
     EXPECT_OK(context, status);
     bisai_bcsr *read = read_back(test_path("A.other"), 2);
-    expect_same(matrix, read);
+    test_expect_same(matrix, read);
     bisai_bcsr_destroy(&read);
   }
   bisai_bcsr_destroy(&matrix);
@@ -459,163 +378,8 @@ static void matrices_that_are_not_finite_are_not_written(void **state) {
   const char *path = test_file("kept.mtx", "kept", 4);
   EXPECT_STATUS(context, BISAI_NOT_FINITE, bisai_write_matrix(context, path, matrix, NULL));
   EXPECT_MESSAGE(context, "entry (1, 1), counted from 0, is NaN or infinity");
-  expect_text(path, "kept");
+  test_expect_text(path, "kept");
   bisai_bcsr_destroy(&matrix);
-}
-
-static void files_that_cannot_be_written_completely_are_removed(void **state) {
-  (void)state;
-  bisai_bcsr *matrix = sample(2000, 4);
-  bisai_write_options options = bisai_write_options_default();
-  EXPECT_STATUS(context, BISAI_IO_ERROR,
-                bisai_write_matrix(context, "no/such/folder.mtx", matrix, NULL));
-  EXPECT_MESSAGE(context, "cannot open no/such/folder.mtx: No such file or directory");
-  struct rlimit before, limit;
-  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
-  limit = before;
-  limit.rlim_cur = 20000;
-  signal(SIGXFSZ, SIG_IGN);
-  for (int k = 0; k < NAMES; k++) {
-    const char *path = test_path(names[k]);
-    char message[2048];
-    snprintf(message, sizeof message, "cannot write %s: File too large", path);
-    remove(path);
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    const bisai_status status = bisai_write_matrix(context, path, matrix, NULL);
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-    assert_false(test_exists(path));
-    if (status == BISAI_UNAVAILABLE) continue;
-    EXPECT_STATUS(context, BISAI_IO_ERROR, status);
-    EXPECT_MESSAGE(context, message);
-  }
-  /* A device is no file to remove. */
-  options.format = BISAI_FORMAT_MATRIX_MARKET;
-  if (test_exists("/dev/full")) {
-    EXPECT_STATUS(context, BISAI_IO_ERROR,
-                  bisai_write_matrix(context, "/dev/full", matrix, &options));
-    EXPECT_MESSAGE(context, "cannot write /dev/full: No space left on device");
-    assert_true(test_exists("/dev/full"));
-  }
-  bisai_bcsr_destroy(&matrix);
-}
-
-/* A folder stands where FILE.info has to be: then there is no FILE either. */
-static void a_matrix_without_its_info_is_not_left(void **state) {
-  (void)state;
-  bisai_bcsr *matrix = by_hand();
-  char path[2048];
-  snprintf(path, sizeof path, "%s/", test_path("I.petsc.info"));
-  char command[4096];
-  snprintf(command, sizeof command, "mkdir %s", path);
-  assert_int_equal(system(command), 0);
-  EXPECT_STATUS(context, BISAI_IO_ERROR,
-                bisai_write_matrix(context, test_path("I.petsc"), matrix, NULL));
-  assert_false(test_exists(test_path("I.petsc")));
-  bisai_bcsr_destroy(&matrix);
-}
-
-static int files_in_the_folder(void) {
-  DIR *folder = opendir(test_path("."));
-  assert_non_null(folder);
-  int count = 0;
-  while (readdir(folder)) count++;
-  closedir(folder);
-  return count;
-}
-
-static void what_was_there_is_kept_until_all_is_written(void **state) {
-  (void)state;
-  bisai_bcsr *large = sample(2000, 4), *small = by_hand();
-  char path[2048], info[2048];
-  snprintf(path, sizeof path, "%s", test_file("old.mtx", "old", 3));
-  const int before = files_in_the_folder();
-  struct rlimit unlimited, limit;
-  assert_int_equal(getrlimit(RLIMIT_FSIZE, &unlimited), 0);
-  limit = unlimited;
-  limit.rlim_cur = 20000;
-  signal(SIGXFSZ, SIG_IGN);
-  assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-  const bisai_status status = bisai_write_matrix(context, path, large, NULL);
-  assert_int_equal(setrlimit(RLIMIT_FSIZE, &unlimited), 0);
-  EXPECT_STATUS(context, BISAI_IO_ERROR, status);
-  expect_text(path, "old");
-  assert_int_equal(files_in_the_folder(), before);
-
-  snprintf(path, sizeof path, "%s", test_file("K.petsc", "old", 3));
-  snprintf(info, sizeof info, "%s", test_path("K.petsc.info"));
-  assert_int_equal(mkdir(info, 0777), 0);
-  EXPECT_STATUS(context, BISAI_IO_ERROR, bisai_write_matrix(context, path, small, NULL));
-  expect_text(path, "old");
-  assert_int_equal(files_in_the_folder(), before + 2);
-  bisai_bcsr_destroy(&large);
-  bisai_bcsr_destroy(&small);
-}
-
-/* The file that a link leads to gets the matrix and keeps its rights. */
-static void links_stay_links(void **state) {
-  (void)state;
-  bisai_bcsr *matrix = by_hand();
-  char path[2048], link[2048];
-  snprintf(path, sizeof path, "%s", test_file("led-to.mtx", "old", 3));
-  snprintf(link, sizeof link, "%s", test_path("link.mtx"));
-  assert_int_equal(chmod(path, 0640), 0);
-  assert_int_equal(symlink("led-to.mtx", link), 0);
-  EXPECT_OK(context, bisai_write_matrix(context, link, matrix, NULL));
-  struct stat about;
-  assert_int_equal(lstat(link, &about), 0);
-  assert_true(S_ISLNK(about.st_mode));
-  assert_int_equal(stat(path, &about), 0);
-  assert_int_equal(about.st_mode & 07777, 0640);
-  bisai_bcsr *read = read_back(path, 2);
-  expect_same(matrix, read);
-  bisai_bcsr_destroy(&read);
-  bisai_bcsr_destroy(&matrix);
-}
-
-/* Neither replaced nor removed, and without a .info. */
-static void pipes_stay_pipes(void **state) {
-  (void)state;
-  bisai_bcsr *matrix = by_hand();
-  char path[2048];
-  snprintf(path, sizeof path, "%s", test_path("pipe.petsc"));
-  assert_int_equal(mkfifo(path, 0600), 0);
-  const int reader = open(path, O_RDONLY | O_NONBLOCK);
-  assert_true(reader >= 0);
-  EXPECT_OK(context, bisai_write_matrix(context, path, matrix, NULL));
-  unsigned char bytes[4096];
-  assert_true(read(reader, bytes, sizeof bytes) > 16);
-  assert_memory_equal(bytes, "\x00\x12\x7b\x50", 4); /* PETSc's number for a matrix */
-  close(reader);
-  struct stat about;
-  assert_int_equal(stat(path, &about), 0);
-  assert_true(S_ISFIFO(about.st_mode));
-  assert_false(test_exists(test_path("pipe.petsc.info")));
-  bisai_bcsr_destroy(&matrix);
-}
-
-static void failing_allocations_leave_no_file(void **state) {
-  (void)state;
-  static const char *const files[] = {"F.mtx", "F.petsc", "F.tar.gz"};
-  for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
-    char path[2048];
-    snprintf(path, sizeof path, "%s", test_path(files[k]));
-    bisai_status status = BISAI_OUT_OF_MEMORY;
-    for (long long fail_at = 1; status == BISAI_OUT_OF_MEMORY; fail_at++) {
-      assert_true(fail_at < 100);
-      test_allocator allocator;
-      test_allocator_reset(&allocator, 0);
-      bisai_context *own = test_context_on(&allocator, 1);
-      bisai_bcsr *matrix = test_bcsr_take(own, test_bcsr_grid(3, 3, 2, 1));
-      const long long before = atomic_load(&allocator.live_blocks);
-      allocator.fail_at = atomic_load(&allocator.calls) + fail_at;
-      status = bisai_write_matrix(own, path, matrix, NULL);
-      assert_int_equal(atomic_load(&allocator.live_blocks), before);
-      assert_true(test_exists(path) == (status == BISAI_OK));
-      bisai_bcsr_destroy(&matrix);
-      bisai_context_destroy(&own);
-    }
-    assert_true(status == BISAI_OK || status == BISAI_UNAVAILABLE);
-  }
 }
 
 int main(void) {
@@ -632,12 +396,6 @@ int main(void) {
       cmocka_unit_test(a_format_may_be_asked_for),
       cmocka_unit_test(arguments_are_checked),
       cmocka_unit_test(matrices_that_are_not_finite_are_not_written),
-      cmocka_unit_test(files_that_cannot_be_written_completely_are_removed),
-      cmocka_unit_test(a_matrix_without_its_info_is_not_left),
-      cmocka_unit_test(what_was_there_is_kept_until_all_is_written),
-      cmocka_unit_test(links_stay_links),
-      cmocka_unit_test(pipes_stay_pipes),
-      cmocka_unit_test(failing_allocations_leave_no_file),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -53,6 +53,34 @@ bool test_exists(const char *path) {
   return stat(path, &about) == 0;
 }
 
+char *test_read(const char *path, size_t *length) {
+  enum { ROOM = 1 << 20 };
+  FILE *file = fopen(path, "rb");
+  if (!file) fail_msg("cannot read %s", path);
+  char *bytes = malloc(ROOM + 1);
+  assert_non_null(bytes);
+  const size_t count = fread(bytes, 1, ROOM, file);
+  assert_true(count < ROOM && fclose(file) == 0);
+  bytes[count] = '\0';
+  if (length) *length = count;
+  return bytes;
+}
+
+void test_expect_text(const char *path, const char *expected) {
+  char *text = test_read(path, NULL);
+  assert_string_equal(text, expected);
+  free(text);
+}
+
+int test_entries(const char *path) {
+  DIR *entries = opendir(path);
+  assert_non_null(entries);
+  int count = -2; /* . and .. */
+  while (readdir(entries)) count++;
+  closedir(entries);
+  return count;
+}
+
 void test_print(test_text *text, const char *format, ...) {
   if (text->room - text->length < 256) {
     text->room = 2 * text->room + 4096;

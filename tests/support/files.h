@@ -17,6 +17,14 @@ const char *test_file(const char *name, const void *bytes, size_t count);
 
 bool test_exists(const char *path);
 
+/* The bytes of a file, with a NUL behind them, and their number unless `length` is NULL. Fails the
+ * test if the file cannot be read. */
+char *test_read(const char *path, size_t *length);
+void test_expect_text(const char *path, const char *expected);
+
+/* The number of entries of a folder. */
+int test_entries(const char *path);
+
 /* Text that grows. */
 typedef struct test_text {
   /* ended by '\0' */

@@ -278,6 +278,22 @@ bisai_bcsr *test_bcsr_make(bisai_context *context, const test_bcsr *matrix) {
   return made;
 }
 
+void test_expect_same(const bisai_bcsr *a, const bisai_bcsr *b) {
+  const int32_t *a_ptr, *a_col, *b_ptr, *b_col;
+  const void *a_values, *b_values;
+  bisai_bcsr_arrays(a, &a_ptr, &a_col, &a_values);
+  bisai_bcsr_arrays(b, &b_ptr, &b_col, &b_values);
+  assert_int_equal(bisai_bcsr_rows(a), bisai_bcsr_rows(b));
+  assert_int_equal(bisai_bcsr_padding(a), bisai_bcsr_padding(b));
+  assert_int_equal(bisai_bcsr_block_size(a), bisai_bcsr_block_size(b));
+  assert_int_equal(bisai_bcsr_blocks(a), bisai_bcsr_blocks(b));
+  const size_t blocks = (size_t)bisai_bcsr_blocks(a), bs = (size_t)bisai_bcsr_block_size(a);
+  assert_memory_equal(a_ptr, b_ptr, ((size_t)bisai_bcsr_block_rows(a) + 1) * sizeof *a_ptr);
+  if (blocks == 0) return;
+  assert_memory_equal(a_col, b_col, blocks * sizeof *a_col);
+  assert_memory_equal(a_values, b_values, blocks * bs * bs * sizeof(double));
+}
+
 bisai_bcsr *test_bcsr_take(bisai_context *context, test_bcsr matrix) {
   bisai_bcsr *made = test_bcsr_make(context, &matrix);
   test_bcsr_free(&matrix);

@@ -192,6 +192,8 @@ void test_bcsr_free(test_bcsr *matrix);
 
 /* bisai_bcsr_create() with a copy of the arrays; fails the test if that fails. */
 bisai_bcsr *test_bcsr_make(bisai_context *context, const test_bcsr *matrix);
+/* Fails unless both have the same rows, padding, structure and values in fp64, to the bit. */
+void test_expect_same(const bisai_bcsr *a, const bisai_bcsr *b);
 /* Makes and frees the arrays in one go. */
 bisai_bcsr *test_bcsr_take(bisai_context *context, test_bcsr matrix);
 
