@@ -29,17 +29,25 @@ def microseconds(seconds):
     return f"{1e6 * seconds:.2f}" if seconds < 1e-3 else f"{1e6 * seconds:.0f}"
 
 
+def megabytes(figure):
+    return f"{1e-6 * figure['bytes']:.1f}" if figure["bytes"] else "–"
+
+
+def floor(figure, seconds, rate):
+    """Returns the floor of a figure, and `seconds` over it, as two cells."""
+    least = figure["bytes"] / rate
+    return (microseconds(least), f"{seconds / least:.2f}") if least else ("–", "–")
+
+
 def operations(figures, rate):
     yield from tables.heading("operation", "MB", "minimum", "median", "floor", "minimum over floor")
     for f in figures:
-        floor = f["bytes"] / rate
         yield tables.row(
             f["name"],
-            f"{1e-6 * f['bytes']:.1f}" if f["bytes"] else "–",
+            megabytes(f),
             microseconds(f["minimum"]),
             microseconds(f["median"]),
-            microseconds(floor) if floor else "–",
-            f"{f['minimum'] / floor:.2f}" if floor else "–",
+            *floor(f, f["minimum"], rate),
         )
 
 
@@ -55,15 +63,13 @@ def solves(figures):
 def kernels(figures, rate):
     yield from tables.heading("k", "kernel", "MB", "µs", "alone", "floor", "over floor")
     for f in figures:
-        floor = f["bytes"] / rate
         yield tables.row(
             f["power"],
             f["kernel"],
-            f"{1e-6 * f['bytes']:.1f}" if f["bytes"] else "–",
+            megabytes(f),
             microseconds(f["seconds"]),
             microseconds(f["alone"]),
-            microseconds(floor) if floor else "–",
-            f"{f['seconds'] / floor:.2f}" if floor else "–",
+            *floor(f, f["seconds"], rate),
         )
 
 
