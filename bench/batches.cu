@@ -17,8 +17,7 @@ namespace {
 
 const char usage[] =
     "usage: bench_batches [OPTION VALUE]…\n"
-    "  --only LETTERS  of i(nversion), m(ixed), f(orms), d(ecompositions by "
-    "size of batch),\n"
+    "  --only LETTERS  of i(nversion), m(ixed), f(orms), d(ecompositions by size of batch),\n"
     "                  a(pplication), l(ayouts), b(atch sizes), s(izes), e(xtraction), w(hole "
     "set-up);\n"
     "                  default all of these. g: set-ups beside inversions alone;\n"
@@ -27,7 +26,8 @@ const char usage[] =
     "  --rounds N      timings of each operation, default 9\n"
     "  --bytes N       bytes of a batch of blocks, default 2^30\n"
     "  --json FILE     writes the same figures as JSON\n"
-    "  --sizes LIST    the sizes of blocks of a, with commas, default 1 to 32\n"
+    "  --sizes LIST    the sizes of blocks, with commas, of a, default 1 to 32, and of f, default\n"
+    "                  4, 8, 12, … 32\n"
     "  --matrices …    the files of e and g: all arguments up to the next option\n";
 
 double flops_of_inversion(int m) { return 2.0 * m * m * m; }
@@ -263,15 +263,7 @@ void measure_extraction(bench &b, const std::vector<std::string> &files) {
   }
   bisai_bcsr *both[] = {first, second};
   for (bisai_bcsr *&m : both) bisai_bcsr_destroy(&m);
-  for (const std::string &file : files) {
-    bisai_bcsr *matrix = nullptr;
-    bisai_read_options read = bisai_read_options_default();
-    read.block_size = 1;
-    if (bisai_read_matrix(b.context, file.c_str(), &read, &matrix) != BISAI_OK) {
-      std::fprintf(stderr, "%s: %s\n", file.c_str(), bisai_context_error(b.context));
-      continue;
-    }
-    const std::string name = file.substr(file.rfind('/') + 1);
+  for_files(b, files, [&](const bisai_bcsr *matrix, const std::string &name) {
     for (const int most : {8, 32}) {
       bsi_bjacobi_options o = options_of();
       o.max_rows = most, o.shift_amount = 1e-3;
@@ -287,8 +279,7 @@ void measure_extraction(bench &b, const std::vector<std::string> &files) {
                 {"seconds", seconds}});
       }
     }
-    bisai_bcsr_destroy(&matrix);
-  }
+  });
 }
 
 /* Creates the scalar CSR matrix of a seven-point grid with `unknowns` at each point. */
@@ -371,7 +362,7 @@ int main(int argc, char **argv) {
   std::vector<std::string> files;
   std::vector<int> all_sizes(BSI_BJACOBI_MAX_ROWS);
   for (int m = 1; m <= BSI_BJACOBI_MAX_ROWS; m++) all_sizes[static_cast<size_t>(m - 1)] = m;
-  std::vector<int> sizes = all_sizes;
+  std::vector<int> sizes = all_sizes, of_forms = {4, 8, 12, 16, 20, 24, 28, 32};
   bench b = {};
   b.rounds = 9;
   for (int i = 1; i < argc; i++) {
@@ -392,7 +383,7 @@ int main(int argc, char **argv) {
     else if (option == "--bytes")
       bytes = std::atof(value);
     else if (option == "--sizes")
-      sizes = numbers(value);
+      sizes = of_forms = numbers(value);
     else if (option == "--rows")
       most_rows = std::atof(value);
     else if (option == "--json" && !(b.json = std::fopen(value, "w")))
@@ -421,7 +412,7 @@ int main(int argc, char **argv) {
   if (wanted('i'))
     measure_inversion(b, bytes, {4, 5, 6, 7, 8, 12, 16, 20, 24, 28, 32}, 0, "inversion");
   if (wanted('m')) measure_mixed(b);
-  if (wanted('f')) measure_forms(b, bytes, {4, 8, 12, 16, 20, 24, 28, 32}, 0, "forms");
+  if (wanted('f')) measure_forms(b, bytes, of_forms, 0, "forms");
   if (wanted('d'))
     for (const int64_t count : {1000, 3000, 10000, 20000, 40000, 100000, 200000})
       measure_forms(b, bytes, {16, 32}, count, "decompositions");

@@ -90,6 +90,10 @@ struct csr {
 };
 bisai_bcsr *upload(const bench &b, const csr &a, int32_t n);
 
+/* Calls f(matrix, name of the file) for each file that can be read, in blocks of one value. */
+void for_files(const bench &b, const std::vector<std::string> &files,
+               const std::function<void(const bisai_bcsr *, const std::string &)> &f);
+
 /* A matrix of dense diagonal blocks of random values, with sizes[k] rows in block k. If all sizes
  * are equal, the matrix is a BCSR matrix of these blocks, otherwise a CSR matrix. */
 struct block_matrix {

@@ -153,19 +153,10 @@ void measure_setups(bench &b, double most_rows, const std::vector<std::string> &
       measure_strategies(b, "matrices", std::string("pattern of ") + g.name, matrix, most);
     bisai_bcsr_destroy(&matrix);
   }
-  for (const std::string &file : files) {
-    bisai_bcsr *matrix = nullptr;
-    bisai_read_options read = bisai_read_options_default();
-    read.block_size = 1;
-    if (bisai_read_matrix(b.context, file.c_str(), &read, &matrix) != BISAI_OK) {
-      std::fprintf(stderr, "%s: %s\n", file.c_str(), bisai_context_error(b.context));
-      continue;
-    }
-    const std::string name = file.substr(file.rfind('/') + 1);
+  for_files(b, files, [&](const bisai_bcsr *matrix, const std::string &name) {
     for (const int most : {8, 32})
       measure_strategies(b, "matrices", name.substr(0, name.find(".mtx")), matrix, most);
-    bisai_bcsr_destroy(&matrix);
-  }
+  });
 }
 
 void launch_kernels(const bench &b) {

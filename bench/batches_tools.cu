@@ -64,6 +64,21 @@ bisai_bcsr *upload(const bench &b, const csr &a, int32_t n) {
   return matrix;
 }
 
+void for_files(const bench &b, const std::vector<std::string> &files,
+               const std::function<void(const bisai_bcsr *, const std::string &)> &f) {
+  bisai_read_options read = bisai_read_options_default();
+  read.block_size = 1;
+  for (const std::string &file : files) {
+    bisai_bcsr *matrix = nullptr;
+    if (bisai_read_matrix(b.context, file.c_str(), &read, &matrix) != BISAI_OK) {
+      std::fprintf(stderr, "%s: %s\n", file.c_str(), bisai_context_error(b.context));
+      continue;
+    }
+    f(matrix, file.substr(file.rfind('/') + 1));
+    bisai_bcsr_destroy(&matrix);
+  }
+}
+
 void fill_random(const bench &b, double *values, int64_t count) {
   static unsigned long long seed = 1;
   if (count == 0) return;
