@@ -257,7 +257,8 @@ BISAI_API bool bisai_precond_kind_needs_code(bisai_precond_kind kind);
  *      storage, or values are too small for it and would all be stored as zero: those of a
  *      diagonal block of NL or NU, of a row or a column of a block of block-Jacobi, or the
  *      inverse of a pivot of its decomposition. The message names the block
- *  @retval BISAI_NOT_FINITE  the factors, NL or NU overflowed fp64
+ *  @retval BISAI_NOT_FINITE  the factors, NL, NU or a coarse matrix overflowed fp64, or the set-up
+ *      failed because borrowed values have NaN or infinity: the message then names the block
  *  @retval BISAI_UNSUPPORTED  the matrix is not stored in fp64
  *  @retval BISAI_NOT_READY  the caller's factors are not ready
  *  @retval BISAI_NOT_SYMMETRIC  `symmetric` is set, and the asymmetry of A exceeds

@@ -89,22 +89,41 @@ static bisai_status check_structure(bisai_context *context, const bisai_bcsr_des
   return BISAI_OK;
 }
 
+/* *row and *column ← those of a block. Allocates nothing, so that updates may call it. */
+static bisai_status find_block(bisai_context *context, const bisai_bcsr *a, int32_t block,
+                               int32_t *row, int32_t *column) {
+  const bsi_memory_ops *memory = context->backend->memory;
+  int32_t end = a->block_rows; /* row_ptr[*row] <= block < row_ptr[end] */
+  *row = 0;
+  while (end - *row > 1) {
+    const int32_t middle = *row + (end - *row) / 2;
+    int32_t first;
+    BSI_TRY(memory->fetch(context, &first, a->row_ptr + middle, sizeof first));
+    if (first <= block)
+      *row = middle;
+    else
+      end = middle;
+  }
+  return memory->fetch(context, column, a->col_idx + block, sizeof *column);
+}
+
 /* Refuses NaN and infinity in values of the matrix's layout, which are in host memory or in backend
  * memory. */
-static bisai_status check_values(const bisai_bcsr *a, const void *values, bool in_host_memory) {
-  bisai_context *context = a->context;
+static bisai_status check_values(bisai_context *context, const bisai_bcsr *a, const void *values,
+                                 bool in_host_memory) {
   const int64_t count = (int64_t)bsi_block_offset(a, a->blocks);
   const bsi_backend *backend = in_host_memory ? &bsi_backend_host : context->backend;
   int64_t first = -1;
-  bsi_structure s;
+  int32_t row, column;
   BSI_TRY(backend->matrix->find_not_finite(context, a->type, count, values, &first));
   if (first < 0) return BISAI_OK;
-  BSI_TRY(bsi_bcsr_structure(a, &s));
-  const int32_t block = (int32_t)(first / (int64_t)bsi_block_offset(a, 1));
-  int32_t row = 0;
-  while (s.row_ptr[row + 1] <= block) row++;
-  return bsi_fail(context, BISAI_NOT_FINITE, "block (%d, %d) holds a NaN or infinity", row,
-                  s.col_idx[block]);
+  BSI_TRY(
+      find_block(context, a, (int32_t)(first / (int64_t)bsi_block_offset(a, 1)), &row, &column));
+  return bsi_fail(context, BISAI_NOT_FINITE, "block (%d, %d) holds a NaN or infinity", row, column);
+}
+
+bisai_status bsi_bcsr_check_finite(bisai_context *context, const bisai_bcsr *a) {
+  return check_values(context, a, a->values, false);
 }
 
 int bsi_compare_columns(const void *a, const void *b) {
@@ -304,7 +323,7 @@ static bisai_status create(bisai_context *context, const bisai_bcsr_desc *desc,
                               desc->value_type, NULL, NULL, &a);
     if (!status) status = copy_arrays(desc, structure, sorted, a);
   }
-  if (!status) status = check_values(a, a->values, false);
+  if (!status) status = check_values(context, a, a->values, false);
   if (status) {
     bisai_bcsr_destroy(&a);
     return status;
@@ -369,7 +388,7 @@ bisai_status bisai_bcsr_update(bisai_bcsr *matrix, const void *values, bisai_lay
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown block layout %d", (int)layout);
   if (matrix->blocks == 0) return BISAI_OK;
   const bool in_host_memory = !context->backend->memory->reaches(context, values);
-  BSI_TRY(check_values(matrix, values, in_host_memory));
+  BSI_TRY(check_values(matrix->context, matrix, values, in_host_memory));
   matrix->measured = false;
   return copy_values(matrix, values, in_host_memory, layout, NULL);
 }

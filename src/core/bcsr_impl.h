@@ -66,6 +66,10 @@ bisai_status bsi_bcsr_reserve(bisai_context *context, int32_t block_rows, int32_
  * time. */
 bisai_status bsi_bcsr_structure(const bisai_bcsr *a, bsi_structure *structure);
 
+/* Refuses a matrix with NaN or infinity (BISAI_NOT_FINITE), which may come in if its values are
+ * borrowed. The message names the block. Allocates nothing. Waits. */
+bisai_status bsi_bcsr_check_finite(bisai_context *context, const bisai_bcsr *a);
+
 /* Copies a structure in host memory into the reserved arrays. */
 bisai_status bsi_bcsr_set_structure(bisai_bcsr *a, const int32_t *row_ptr, const int32_t *col_idx);
 

@@ -67,6 +67,10 @@ struct bisai_context {
  * may be NULL. */
 bisai_status bsi_fail(bisai_context *context, bisai_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Puts the place of a failure before its message: "PLACE: message". Returns `status`. Success and
+ * BISAI_OUT_OF_MEMORY have no message. */
+bisai_status bsi_fail_at(bisai_context *context, bisai_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 #ifdef __clang_analyzer__ /* The analyzer sees one file at a time; this names the status. */
 #define bsi_fail(context, status, ...) ((void)(bsi_fail)(context, status, __VA_ARGS__), status)
 #endif

@@ -14,6 +14,17 @@ bisai_status(bsi_fail)(bisai_context *context, bisai_status status, const char *
   return status;
 }
 
+bisai_status bsi_fail_at(bisai_context *context, bisai_status status, const char *format, ...) {
+  char place[sizeof context->error], message[sizeof context->error];
+  if (!status || status == BISAI_OUT_OF_MEMORY) return status;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(place, sizeof place, format, arguments);
+  va_end(arguments);
+  snprintf(message, sizeof message, "%s", context->error);
+  return bsi_fail(context, status, "%s: %s", place, message);
+}
+
 bisai_status bisai_context_fail(bisai_context *context, bisai_status status, const char *message) {
   if (context && message == context->error) return status;
   return bsi_fail(context, status, "%s", message ? message : bisai_status_string(status));

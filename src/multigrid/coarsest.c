@@ -106,7 +106,5 @@ bisai_status bsi_coarsest_update(bsi_hierarchy *h) {
   BSI_TRY(invert(h, &regular));
   if (regular) return BISAI_OK;
   if (h->pseudo_room) return take_pseudo_inverse(h);
-  return bsi_fail(h->context, BISAI_SINGULAR_BLOCK,
-                  "multigrid: the new values make the coarsest matrix singular: a new "
-                  "preconditioner takes them");
+  return bsi_level_refuse(h, coarsest_of(h));
 }

@@ -39,8 +39,7 @@ static bisai_status judge(bsi_hierarchy *h, bsi_level *level, const bsi_invert_s
                           bool creating) {
   const bool first = level == h->levels;
   if (first) h->stats = *stats;
-  BSI_TRY(bsi_invert_stats_judge(h->context,
-                                 first ? "" : "multigrid, a coarse level: ", level->matrix, stats));
+  BSI_TRY(bsi_level_judge(h, level, "", stats));
   return bsi_drop_rounding_errors(h, level, creating);
 }
 

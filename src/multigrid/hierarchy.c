@@ -110,7 +110,7 @@ static bisai_status begin_level(bsi_hierarchy *h, bsi_level *level) {
   level->inverse = reserve_vector(h, (int64_t)bsi_block_offset(a, a->block_rows));
   level->relaxation = level->inverse;
   if (!level->inverse) return BISAI_OUT_OF_MEMORY;
-  BSI_TRY(bsi_diagonal_find(h, level));
+  BSI_TRY(bsi_level_fail(h, level, bsi_diagonal_find(h, level)));
   if (ops_of(h)->chain->reach) level->reach = ops_of(h)->chain->reach(h->context, a);
   return reserve_work(h, level);
 }

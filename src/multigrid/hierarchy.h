@@ -172,6 +172,17 @@ bisai_status bsi_radius_estimate(bsi_hierarchy *h, bsi_level *level);
 /* Returns ω of the transfers of a level. */
 double bsi_transfer_damping(const bsi_hierarchy *h, const bsi_level *level);
 
+/* --- faults.c --- */
+
+/* Puts the number of a coarse level before the message of a failure. On level 0 of scalar nodes,
+ * says that rows are scalar rows. */
+bisai_status bsi_level_fail(const bsi_hierarchy *h, const bsi_level *level, bisai_status status);
+/* bsi_invert_stats_judge() for the blocks of a level. Says if its matrix overflows. */
+bisai_status bsi_level_judge(const bsi_hierarchy *h, const bsi_level *level, const char *what,
+                             const bsi_invert_stats *stats);
+/* Refuses an update whose values make the matrix of a level singular, or overflow there. */
+bisai_status bsi_level_refuse(const bsi_hierarchy *h, const bsi_level *level);
+
 /* --- transfers.c --- */
 
 /* What the work on the way from one level to the next takes. */

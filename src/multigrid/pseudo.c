@@ -268,8 +268,8 @@ bisai_status bsi_pseudo_invert(bisai_context *context, int64_t n, double errors,
                                double **inverse, int32_t *nullity) {
   pseudo p = pseudo_of(n, room);
   if (!bsi_all_finite((size_t)(n * n), p.s))
-    return bsi_fail(context, BISAI_SINGULAR_BLOCK,
-                    "multigrid: the coarsest matrix has NaN or infinity");
+    return bsi_fail(context, BISAI_NOT_FINITE,
+                    "multigrid: the coarsest matrix, of %lld rows, overflows", (long long)n);
   equilibrate(&p);
   eliminate(context, &p, errors);
   gather_inverse(&p);
@@ -280,8 +280,9 @@ bisai_status bsi_pseudo_invert(bisai_context *context, int64_t n, double errors,
   for (int64_t j = 0; j < n; j++)
     for (int64_t i = 0; i < n; i++) p.s[j * n + i] = p.s[j * n + i] * p.c[i] * p.r[j];
   if (!bsi_all_finite((size_t)(n * n), p.s))
-    return bsi_fail(context, BISAI_SINGULAR_BLOCK,
-                    "multigrid: the pseudo-inverse of the coarsest matrix overflows");
+    return bsi_fail(context, BISAI_NOT_FINITE,
+                    "multigrid: the pseudo-inverse of the coarsest matrix, of %lld rows, overflows",
+                    (long long)n);
   *inverse = p.s;
   *nullity = (int32_t)(n - p.rank);
   return BISAI_OK;

@@ -74,10 +74,7 @@ bisai_status bsi_drop_rounding_errors(bsi_hierarchy *h, bsi_level *level, bool c
   level->marked = 0;
   if (level == h->levels || level->inverse_norm <= SUSPICIOUS_GROWTH * level[-1].inverse_norm)
     return BISAI_OK;
-  if (!level->marks && !creating)
-    return bsi_fail(h->context, BISAI_SINGULAR_BLOCK,
-                    "multigrid: the new values make a coarse matrix singular: a new preconditioner "
-                    "takes them");
+  if (!level->marks && !creating) return bsi_level_refuse(h, level);
   if (!level->marks) BSI_TRY(reserve_marks(h, level));
   BSI_TRY(bsi_mark_rounding_errors(h, (int)(level - h->levels), level->marks, &level->marked));
   BSI_TRY(bsi_drop_marked(h, level, level->inverse));

@@ -24,7 +24,7 @@ static bisai_status update_l1(bsi_hierarchy *h, bsi_level *level) {
                                                 level == h->levels ? h->setup.shift_amount
                                                                    : BSI_COARSE_SHIFT,
                                                 level->relaxation, NULL, NULL, &stats, NULL));
-  BSI_TRY(bsi_invert_stats_judge(h->context, "l1 smoother: ", level->matrix, &stats));
+  BSI_TRY(bsi_level_judge(h, level, "l1 smoother: ", &stats));
   return bsi_drop_marked(h, level, level->relaxation);
 }
 
@@ -52,12 +52,14 @@ bisai_status bsi_smoother_create(bsi_hierarchy *h, bsi_level *level) {
     o.shift = BISAI_SHIFT_IN_BLOCKS;
     o.shift_amount = BSI_COARSE_SHIFT;
   }
-  return bisai_precond_create(h->context, level->matrix, &o, &level->smoother);
+  return bsi_level_fail(h, level,
+                        bisai_precond_create(h->context, level->matrix, &o, &level->smoother));
 }
 
 bisai_status bsi_smoother_update(bsi_hierarchy *h, bsi_level *level) {
   if (level->l1_blocks) return update_l1(h, level);
-  return level->smoother ? bisai_precond_update(level->smoother, level->matrix) : BISAI_OK;
+  if (!level->smoother) return BISAI_OK;
+  return bsi_level_fail(h, level, bisai_precond_update(level->smoother, level->matrix));
 }
 
 /* The places of the iterates: the last one is `to`, and neighbours differ. An iterate takes the

@@ -8,8 +8,6 @@
  *   z ← P⁻¹ (W v)          first stage, one cycle of multigrid
  *   r ← v − C z            reads one column of each block of A; additive: r = v
  *   x ← M₂⁻¹ r + E z       second stage */
-#include <stdio.h>
-
 #include "bjacobi/bjacobi_ops.h"
 #include "core/context_impl.h"
 #include "core/matrix_ops.h"
@@ -194,14 +192,6 @@ static bisai_status reserve_pressure(bisai_precond *m, const bisai_bcsr *a) {
 
 /* --- creation and updates --- */
 
-/* Says which stage failed. */
-static bisai_status of_stage(const bisai_precond *m, bisai_status status, const char *stage) {
-  char message[sizeof m->context->error];
-  if (!status || status == BISAI_OUT_OF_MEMORY) return status;
-  snprintf(message, sizeof message, "%s", m->context->error);
-  return bsi_fail(m->context, status, "%s: %s", stage, message);
-}
-
 #define FIRST_STAGE "pressure matrix"
 #define SECOND_STAGE "second stage"
 
@@ -220,10 +210,12 @@ static bisai_status cpr_setup(bisai_precond *m, const bisai_bcsr *a) {
   release_given(m);
   state->reserve_seconds = reserved - start;
   state->reduce_seconds = bsi_now() - reserved;
-  BSI_TRY(of_stage(m, bisai_precond_create(m->context, state->matrix, &first, &state->first),
-                   FIRST_STAGE));
+  BSI_TRY(bsi_fail_at(m->context,
+                      bisai_precond_create(m->context, state->matrix, &first, &state->first),
+                      FIRST_STAGE));
   m->options.multigrid.null_vectors = NULL; /* the caller's arrays may go */
-  BSI_TRY(of_stage(m, bisai_precond_create(m->context, a, &second, &state->second), SECOND_STAGE));
+  BSI_TRY(bsi_fail_at(m->context, bisai_precond_create(m->context, a, &second, &state->second),
+                      SECOND_STAGE));
   m->options.factor.permutation = NULL;
   m->options.bjacobi.block_ptr = NULL;
   return BISAI_OK;
@@ -248,8 +240,9 @@ static bisai_status cpr_update(bisai_precond *m, const bisai_bcsr *a) {
   state->kept = m->options.cpr.keep_pressure;
   BSI_TRY(update_pressure(m, a));
   if (!state->kept)
-    BSI_TRY(of_stage(m, bsi_precond_update_inside(state->first, state->matrix), FIRST_STAGE));
-  return of_stage(m, bsi_precond_update_inside(state->second, a), SECOND_STAGE);
+    BSI_TRY(bsi_fail_at(m->context, bsi_precond_update_inside(state->first, state->matrix),
+                        FIRST_STAGE));
+  return bsi_fail_at(m->context, bsi_precond_update_inside(state->second, a), SECOND_STAGE);
 }
 
 static bisai_status cpr_check_update(const bisai_precond *m, const bisai_bcsr *a) {

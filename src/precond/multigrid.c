@@ -126,11 +126,13 @@ static bisai_status check_vectors(bisai_context *context, const bisai_multigrid_
   if (!o->null_vectors || rows == 0) return BISAI_OK;
   for (int64_t k = 0; k < rows * o->null_count; k++)
     if (!isfinite(o->null_vectors[k]))
-      return bsi_fail(context, BISAI_INVALID_ARGUMENT, "null_vectors: row %lld of vector %d is %g",
+      return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                      "null_vectors: row %lld of vector %d is %g (both from 0)",
                       (long long)(k / o->null_count), (int)(k % o->null_count), o->null_vectors[k]);
   for (int c = 0; c < o->null_count; c++)
     if (is_zero(o, rows, c))
-      return bsi_fail(context, BISAI_INVALID_ARGUMENT, "null_vectors: vector %d is zero", c);
+      return bsi_fail(context, BISAI_INVALID_ARGUMENT, "null_vectors: vector %d (from 0) is zero",
+                      c);
   return BISAI_OK;
 }
 
@@ -356,12 +358,19 @@ static bool multigrid_nonlinear(const bisai_precond *m) {
   return multigrid_of(m)->hierarchy.setup.options.cycle == BISAI_CYCLE_K;
 }
 
+/* The rows of a split matrix are scalar rows. */
+static void count_block_rows(int32_t block_size, bisai_precond_report *r) {
+  if (r->first_repair_row >= 0) r->first_repair_row /= block_size;
+  if (r->largest_condition_row >= 0) r->largest_condition_row /= block_size;
+}
+
 static void multigrid_report(const bisai_precond *m, bisai_precond_report *r) {
   const bsi_hierarchy *h = &multigrid_of(m)->hierarchy;
   bisai_multigrid_report *g = &r->multigrid;
   const bsi_level *first = &h->levels[0];
   double values = 0.0, rows = 0.0;
   bsi_report_inversion(&h->stats, r);
+  if (h->split) count_block_rows(m->block_size, r);
   g->levels = h->count;
   for (int l = 0; l < h->count; l++) {
     const bisai_bcsr *a = h->levels[l].matrix;

@@ -93,6 +93,20 @@ static bisai_status refresh(bisai_precond *m, const bisai_bcsr *matrix) {
   return status;
 }
 
+/* Returns the status of a failure, or BISAI_NOT_FINITE if the matrix holds NaN or infinity, which
+ * explain the failure. They come in through borrowed arrays. Set-ups do not look for them, because
+ * they make diagonal blocks singular sooner or later. */
+static bisai_status refuse_not_finite(bisai_precond *m, const bisai_bcsr *matrix,
+                                      bisai_status failure) {
+  char message[sizeof m->context->error];
+  if (failure != BISAI_SINGULAR_BLOCK && failure != BISAI_NOT_SYMMETRIC &&
+      failure != BISAI_OVERFLOW && failure != BISAI_NOT_FINITE)
+    return failure;
+  memcpy(message, m->context->error, sizeof message);
+  const bisai_status status = bsi_bcsr_check_finite(m->context, matrix);
+  return status ? status : bsi_fail(m->context, failure, "%s", message);
+}
+
 /* Refuses a matrix with an empty block row or column, which no preconditioner makes regular.
  * Diagonal blocks are missing there: only where set-up failed for that or had to repair blocks is
  * there anything to look for. */
@@ -164,12 +178,9 @@ bisai_status bisai_precond_create(bisai_context *context, const bisai_bcsr *matr
   status = allocate(context, matrix, &o, &m);
   if (status) return status;
   if (m->ops->check_values) status = m->ops->check_values(m, matrix);
-  if (status) {
-    bisai_precond_destroy(&m);
-    return status;
-  }
-  status = set_up(m, matrix);
+  if (!status) status = set_up(m, matrix);
   if (!status) fill_report(m);
+  status = refuse_not_finite(m, matrix, status);
   if (status ? status == BISAI_MISSING_DIAGONAL || status == BISAI_SINGULAR_BLOCK
              : m->report.repairs > 0) {
     const bisai_status empty = refuse_empty(m, matrix);
@@ -207,20 +218,26 @@ bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matr
   return status;
 }
 
+static bisai_status take_values(bisai_precond *m, const bisai_bcsr *matrix) {
+  m->ready = false;
+  m->report.order_seconds = m->report.factor_seconds = m->report.pattern_seconds = 0.0;
+  if (m->factors) BSI_TRY(bsi_factored_update(m, &matrix));
+  BSI_TRY(refresh(m, matrix));
+  m->ready = true;
+  return BISAI_OK;
+}
+
 bisai_status bsi_precond_update_inside(bisai_precond *m, const bisai_bcsr *matrix) {
   const double start = bsi_now();
   bisai_status status = m->ops->check_values ? m->ops->check_values(m, matrix) : BISAI_OK;
-  if (status) return status;
-  m->ready = false;
-  m->report.order_seconds = m->report.factor_seconds = m->report.pattern_seconds = 0.0;
-  if (m->factors) status = bsi_factored_update(m, &matrix);
-  if (!status) status = refresh(m, matrix);
-  m->ready = !status;
+  if (!status) status = take_values(m, matrix);
   m->report.setup_seconds = bsi_now() - start;
   if (!status) {
     fill_report(m);
     describe(m);
   }
+  status = refuse_not_finite(m, matrix, status);
+  if (status == BISAI_NOT_FINITE) m->ready = false;
   return status;
 }
 

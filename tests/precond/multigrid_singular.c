@@ -249,8 +249,8 @@ static void updates_may_end_a_null_space_and_not_begin_one(void **state) {
   bisai_precond_destroy(&m);
   m = test_precond_with(context, regular, &o);
   EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_update(m, singular));
-  assert_non_null(
-      strstr(bisai_context_error(context), "new values make the coarsest matrix singular"));
+  EXPECT_MESSAGE(context, "multigrid, level 2: the new values make the matrix of 8 block rows "
+                          "singular: a new preconditioner takes them");
   EXPECT_OK(context, bisai_precond_update(m, regular));
   assert_int_equal(test_report_of(context, m).multigrid.coarsest_nullity, 0);
   bisai_precond_destroy(&m);

@@ -538,11 +538,11 @@ static void null_vectors_are_checked(void **state) {
   expect_option_refused(o, "nodes scalar");
   o.multigrid.nodes = BISAI_NODES_AUTO;
   vectors[7 * VECTORS + 2] = (double)INFINITY;
-  expect_option_refused(o, "null_vectors: row 7 of vector 2 is inf");
+  expect_option_refused(o, "null_vectors: row 7 of vector 2 is inf (both from 0)");
   vectors[7 * VECTORS + 2] = (double)NAN;
   expect_option_refused(o, "null_vectors: row 7 of vector 2 is ");
   for (int64_t i = 0; i < N; i++) vectors[i * VECTORS + 2] = 0.0;
-  expect_option_refused(o, "null_vectors: vector 2 is zero");
+  expect_option_refused(o, "null_vectors: vector 2 (from 0) is zero");
   free(vectors);
 }
 

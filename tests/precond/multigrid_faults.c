@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What messages of multigrid name: levels, blocks that are not finite, scalar rows. */
+#include <math.h>
+
+#include "fixture.h"
+#include "mesh.h"
+#include "systems.h"
+
+enum { NX = 18, NY = 16, BS = 2, N = NX * NY * BS, VALUES = BS * BS };
+
+static bisai_precond_options multigrid(void) {
+  bisai_precond_options o = bisai_precond_options_default();
+  o.kind = BISAI_PRECOND_MULTIGRID;
+  o.multigrid.coarsest = 30;
+  return o;
+}
+
+static void expect_message(const char *message) {
+  if (!strstr(bisai_context_error(context), message))
+    fail_msg("%s, and not %s", bisai_context_error(context), message);
+}
+
+static void expect_refused(const bisai_bcsr *a, const bisai_precond_options *o, bisai_status status,
+                           const char *message) {
+  bisai_precond *m = NULL;
+  EXPECT_STATUS(context, status, bisai_precond_create(context, a, o, &m));
+  assert_null(m);
+  expect_message(message);
+}
+
+/* --- values that are not finite --- */
+
+static bisai_bcsr *borrow(const test_bcsr *arrays) {
+  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
+  bisai_bcsr *a = NULL;
+  desc.block_rows = desc.block_cols = arrays->block_rows;
+  desc.block_size = arrays->block_size;
+  desc.row_ptr = arrays->row_ptr;
+  desc.col_idx = arrays->col_idx;
+  desc.values = arrays->values;
+  desc.ownership = BISAI_BORROW;
+  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &a));
+  return a;
+}
+
+/* The preconditioner is not ready until a good update, which gives the old bits. */
+static void expect_update_refused(bisai_precond *m, const bisai_bcsr *a, double *value,
+                                  double wrong, const char *message) {
+  const double right = *value;
+  double *v = test_random_vector(N, 4), before[N], after[N];
+  EXPECT_OK(context, bisai_precond_apply(m, v, before));
+  *value = wrong;
+  EXPECT_STATUS(context, BISAI_NOT_FINITE, bisai_precond_update(m, a));
+  expect_message(message);
+  EXPECT_STATUS(context, BISAI_NOT_READY, bisai_precond_apply(m, v, after));
+  *value = right;
+  EXPECT_OK(context, bisai_precond_update(m, a));
+  EXPECT_OK(context, bisai_precond_apply(m, v, after));
+  assert_memory_equal(before, after, sizeof before);
+  free(v);
+}
+
+static void values_that_are_not_finite_are_named(void **state) {
+  (void)state;
+  if (test_on_device()) return;
+  static const struct {
+    int32_t row, column;
+    const char *message;
+  } places[] = {{0, 0, "block (0, 0) holds a NaN or infinity"},
+                {100, 100, "block (100, 100) holds a NaN or infinity"},
+                {100, 101, "block (100, 101) holds a NaN or infinity"},
+                {NX * NY - 1, NX * NY - 1, "block (287, 287) holds a NaN or infinity"}};
+  for (int k = 0; k < 2 * 2 * 7; k++) {
+    test_bcsr arrays = test_mesh_diffusion(NX, NY, BS, TEST_FIXED_FACE, k % 2 ? 0.3 : 0.0);
+    bisai_bcsr *a = borrow(&arrays);
+    bisai_precond_options o = multigrid();
+    o.multigrid.smoother = (bisai_smoother)(k / 4);
+    o.multigrid.nodes = k / 2 % 2 ? BISAI_NODES_SCALAR : BISAI_NODES_BLOCK;
+    bisai_precond *m = test_precond_with(context, a, &o);
+    for (size_t p = 0; p < sizeof places / sizeof *places; p++)
+      for (int infinite = 0; infinite < 2; infinite++) {
+        const double wrong = infinite ? (double)INFINITY : (double)NAN;
+        double *value = test_bcsr_block(&arrays, places[p].row, places[p].column);
+        expect_update_refused(m, a, value, wrong, places[p].message);
+        const double right = *value;
+        *value = wrong;
+        expect_refused(a, &o, BISAI_NOT_FINITE, places[p].message);
+        *value = right;
+      }
+    bisai_precond_destroy(&m);
+    bisai_bcsr_destroy(&a);
+    test_bcsr_free(&arrays);
+  }
+}
+
+/* --- coarse levels --- */
+
+/* D⁻¹ of level 0 is finite, and P has values of 10¹⁶⁰. */
+static void a_coarse_matrix_that_overflows_is_named(void **state) {
+  (void)state;
+  test_bcsr arrays = test_mesh_diffusion(NX, NY, 1, TEST_ZERO_OUTSIDE, 0.0);
+  for (int32_t i = 0; i < arrays.block_rows; i++) *test_bcsr_block(&arrays, i, i) *= 1e-160;
+  bisai_bcsr *a = test_bcsr_take(context, arrays);
+  bisai_precond_options o = multigrid();
+  expect_refused(a, &o, BISAI_NOT_FINITE, "multigrid, level 1: the matrix of 4");
+  expect_message(" block rows overflows");
+  bisai_bcsr_destroy(&a);
+}
+
+/* --- scalar nodes --- */
+
+static void scalar_nodes_name_scalar_rows(void **state) {
+  (void)state;
+  enum { ROW = 77 };
+  test_bcsr arrays = test_mesh_diffusion(NX, NY, BS, TEST_ZERO_OUTSIDE, 0.0);
+  test_bcsr_block(&arrays, ROW / BS, ROW / BS)[VALUES - 1] = 0.0;
+  bisai_bcsr *a = test_bcsr_take(context, arrays);
+  bisai_precond_options o = multigrid();
+  bisai_precond *m = NULL;
+  bisai_precond_report r = {.struct_size = sizeof r};
+  o.multigrid.nodes = BISAI_NODES_SCALAR;
+  expect_refused(a, &o, BISAI_SINGULAR_BLOCK, "scalar row 77: the diagonal value is zero");
+  o.shift = BISAI_SHIFT_IN_BLOCKS;
+  EXPECT_OK(context, bisai_precond_create(context, a, &o, &m));
+  EXPECT_OK(context, bisai_precond_get_report(m, &r));
+  assert_int_equal(r.repairs, 1);
+  assert_int_equal(r.first_repair_row, ROW / BS);
+  assert_in_range(r.largest_condition_row, 0, NX * NY - 1);
+  bisai_precond_destroy(&m);
+  bisai_bcsr_destroy(&a);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(values_that_are_not_finite_are_named),
+      cmocka_unit_test(a_coarse_matrix_that_overflows_is_named),
+      cmocka_unit_test(scalar_nodes_name_scalar_rows),
+  };
+  return cmocka_run_group_tests_name("multigrid_faults", tests, setup, teardown);
+}
