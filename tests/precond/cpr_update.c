@@ -592,6 +592,7 @@ static void creation_survives_every_failing_allocation(void **state) {
   for (int k = 0; k < VARIANTS; k++) {
     test_allocator allocator;
     test_allocator_reset(&allocator, 0);
+    allocator.device_only = true;
     bisai_context *own = test_context_on(&allocator, 2);
     bisai_bcsr *a = flow(own, 1);
     bisai_precond_options o = variant_of(k);

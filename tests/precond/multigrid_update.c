@@ -405,6 +405,7 @@ static void creation_survives_every_failing_allocation(void **state) {
   for (int k = 0; k < 2 * VARIANTS; k += k < VARIANTS ? 1 : 5) {
     test_allocator allocator;
     test_allocator_reset(&allocator, 0);
+    allocator.device_only = true;
     bisai_context *own = test_context_on(&allocator, 2);
     bisai_bcsr *a = diffusion(own, k < VARIANTS ? 0.3 : 0.0);
     const bisai_precond_options o = variant_of(k % VARIANTS, vectors);

@@ -10,6 +10,15 @@
 static void *managed_allocate(size_t bytes) { return malloc(bytes); }
 static void managed_release(void *memory) { free(memory); }
 static void managed_synchronize(void) {}
+static void *device_allocate(size_t bytes, void *stream) {
+  (void)stream;
+  return malloc(bytes);
+}
+static size_t device_release(void *memory, void *stream) {
+  (void)stream;
+  free(memory);
+  return 0;
+}
 #endif
 
 void test_expect_status(bisai_context *context, bisai_status expected, bisai_status got,
@@ -140,17 +149,26 @@ static bool fails(test_allocator *allocator) {
          (call == allocator->fail_at || (allocator->fail_after && call > allocator->fail_at));
 }
 
+static void count_in(test_allocator *allocator, size_t bytes) {
+  atomic_fetch_add(&allocator->live_blocks, 1);
+  long long live = atomic_fetch_add(&allocator->live_bytes, (long long)bytes) + (long long)bytes;
+  long long peak = atomic_load(&allocator->peak_bytes);
+  while (live > peak && !atomic_compare_exchange_weak(&allocator->peak_bytes, &peak, live)) {
+  }
+}
+
+static void count_out(test_allocator *allocator, size_t bytes) {
+  atomic_fetch_sub(&allocator->live_blocks, 1);
+  atomic_fetch_sub(&allocator->live_bytes, (long long)bytes);
+}
+
 /* What is handed out of `base`, `before` bytes on. */
 static void *hand_out(test_allocator *allocator, void *base, size_t before, size_t bytes) {
   unsigned char *pointer = (unsigned char *)base + before;
   prefix kept = {base, bytes};
   memcpy(pointer - sizeof kept, &kept, sizeof kept);
   memset(pointer, 0xff, bytes);
-  atomic_fetch_add(&allocator->live_blocks, 1);
-  long long live = atomic_fetch_add(&allocator->live_bytes, (long long)bytes) + (long long)bytes;
-  long long peak = atomic_load(&allocator->peak_bytes);
-  while (live > peak && !atomic_compare_exchange_weak(&allocator->peak_bytes, &peak, live)) {
-  }
+  count_in(allocator, bytes);
   return pointer;
 }
 
@@ -159,8 +177,7 @@ static void *take_back(test_allocator *allocator, void *pointer) {
   prefix kept;
   memcpy(&kept, (unsigned char *)pointer - sizeof kept, sizeof kept);
   memset(pointer, 0xff, kept.bytes);
-  atomic_fetch_sub(&allocator->live_blocks, 1);
-  atomic_fetch_sub(&allocator->live_bytes, (long long)kept.bytes);
+  count_out(allocator, kept.bytes);
   return kept.base;
 }
 
@@ -198,6 +215,18 @@ static void counting_release_managed(void *user, void *pointer, void *stream) {
   managed_release(take_back(user, pointer));
 }
 
+static void *counting_allocate_device(void *user, size_t bytes, void *stream) {
+  void *pointer = fails(user) ? NULL : device_allocate(bytes, stream);
+  if (pointer != NULL) {
+    count_in(user, bytes);
+  }
+  return pointer;
+}
+
+static void counting_release_device(void *user, void *pointer, void *stream) {
+  count_out(user, device_release(pointer, stream));
+}
+
 void test_allocator_reset(test_allocator *allocator, long long fail_at) {
   atomic_init(&allocator->calls, 0);
   atomic_init(&allocator->live_blocks, 0);
@@ -205,6 +234,7 @@ void test_allocator_reset(test_allocator *allocator, long long fail_at) {
   atomic_init(&allocator->peak_bytes, 0);
   allocator->fail_at = fail_at;
   allocator->fail_after = false;
+  allocator->device_only = false;
 }
 
 bisai_allocator test_allocator_hooks(test_allocator *allocator) {
@@ -217,7 +247,10 @@ bisai_context *test_context_on(test_allocator *allocator, int threads) {
   options.threads = threads;
   options.allocator = test_allocator_hooks(allocator);
   options.device_allocator =
-      (bisai_device_allocator){counting_allocate_managed, counting_release_managed, allocator};
+      allocator->device_only
+          ? (bisai_device_allocator){counting_allocate_device, counting_release_device, allocator}
+          : (bisai_device_allocator){counting_allocate_managed, counting_release_managed,
+                                     allocator};
   bisai_context *context = NULL;
   bisai_status status = bisai_context_create(&options, &context);
   if (allocator->fail_at == 0 || status != BISAI_OUT_OF_MEMORY) {
