@@ -5,6 +5,15 @@
 
 #include "message.h"
 
+static void print_coarsest(FILE *out, const bisai_multigrid_report *g) {
+  if (g->coarsest_inverted)
+    fputs(", inverted", out);
+  else
+    fprintf(out, ", smoothed only (ended by %s)", bisai_coarsening_string(g->ended_by));
+  if (g->coarsest_nullity > 0)
+    fprintf(out, " but for a null space of dimension %" PRId32, g->coarsest_nullity);
+}
+
 void hierarchy_print(FILE *out, const char *matrix, const bisai_multigrid_report *g) {
   if (g->levels == 0) return;
   for (int l = 0; l < g->levels; ++l) {
@@ -12,9 +21,7 @@ void hierarchy_print(FILE *out, const char *matrix, const bisai_multigrid_report
             g->rows[l], plural(g->rows[l]), g->block_size[l], g->blocks[l], plural(g->blocks[l]));
     if (g->radius[l] > 0) fprintf(out, ", spectral radius of D^-1 A %.3g", g->radius[l]);
     if (g->unsmoothed[l]) fputs(", transfers not smoothed", out);
-    if (l == g->levels - 1) fputs(g->coarsest_inverted ? ", inverted" : ", smoothed only", out);
-    if (l == g->levels - 1 && g->coarsest_nullity > 0)
-      fprintf(out, " but for a null space of dimension %" PRId32, g->coarsest_nullity);
+    if (l == g->levels - 1) print_coarsest(out, g);
     fputc('\n', out);
   }
   fprintf(
@@ -51,6 +58,7 @@ json_t *hierarchy_json(const bisai_multigrid_report *g) {
                 {"nodes", text(true, bisai_nodes_string(g->nodes))},
                 {"symmetric", json_boolean(g->symmetric)},
                 {"coarsest_inverted", json_boolean(g->coarsest_inverted)},
+                {"ended_by", text(true, bisai_coarsening_string(g->ended_by))},
                 {"coarsest_nullity", integer(true, g->coarsest_nullity)},
                 {"operator_complexity", number(true, g->operator_complexity)},
                 {"grid_complexity", number(true, g->grid_complexity)},

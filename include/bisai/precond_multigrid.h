@@ -113,6 +113,33 @@ BISAI_API const char *bisai_nodes_string(bisai_nodes value);
  *  @returns      false for unknown words and NULL */
 BISAI_API bool bisai_nodes_parse(const char *word, bisai_nodes *value);
 
+/** What ended coarsening. */
+typedef enum bisai_coarsening {
+  /** the last matrix has at most `coarsest` scalar rows, and is inverted */
+  BISAI_COARSENING_ROWS = 0,
+  /** there are `levels` levels */
+  BISAI_COARSENING_LEVELS = 1,
+  /** the next matrix would exceed `complexity` */
+  BISAI_COARSENING_COMPLEXITY = 2,
+  /** too few couplings are strong: there would be more aggregates than rows over 1.3 */
+  BISAI_COARSENING_AGGREGATES = 3
+} bisai_coarsening;
+
+/** The words of bisai_coarsening: X(enumerator, word). */
+#define BISAI_COARSENING_LIST(X)                                                                   \
+  X(BISAI_COARSENING_ROWS, "rows")                                                                 \
+  X(BISAI_COARSENING_LEVELS, "levels")                                                             \
+  X(BISAI_COARSENING_COMPLEXITY, "complexity")                                                     \
+  X(BISAI_COARSENING_AGGREGATES, "aggregates")
+
+/** Returns "rows", "levels", "complexity" or "aggregates", and "unknown limit" for other values. */
+BISAI_API const char *bisai_coarsening_string(bisai_coarsening value);
+
+/** Looks up a word of bisai_coarsening_string().
+ *  @param value  out; unchanged if the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_coarsening_parse(const char *word, bisai_coarsening *value);
+
 /** The most levels of multigrid, and the most near-null-space vectors. */
 enum { BISAI_MULTIGRID_LEVELS = 24, BISAI_MULTIGRID_VECTORS = BISAI_MAX_BLOCK_SIZE };
 
@@ -226,6 +253,8 @@ typedef struct bisai_multigrid_report {
   bool symmetric;
   /** true if the coarsest matrix is inverted; false if it is smoothed, because it is too large */
   bool coarsest_inverted;
+  /** what ended coarsening; ROWS if the coarsest matrix is inverted */
+  bisai_coarsening ended_by;
   /** the dimension of the null space of the coarsest matrix, which is then inverted but for this
    *  space (pseudo-inverse); 0 if it is regular or not inverted. The same as that of A if the
    *  near-null-space vectors span the null space of A. After an update it may be less, because the

@@ -11,10 +11,12 @@ static PetscErrorCode view_levels(const bisai_multigrid_report *g, PetscViewer v
                                      g->unsmoothed[l] ? ", transfers not smoothed" : ""));
   if (g->levels == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(
-      viewer, "  complexity: %.2f of values, %.2f of rows; %s, coarsest level %s, %.1f MB\n",
+      viewer,
+      "  complexity: %.2f of values, %.2f of rows; %s, coarsest level %s, ended by %s, %.1f MB\n",
       g->operator_complexity, g->grid_complexity,
       g->symmetric ? "symmetric matrix" : "nonsymmetric matrix",
-      g->coarsest_inverted ? "inverted" : "smoothed", 1e-6 * (double)g->hierarchy_bytes));
+      g->coarsest_inverted ? "inverted" : "smoothed", bisai_coarsening_string(g->ended_by),
+      1e-6 * (double)g->hierarchy_bytes));
   if (g->coarsest_nullity > 0)
     PetscCall(PetscViewerASCIIPrintf(
         viewer, "  the coarsest matrix has a null space of dimension %d\n", g->coarsest_nullity));

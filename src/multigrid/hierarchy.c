@@ -61,14 +61,17 @@ static bisai_status aggregate(bsi_hierarchy *h, bsi_level *level, bsi_coarsening
   return ops->aggregate(h->context, level->matrix, c->strength, c->aggregate, &c->count);
 }
 
-/* T, P and the structure of the next matrix, which is NULL if this level is the coarsest. */
+/* T, P and the structure of the next matrix, which is NULL if this level is the coarsest:
+ * h->ended_by says why. */
 static bisai_status coarsen(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c,
                             bisai_bcsr **coarse) {
   const int width = c->vectors ? h->setup.options.null_count : level->matrix->block_size;
   BSI_TRY(aggregate(h, level, c));
   const double scalar_rows = (double)c->count * width;
+  h->ended_by = BISAI_COARSENING_AGGREGATES;
   if (c->count == 0 || scalar_rows > SLOWEST_COARSENING * (double)bsi_level_rows(level))
     return BISAI_OK;
+  h->ended_by = BISAI_COARSENING_COMPLEXITY;
   return bsi_transfers_create(h, level, c, coarse);
 }
 
@@ -97,6 +100,7 @@ static bisai_status add_level(bsi_hierarchy *h, bsi_coarsening *c) {
   BSI_TRY(bsi_diagonal_create(h, level));
   BSI_TRY(bsi_narrow_create(h, level));
   BSI_TRY(bsi_radius_estimate(h, level));
+  h->ended_by = BISAI_COARSENING_LEVELS;
   if (h->count < h->setup.options.levels) BSI_TRY(coarsen(h, level, c, &coarse));
   if (!coarse) return end_levels(h, level);
   h->levels[h->count] = (bsi_level){.matrix = coarse, .own = coarse};
@@ -121,6 +125,7 @@ static bisai_status go_down(bsi_hierarchy *h, bsi_coarsening *c, bool *more) {
   bsi_level *level = &h->levels[count - 1];
   *more = false;
   BSI_TRY(begin_level(h, level));
+  h->ended_by = BISAI_COARSENING_ROWS;
   if (small_enough(h, level)) return BISAI_OK;
   BSI_TRY(add_level(h, c));
   *more = h->count > count;

@@ -101,6 +101,7 @@ typedef struct bsi_hierarchy {
   bsi_multigrid_setup setup;
   int count;
   bsi_level levels[BISAI_MULTIGRID_LEVELS];
+  bisai_coarsening ended_by;
   /* scalar nodes: the matrix of level 0 without zeros */
   bisai_bcsr *split;
   /* A is symmetric, and so is the pattern of level 0. A split matrix may lack one of two values

@@ -13,6 +13,7 @@
 BSI_DEFINE_WORDS(cycle, BISAI_CYCLE_LIST, "unknown cycle")
 BSI_DEFINE_WORDS(smoother, BISAI_SMOOTHER_LIST, "unknown smoother")
 BSI_DEFINE_WORDS(nodes, BISAI_NODES_LIST, "unknown nodes")
+BSI_DEFINE_WORDS(coarsening, BISAI_COARSENING_LIST, "unknown limit")
 
 /* The most scalar rows of a dense inverse. */
 enum { MOST_DENSE_ROWS = 2048 };
@@ -391,6 +392,7 @@ static void multigrid_report(const bisai_precond *m, bisai_precond_report *r) {
   g->nodes = h->setup.options.nodes;
   g->symmetric = multigrid_of(m)->symmetric;
   g->coarsest_inverted = h->dense_inverse != NULL;
+  g->ended_by = h->ended_by;
   g->coarsest_nullity = h->nullity;
   g->hierarchy_bytes = bsi_hierarchy_memory(h);
   g->peak_bytes = h->peak_bytes;
@@ -407,6 +409,7 @@ static void multigrid_describe(bisai_precond *m) {
   bsi_append(m, ", %d levels of", r->levels);
   for (int l = 0; l < r->levels; l++) bsi_append(m, " %d", r->rows[l]);
   bsi_append(m, " rows, complexity %.2f", r->operator_complexity);
+  if (!r->coarsest_inverted) bsi_append(m, ", ended by %s", bisai_coarsening_string(r->ended_by));
   if (r->coarsest_nullity > 0) bsi_append(m, ", the coarsest singular by %d", r->coarsest_nullity);
 }
 

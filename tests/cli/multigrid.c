@@ -87,6 +87,7 @@ static void complexities_are_those_of_the_levels(void **state) {
   assert_string_equal(text(hierarchy, "nodes"), "block");
   assert_true(json_is_false(json_object_get(hierarchy, "symmetric")));
   assert_true(json_is_true(json_object_get(hierarchy, "coarsest_inverted")));
+  assert_string_equal(text(hierarchy, "ended_by"), "rows");
   assert_true(number(hierarchy, "peak_bytes") >= number(hierarchy, "bytes"));
   json_decref(root);
 }

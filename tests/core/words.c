@@ -44,6 +44,7 @@ TEST_WORDS(symmetry, BISAI_SYMMETRY_LIST, "unknown symmetry")
 TEST_WORDS(cycle, BISAI_CYCLE_LIST, "unknown cycle")
 TEST_WORDS(smoother, BISAI_SMOOTHER_LIST, "unknown smoother")
 TEST_WORDS(nodes, BISAI_NODES_LIST, "unknown nodes")
+TEST_WORDS(coarsening, BISAI_COARSENING_LIST, "unknown limit")
 TEST_WORDS(second, BISAI_SECOND_LIST, "unknown second stage")
 TEST_WORDS(weights, BISAI_WEIGHTS_LIST, "unknown weights")
 TEST_WORDS(method, BISAI_METHOD_LIST, "unknown method")
@@ -66,6 +67,7 @@ int main(void) {
       cmocka_unit_test(words_of_cycle_go_both_ways),
       cmocka_unit_test(words_of_smoother_go_both_ways),
       cmocka_unit_test(words_of_nodes_go_both_ways),
+      cmocka_unit_test(words_of_coarsening_go_both_ways),
       cmocka_unit_test(words_of_second_go_both_ways),
       cmocka_unit_test(words_of_weights_go_both_ways),
       cmocka_unit_test(words_of_method_go_both_ways),

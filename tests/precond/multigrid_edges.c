@@ -113,6 +113,7 @@ static void small_matrices_are_inverted(void **state) {
   const bisai_precond_report r = test_report_of(context, m);
   assert_int_equal(r.multigrid.levels, 1);
   assert_true(r.multigrid.coarsest_inverted);
+  assert_int_equal(r.multigrid.ended_by, BISAI_COARSENING_ROWS);
   /* no diagonal block was inverted */
   assert_int_equal(r.first_repair_row, -1);
   assert_int_equal(r.largest_condition_row, -1);
@@ -132,6 +133,7 @@ static void block_diagonal_matrices_are_solved_by_the_smoother(void **state) {
       bisai_precond *m = make(a, &o);
       assert_int_equal(test_report_of(context, m).multigrid.levels,
                        1); /* there is nothing to aggregate */
+      assert_int_equal(test_report_of(context, m).multigrid.ended_by, BISAI_COARSENING_AGGREGATES);
       assert_false(test_report_of(context, m).multigrid.coarsest_inverted);
       expect_solved_with(a, m, NULL, 2);
       bisai_precond_destroy(&m);
@@ -334,6 +336,8 @@ static void levels_are_limited(void **state) {
     o.multigrid.levels = levels;
     bisai_precond *m = make(a, &o);
     assert_int_equal(test_report_of(context, m).multigrid.levels, levels);
+    assert_int_equal(test_report_of(context, m).multigrid.ended_by, BISAI_COARSENING_LEVELS);
+    assert_non_null(strstr(bisai_precond_describe(m), ", ended by levels"));
     bisai_precond_destroy(&m);
   }
   bisai_bcsr_destroy(&a);
@@ -356,6 +360,8 @@ static void the_complexity_is_limited(void **state) {
       assert_true(r.operator_complexity <= limits[k]);
       if (k == 0) assert_int_equal(r.levels, 1);
       if (k == 4) assert_true(r.levels > 2);
+      if (k < 2) assert_int_equal(r.ended_by, BISAI_COARSENING_COMPLEXITY);
+      if (k > 2) assert_int_equal(r.ended_by, BISAI_COARSENING_AGGREGATES);
       bisai_precond_destroy(&m);
     }
     bisai_bcsr_destroy(&a);
