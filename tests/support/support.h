@@ -100,8 +100,8 @@ typedef struct test_allocator {
   long long fail_at;
   /* true: and all later ones */
   bool fail_after;
-  /* true: the host does not reach the arrays of a device, which then take a fraction of the time. It
-   * is set before the context is made */
+  /* true: the host does not reach the arrays of a device, which then take a fraction of the time;
+   * set before the context is made */
   bool device_only;
 } test_allocator;
 
