@@ -233,7 +233,9 @@ typedef struct bisai_multigrid_report {
   int32_t block_size[BISAI_MULTIGRID_LEVELS];
   /** their stored blocks */
   int32_t blocks[BISAI_MULTIGRID_LEVELS];
-  /** the estimates of ρ(D⁻¹A) of the levels but the coarsest; 0 if none was needed */
+  /** the estimates of ρ(D⁻¹A) of the levels but the coarsest; 0 if none was needed, and infinite if
+   *  the power steps of an estimate overflow. JACOBI and CHEBYSHEV do not smooth then, so that M is
+   *  of little use: the diagonal blocks say nothing of A */
   double radius[BISAI_MULTIGRID_LEVELS];
   /** true if the transfers to the next level are not smoothed, because its matrix would have
    *  exceeded the limit of the complexity */

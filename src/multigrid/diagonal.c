@@ -112,8 +112,9 @@ bisai_status bsi_radius_estimate(bsi_hierarchy *h, bsi_level *level) {
   const int steps = few ? FEW_POWER_STEPS : POWER_STEPS;
   BSI_TRY(bsi_power_norms(h->context, bsi_level_rows(level), steps, power_step,
                           &(scaled_level){h, level}, level->x, level->residual, norms));
-  const double growth = norms[1] / norms[0];
-  level->radius = norms[0] > 0.0 && isfinite(growth) ? growth : LEAST_RADIUS;
+  level->radius = norms[0] == 0.0      ? LEAST_RADIUS
+                  : isfinite(norms[1]) ? norms[1] / norms[0]
+                                       : INFINITY; /* the vectors overflow */
   return BISAI_OK;
 }
 

@@ -168,7 +168,8 @@ bisai_status bsi_diagonal_create(bsi_hierarchy *h, bsi_level *level);
  * the records have been fetched, bsi_diagonal_complete() says whether all levels are regular. */
 bisai_status bsi_diagonal_update(bsi_hierarchy *h, bsi_level *level);
 bisai_status bsi_diagonal_complete(bsi_hierarchy *h);
-/* Estimates ρ(D⁻¹A) from below by power steps. */
+/* Estimates ρ(D⁻¹A) from below by power steps. It is infinite if these overflow: Jacobi and
+ * Chebyshev then smooth nothing, and neither are transfers smoothed. */
 bisai_status bsi_radius_estimate(bsi_hierarchy *h, bsi_level *level);
 /* Returns ω of the transfers of a level. */
 double bsi_transfer_damping(const bsi_hierarchy *h, const bsi_level *level);

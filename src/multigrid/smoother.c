@@ -104,6 +104,7 @@ static double jacobi_damping(const bsi_hierarchy *h, const bsi_level *level) {
              : 2.0 * damping / fmax(level->radius, least);
 }
 
+/* An infinite estimate of ρ leaves x as it is: alpha and beta are 0. */
 static bisai_status relax(bsi_hierarchy *h, bsi_level *level, int32_t count, const double *b,
                           const double *from, double *to) {
   const bool jacobi = h->setup.options.smoother != BISAI_SMOOTHER_CHEBYSHEV;
@@ -112,7 +113,8 @@ static bisai_status relax(bsi_hierarchy *h, bsi_level *level, int32_t count, con
   const double *x = from, *previous = NULL;
   for (int32_t step = 0; step < steps; step++) {
     double alpha = 0.0, beta = jacobi_damping(h, level);
-    if (!jacobi) next_coefficients(&c, step % degree == 0, &alpha, &beta);
+    if (!jacobi && isfinite(level->radius))
+      next_coefficients(&c, step % degree == 0, &alpha, &beta);
     double *y = place_of(level, step, steps, to);
     BSI_TRY(bsi_step_do(h, level,
                         &(bsi_step){.kind = BSI_STEP_RELAX,

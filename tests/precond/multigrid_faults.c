@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What messages of multigrid name: levels, blocks that are not finite, scalar rows. */
+/* What messages and reports of multigrid name: levels, blocks that are not finite, estimates that
+ * overflow, scalar rows. */
 #include <math.h>
 
 #include "fixture.h"
@@ -95,15 +96,55 @@ static void values_that_are_not_finite_are_named(void **state) {
 
 /* --- coarse levels --- */
 
-/* D⁻¹ of level 0 is finite, and P has values of 10¹⁶⁰. */
+/* The sums of an aggregate exceed the range. */
 static void a_coarse_matrix_that_overflows_is_named(void **state) {
   (void)state;
   test_bcsr arrays = test_mesh_diffusion(NX, NY, 1, TEST_ZERO_OUTSIDE, 0.0);
-  for (int32_t i = 0; i < arrays.block_rows; i++) *test_bcsr_block(&arrays, i, i) *= 1e-160;
+  const double scale = 1e308 / *test_bcsr_block(&arrays, 0, 0);
+  for (int32_t p = 0; p < test_bcsr_blocks(&arrays); p++)
+    arrays.values[p] = fabs(arrays.values[p]) * scale;
   bisai_bcsr *a = test_bcsr_take(context, arrays);
   bisai_precond_options o = multigrid();
   expect_refused(a, &o, BISAI_NOT_FINITE, "multigrid, level 1: the matrix of 4");
   expect_message(" block rows overflows");
+  bisai_bcsr_destroy(&a);
+}
+
+static int ascending(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* ρ(D⁻¹A) is some 10⁴⁰, and its power steps overflow. With neither smoothing nor smoothed
+ * transfers, a cycle gives the same value to all rows of an aggregate. */
+static void an_estimate_that_overflows_is_infinite(void **state) {
+  (void)state;
+  test_bcsr arrays = test_mesh_diffusion(NX, NY, 1, TEST_ZERO_OUTSIDE, 0.0);
+  for (int32_t i = 0; i < arrays.block_rows; i++) *test_bcsr_block(&arrays, i, i) *= 1e-40;
+  bisai_bcsr *a = test_bcsr_take(context, arrays);
+  for (int smoother = BISAI_SMOOTHER_JACOBI; smoother <= BISAI_SMOOTHER_CHEBYSHEV; smoother++) {
+    bisai_precond_options o = multigrid();
+    bisai_precond_report r = {.struct_size = sizeof r};
+    o.multigrid.smoother = (bisai_smoother)smoother;
+    o.multigrid.levels = 2;
+    o.multigrid.coarsest = NX * NY - 1;
+    bisai_precond *m = test_precond_with(context, a, &o);
+    double *v = test_random_vector(NX * NY, 4), z[NX * NY];
+    for (int update = 0; update < 2; update++) {
+      EXPECT_OK(context, bisai_precond_get_report(m, &r));
+      assert_true(isinf(r.multigrid.radius[0]));
+      EXPECT_OK(context, bisai_precond_apply(m, v, z));
+      qsort(z, NX * NY, sizeof *z, ascending);
+      int different = 1;
+      for (int i = 1; i < NX * NY; i++) different += z[i] > z[i - 1];
+      assert_true(isfinite(z[0]) && isfinite(z[NX * NY - 1]));
+      if (smoother != BISAI_SMOOTHER_L1)
+        assert_in_range(different, r.multigrid.rows[1], r.multigrid.rows[1] + 1);
+      EXPECT_OK(context, bisai_precond_update(m, a));
+    }
+    bisai_precond_destroy(&m);
+    free(v);
+  }
   bisai_bcsr_destroy(&a);
 }
 
@@ -134,6 +175,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(values_that_are_not_finite_are_named),
       cmocka_unit_test(a_coarse_matrix_that_overflows_is_named),
+      cmocka_unit_test(an_estimate_that_overflows_is_infinite),
       cmocka_unit_test(scalar_nodes_name_scalar_rows),
   };
   return cmocka_run_group_tests_name("multigrid_faults", tests, setup, teardown);
