@@ -2,6 +2,9 @@
 /* Set-up and update of the levels. */
 #include "multigrid/hierarchy.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 #include "multigrid/multigrid_ops.h"
 #include "multigrid/strength.h"
 
@@ -9,6 +12,8 @@
 #define SLOWEST_COARSENING (1.0 / 1.3)
 /* bsi_strength_rule */
 #define LEAST_RETURN 0.01f
+/* Near-null-space vectors with larger or smaller exponents are scaled. */
+enum { ORDINARY_EXPONENT = 900 };
 
 static const bsi_multigrid_ops *ops_of(const bsi_hierarchy *h) {
   return h->context->backend->multigrid;
@@ -196,13 +201,50 @@ static bisai_status update_split(bsi_hierarchy *h, const bisai_bcsr *matrix) {
 
 /* --- all of it --- */
 
+/* Sets exponents[c] to the binary exponent of near-null-space vector c if it is extreme, otherwise
+ * to 0. Returns true if a vector is extreme. */
+static bool find_extreme_vectors(const bisai_multigrid_options *o, int64_t n, int *exponents) {
+  double largest[BISAI_MULTIGRID_VECTORS] = {0.0};
+  bool extreme = false;
+  for (int64_t i = 0; i < n; i++)
+    for (int c = 0; c < o->null_count; c++)
+      largest[c] = fmax(largest[c], fabs(o->null_vectors[i * o->null_count + c]));
+  for (int c = 0; c < o->null_count; c++) {
+    exponents[c] = largest[c] > 0.0 ? ilogb(largest[c]) : 0;
+    if (abs(exponents[c]) <= ORDINARY_EXPONENT) exponents[c] = 0;
+    extreme = extreme || exponents[c] != 0;
+  }
+  return extreme;
+}
+
+/* *copy ← the vectors over powers of two, in host memory. */
+static bisai_status copy_vectors(const bsi_hierarchy *h, int64_t n, const int *exponents,
+                                 double **copy) {
+  const bisai_multigrid_options *o = &h->setup.options;
+  const int64_t count = n * o->null_count;
+  *copy = bsi_allocate(h->context, (size_t)count, sizeof **copy);
+  if (!*copy) return BISAI_OUT_OF_MEMORY;
+  for (int64_t k = 0; k < count; k++)
+    (*copy)[k] = scalbn(o->null_vectors[k], -exponents[k % o->null_count]);
+  return BISAI_OK;
+}
+
+/* The size of a vector has no effect, but that of extreme ones would overflow or lose digits on
+ * coarse levels, whose vectors grow with the aggregates. */
 static bisai_status upload_vectors(bsi_hierarchy *h, int64_t n, double **vectors) {
   const bisai_multigrid_options *o = &h->setup.options;
+  const bsi_memory_ops *memory = h->context->backend->memory;
+  const size_t bytes = (size_t)(n * o->null_count) * sizeof **vectors;
+  int exponents[BISAI_MULTIGRID_VECTORS];
+  double *copy = NULL;
   if (!o->null_vectors) return BISAI_OK;
   *vectors = reserve_vector(h, n * o->null_count);
   if (!*vectors) return BISAI_OUT_OF_MEMORY;
-  return h->context->backend->memory->upload(h->context, *vectors, o->null_vectors,
-                                             (size_t)(n * o->null_count) * sizeof **vectors);
+  if (find_extreme_vectors(o, n, exponents)) BSI_TRY(copy_vectors(h, n, exponents, &copy));
+  bisai_status status = memory->upload(h->context, *vectors, copy ? copy : o->null_vectors, bytes);
+  if (!status && copy) status = memory->synchronize(h->context);
+  bsi_release(h->context, copy);
+  return status;
 }
 
 bisai_status bsi_hierarchy_create(bisai_context *context, const bisai_bcsr *matrix,

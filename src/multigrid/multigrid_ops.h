@@ -54,7 +54,8 @@ typedef struct bsi_transfer_ops {
    * row by row. t->values ← the blocks of Q. coarse ← the factors R: t->cols·t->width rows of
    * t->width columns, row by row. A column that depends on earlier ones up to `tolerance` times its
    * norm becomes zero, in Q and on the diagonal of R, and so does a column beyond the number of
-   * scalar rows of the aggregate. Columns of any finite magnitude are possible. */
+   * scalar rows of the aggregate. Squares neither overflow nor vanish. R may overflow for values
+   * near the largest: set-up keeps away from them. */
   bisai_status (*orthonormalise)(bisai_context *, const bsi_sparse *members, const double *vectors,
                                  double tolerance, bsi_sparse *t, double *coarse);
   /* P_i ← T_i − omega·D_i⁻¹ P_i for each block row i; the structure of P has that of T. */

@@ -547,6 +547,33 @@ static void null_vectors_are_checked(void **state) {
   free(vectors);
 }
 
+/* The norms of coarse vectors would overflow, or lose all digits. Powers of two change no bit. */
+static void null_vectors_of_any_size_give_the_same_levels(void **state) {
+  (void)state;
+  static const int exponents[] = {0, 1021, 950, -1074, -950};
+  bisai_bcsr *a = diffusion(context, 0.0);
+  double vectors[N * VECTORS];
+  bisai_precond_options o = variant_of(0, vectors);
+  bisai_precond *expected = NULL;
+  o.multigrid.null_vectors = vectors;
+  o.multigrid.null_count = VECTORS;
+  for (size_t k = 0; k < sizeof exponents / sizeof *exponents; k++) {
+    for (int i = 0; i < N * VECTORS; i++) {
+      const int c = i % VECTORS, exponent = c == 1 ? 0 : exponents[k]; /* one stays as it is */
+      vectors[i] = ldexp(1 + i / VECTORS % (2 + c), exponent);
+    }
+    bisai_precond *m = test_precond_with(context, a, &o);
+    if (expected)
+      expect_equal(expected, m);
+    else
+      assert_true(test_report_of(context, m).multigrid.levels > 2);
+    if (expected) bisai_precond_destroy(&m);
+    if (!expected) expected = m;
+  }
+  bisai_precond_destroy(&expected);
+  bisai_bcsr_destroy(&a);
+}
+
 static void options_are_refused_by_other_kinds(void **state) {
   (void)state;
   bisai_precond_options o = bisai_precond_options_default();
@@ -600,6 +627,7 @@ int main(void) {
       cmocka_unit_test(more_steps_than_a_million_are_refused_by_name),
       cmocka_unit_test(cycles_that_never_smooth_need_an_inverse),
       cmocka_unit_test(null_vectors_are_checked),
+      cmocka_unit_test(null_vectors_of_any_size_give_the_same_levels),
       cmocka_unit_test(options_are_refused_by_other_kinds),
       cmocka_unit_test(matrices_in_narrow_types_are_refused),
   };
