@@ -197,7 +197,7 @@ static bsi_sparse random_sparse(bisai_context *c, int32_t rows, int32_t cols, in
       }
     row_ptr[i + 1] = q;
   }
-  bsi_sparse m = {rows, cols, height, width, row_ptr[rows], NULL, NULL, NULL, {0}};
+  bsi_sparse m = {rows, cols, height, width, row_ptr[rows], NULL, NULL, NULL, {0}, false};
   m.row_ptr = placed(c, row_ptr, (size_t)rows + 1, sizeof *row_ptr);
   m.col_idx = placed(c, col_idx, (size_t)m.blocks, sizeof *col_idx);
   if (!identities) m.values = random_values(c, (int64_t)bsi_sparse_offset(&m, m.blocks), 1);

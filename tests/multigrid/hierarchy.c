@@ -342,7 +342,7 @@ static bsi_sparse identity(int32_t n, int bs) {
   int32_t *row_ptr = malloc(((size_t)n + 1) * sizeof *row_ptr);
   for (int32_t i = 0; i <= n; i++) row_ptr[i] = i;
   const bsi_sparse m =
-      test_sparse_make(context, (bsi_sparse){n, n, bs, bs, n, row_ptr, row_ptr, NULL, {0}});
+      test_sparse_make(context, (bsi_sparse){n, n, bs, bs, n, row_ptr, row_ptr, NULL, {0}, false});
   free(row_ptr);
   return m;
 }

@@ -254,8 +254,8 @@ static void expect_smoothed(int bs, int w, bool identity, bool restriction) {
   int32_t ends[N + 1];
   for (int32_t i = 0; i <= N; i++) ends[i] = i;
   double *blocks = test_random_vector(n * bs, 4);
-  bsi_sparse inverse =
-                 test_sparse_make(context, (bsi_sparse){N, N, bs, bs, N, ends, ends, blocks, {0}}),
+  bsi_sparse inverse = test_sparse_make(
+                 context, (bsi_sparse){N, N, bs, bs, N, ends, ends, blocks, {0}, false}),
              members = test_sparse_transposed(context, &t, NULL),
              p = restriction ? test_sparse_product(context, &members, &a)
                              : test_sparse_product(context, &a, &t);
