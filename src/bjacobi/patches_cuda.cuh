@@ -280,8 +280,8 @@ static __device__ __forceinline__ void bsi_take_panel(int p, double *tile, bsi_s
 
 /* Takes the steps of a block of m rows, m the same in all lanes. The result has to be completed by
  * one of the functions below. The tile is scratch memory; order ← the row that was the pivot in
- * each step. Returns false if a reciprocal shows that the block is singular; other such blocks have
- * values that are not finite. */
+ * each step. Returns false if the block is singular: a reciprocal is zero, or a row that pads the
+ * block was a pivot. Other singular blocks have values that are not finite. */
 template <int N, bisai_form FORM>
 static __device__ __forceinline__ bool bsi_decompose_spread(int m, double *tile, bsi_spread<N> *a,
                                                             bsi_panel_row *own, int *order) {
@@ -297,13 +297,14 @@ static __device__ __forceinline__ bool bsi_decompose_spread(int m, double *tile,
     if (p + BSI_PANEL < m) bsi_take_panel<N, 1, FORM>(p + BSI_PANEL, tile, a, own);
     bsi_turn<N>(a);
   }
-  /* Where values are not finite, rows beyond the block may have been pivots, and two rows have the
-   * same step. */
-  order[lane] = lane;
-  __syncwarp();
+  /* If values are not finite, a row that pads the block may have been a pivot in place of another
+   * row. Two rows may then have the same step. */
+  const bool singular =
+      __any_sync(BSI_FULL_WARP, own->scale == 0.0 || (lane >= m && own->step != lane));
+  if (singular) own->step = lane;
   order[own->step] = lane;
   __syncwarp();
-  return !__any_sync(BSI_FULL_WARP, own->scale == 0.0);
+  return !singular;
 }
 
 /* Completes an inverse: multiplies its rows by their factors. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Singular and nearly singular blocks of 1 … 32 rows on a device, against the host. */
+/* Singular and nearly singular blocks of 1 … 32 rows, and blocks with an infinity, on a device,
+ * against the host. */
 #include <cstring>
 
 #include "batches.cuh"
+#include "core/bcsr_impl.h"
 
 namespace {
 
@@ -61,6 +63,81 @@ void meets_deficient(bisai_context *device, const std::vector<int> &sizes, bool 
           static_cast<int>(s.near_singular), static_cast<int>(deficient));
 }
 
+/* --- infinities --- */
+
+/* Leaves numbers in shared memory that are no places of a block. A thread block takes all that a
+ * multiprocessor has. */
+__global__ void spoil_shared_memory(int words) {
+  extern __shared__ unsigned spoiled[];
+  volatile unsigned *to = spoiled;
+  for (int i = threadIdx.x; i < words; i += blockDim.x) to[i] = 0x7f7f7f7fu;
+}
+
+void spoil_all_shared_memory(const bisai_context *device) {
+  const int bytes = device->limits.block_shared;
+  CHECK(cudaFuncSetAttribute(spoil_shared_memory, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             bytes));
+  spoil_shared_memory<<<device->limits.processors, 256, bytes>>>(bytes / 4);
+  CHECK(cudaDeviceSynchronize());
+}
+
+/* Matrices refuse such a value when they are made. */
+void overwrite(const matrix_on &a, size_t place, double value) {
+  CHECK(cudaMemcpy(static_cast<double *>(a.made->values) + place, &value, sizeof value,
+                   cudaMemcpyDefault));
+}
+
+/* The values beside the diagonal become negative. Elimination then adds equal signs only. */
+void make_m_matrix(sparse *a) {
+  for (int32_t row = 0; row < a->n; row++)
+    for (int32_t q = a->ptr[row / a->bs]; q < a->ptr[row / a->bs + 1]; q++)
+      for (int c = 0; c < a->bs; c++) {
+        double &value = a->values[(static_cast<size_t>(q) * a->bs + c) * a->bs + row % a->bs];
+        if (a->col[q] * a->bs + c != row) value = -std::fabs(value);
+      }
+}
+
+/* Block 2 of m ≥ 17 rows gets an infinity, beside the first pivot or below it. Its column becomes
+ * infinite in all rows of the block, and NaN in the rows that pad it: one of these is then the
+ * pivot. The other blocks keep the bits that they have without the infinity. */
+void meets_infinity(const backends &on, int m, bool natural, bool below, bisai_form form,
+                    double amount) {
+  enum { BLOCKS = 9, SPOILED_BLOCK = 2, FAR = 10 };
+  const std::vector<int> sizes(BLOCKS, m);
+  const std::vector<int32_t> start = starts_of(sizes);
+  sparse a = with_blocks(sizes, DOMINANT, natural ? m : 1);
+  make_m_matrix(&a);
+  const int32_t first = start[SPOILED_BLOCK], row = first + (below ? FAR : 0),
+                column = first + (below ? 0 : FAR);
+  int32_t q = a.ptr[row / a.bs];
+  while (a.col[q] != column / a.bs) q++;
+  const size_t place =
+      (static_cast<size_t>(q) * a.bs + static_cast<size_t>(column % a.bs)) * a.bs + row % a.bs;
+  const matrix_on there(on.host, a), here(on.device, a);
+  bsi_bjacobi_options o = {};
+  o.form = form, o.shift_amount = amount, o.group_rows = 32;
+  if (!natural) o.given_blocks = BLOCKS, o.given_start = start.data();
+  jacobi_on right(on.host, there.made, o), j(on.device, here.made, o);
+  const bool regular = bsi_bjacobi_update(on.device, here.made, &j.made) == BISAI_OK;
+  const std::vector<uint8_t> before = j.data();
+  overwrite(there, place, INFINITY), overwrite(here, place, INFINITY);
+  const bisai_status expected = bsi_bjacobi_update(on.host, there.made, &right.made);
+  spoil_all_shared_memory(on.device);
+  const bisai_status got = bsi_bjacobi_update(on.device, here.made, &j.made);
+  const bool message =
+      std::strcmp(bisai_context_error(on.host), bisai_context_error(on.device)) == 0;
+  const std::vector<uint8_t> after = j.data();
+  const size_t block = after.size() / BLOCKS;
+  int changed = 0;
+  for (size_t b = 0; b < BLOCKS; b++)
+    changed += b != SPOILED_BLOCK && std::memcmp(&before[b * block], &after[b * block], block) != 0;
+  verdict(regular && expected == BISAI_SINGULAR_BLOCK && got == expected && message && changed == 0,
+          "blocks of %d rows%s, form %d, shift %g, infinity %s: status %d/%d, %d other blocks "
+          "changed: %s / %s",
+          m, natural ? ", natural" : "", form, amount, below ? "below" : "beside", got, expected,
+          changed, bisai_context_error(on.device), bisai_context_error(on.host));
+}
+
 /* Every form, with blocks of one size, natural and given, and of differing sizes. */
 void every_form_meets(double amount) {
   const backends on;
@@ -81,6 +158,20 @@ void every_form_meets(double amount) {
 TEST(singular_blocks_are_named_as_on_the_host) { every_form_meets(0.0); }
 
 TEST(singular_blocks_are_shifted_as_on_the_host) { every_form_meets(0.01); }
+
+TEST(blocks_with_an_infinity_are_named_as_on_the_host) {
+  const backends on;
+  for (const bisai_form form : FORMS)
+    for (const int m : {17, 20, 24, 28, 31, 32}) {
+      if (short_form() && m != 20 && m != 28) continue;
+      for (const double amount : {0.0, 0.01}) {
+        if (short_form() && amount == 0.0) continue;
+        for (const bool natural : {true, false})
+          for (const bool below : {true, false})
+            meets_infinity(on, m, natural, below, form, amount);
+      }
+    }
+}
 
 TEST(deficient_blocks_are_shifted_or_called_nearly_singular) {
   const context_on device(BISAI_BACKEND_CUDA);
