@@ -209,7 +209,7 @@ def main():
             "",
             "## The hierarchies of multigrid",
             "",
-            "Rows are scalar rows. A matrix of at most 1024 rows has one level, which is inverted:"
+            "Rows are scalar rows. A matrix that is small enough has one level, which is inverted:"
             " multigrid is then a direct solver. *Inverted but for d* says that the coarsest matrix"
             " has a null space of dimension d. If the last matrix is *smoothed*, it could not be"
             " coarsened. Matrices with a missing or singular diagonal block have no hierarchy."

@@ -111,8 +111,8 @@ def main():
             tables.REASONS,
             "",
             "Symmetric ISAI is NLᵀ D⁻¹ NL, the key `isai:symmetric`: half the inverse blocks of"
-            " ISAI of the same k. Multigrid inverts matrices of at most 1024 scalar rows, and is then"
-            " a direct solver.",
+            " ISAI of the same k. Multigrid inverts matrices that are small enough, and is then a"
+            " direct solver.",
             "",
             *summary(results),
             "",

@@ -6,10 +6,9 @@
 #include "message.h"
 
 static void print_coarsest(FILE *out, const bisai_multigrid_report *g) {
-  if (g->coarsest_inverted)
-    fputs(", inverted", out);
-  else
-    fprintf(out, ", smoothed only (ended by %s)", bisai_coarsening_string(g->ended_by));
+  fputs(g->coarsest_inverted ? ", inverted" : ", smoothed only", out);
+  if (g->ended_by != BISAI_COARSENING_ROWS)
+    fprintf(out, " (ended by %s)", bisai_coarsening_string(g->ended_by));
   if (g->coarsest_nullity > 0)
     fprintf(out, " but for a null space of dimension %" PRId32, g->coarsest_nullity);
 }
@@ -28,10 +27,12 @@ void hierarchy_print(FILE *out, const char *matrix, const bisai_multigrid_report
       out,
       "levels   cycle %s, smoother %s, nodes %s, %s is %ssymmetric\n"
       "         %.2f times the values and %.2f times the rows of %s, %.1f MB beside it, at most "
-      "%.1f MB in set-up\n",
+      "%.1f MB in set-up\n"
+      "         matrices of at most %" PRId32 " rows are not coarsened\n",
       bisai_cycle_string(g->cycle), bisai_smoother_string(g->smoother),
       bisai_nodes_string(g->nodes), matrix, g->symmetric ? "" : "not ", g->operator_complexity,
-      g->grid_complexity, matrix, 1e-6 * (double)g->hierarchy_bytes, 1e-6 * (double)g->peak_bytes);
+      g->grid_complexity, matrix, 1e-6 * (double)g->hierarchy_bytes, 1e-6 * (double)g->peak_bytes,
+      g->coarsest);
 }
 
 #ifdef BISAI_HAVE_JANSSON
@@ -56,7 +57,7 @@ json_t *hierarchy_json(const bisai_multigrid_report *g) {
   return OBJECT({"levels", levels}, {"cycle", text(true, bisai_cycle_string(g->cycle))},
                 {"smoother", text(true, bisai_smoother_string(g->smoother))},
                 {"nodes", text(true, bisai_nodes_string(g->nodes))},
-                {"symmetric", json_boolean(g->symmetric)},
+                {"symmetric", json_boolean(g->symmetric)}, {"coarsest", integer(true, g->coarsest)},
                 {"coarsest_inverted", json_boolean(g->coarsest_inverted)},
                 {"ended_by", text(true, bisai_coarsening_string(g->ended_by))},
                 {"coarsest_nullity", integer(true, g->coarsest_nullity)},

@@ -115,7 +115,7 @@ BISAI_API bool bisai_nodes_parse(const char *word, bisai_nodes *value);
 
 /** What ended coarsening. */
 typedef enum bisai_coarsening {
-  /** the last matrix has at most `coarsest` scalar rows, and is inverted */
+  /** the last matrix has few enough scalar rows to be inverted */
   BISAI_COARSENING_ROWS = 0,
   /** there are `levels` levels */
   BISAI_COARSENING_LEVELS = 1,
@@ -143,7 +143,10 @@ BISAI_API bool bisai_coarsening_parse(const char *word, bisai_coarsening *value)
 /** The most levels of multigrid, and the most near-null-space vectors. */
 enum { BISAI_MULTIGRID_LEVELS = 24, BISAI_MULTIGRID_VECTORS = BISAI_MAX_BLOCK_SIZE };
 
-/** For `coarsest`: 1024, and 512 for the pressure matrix of CPR. */
+/** For `coarsest`. On a GPU: 1024, and 512 for the pressure matrix of CPR. On the host, where an
+ *  inverse takes longer: the largest n ≤ 1024 with n³ ≤ 150·(v + 8 b), where A has b blocks of v
+ *  values in all. The inverse then takes at most about half as long as the rest of set-up. Matrices
+ *  of n to 1024 rows are inverted only if they cannot be coarsened. */
 enum { BISAI_MULTIGRID_COARSEST_AUTO = -1 };
 
 /** Options of multigrid. Level 0 has the matrix itself, which must live until the preconditioner is
@@ -195,7 +198,8 @@ typedef struct bisai_multigrid_options {
   int32_t coarsest;
   /** the values of all matrices are at most that many times those of A: at least 1, or 0
    *  (default): 2.5, and 5 for the pressure matrix of CPR. Transfers that would make the next
-   *  matrix too large are not smoothed. Coarsening stops if it would still be too large */
+   *  matrix too large are not smoothed. Coarsening stops if it would still be too large. By
+   *  default, a matrix is not too large if it has fewer values than the inverse that it saves */
   double complexity;
   /** restriction adds up the rows of a nonsymmetric A as they are, and is the transpose of
    *  prolongation. This is right for equations in conservation form, whose sum over cells is the
@@ -253,9 +257,13 @@ typedef struct bisai_multigrid_report {
   /** true if A of creation is symmetric: restriction is then Pᵀ. Updates do not change it; see
    *  bisai_precond_report::symmetry */
   bool symmetric;
+  /** matrices of at most that many scalar rows were not coarsened: the option `coarsest`, or what
+   *  BISAI_MULTIGRID_COARSEST_AUTO chose */
+  int32_t coarsest;
   /** true if the coarsest matrix is inverted; false if it is smoothed, because it is too large */
   bool coarsest_inverted;
-  /** what ended coarsening; ROWS if the coarsest matrix is inverted */
+  /** what ended coarsening. Not ROWS: coarsening went on as far as it could, and the coarsest
+   *  matrix is inverted only if BISAI_MULTIGRID_COARSEST_AUTO allows it */
   bisai_coarsening ended_by;
   /** the dimension of the null space of the coarsest matrix, which is then inverted but for this
    *  space (pseudo-inverse); 0 if it is regular or not inverted. The same as that of A if the

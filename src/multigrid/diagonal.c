@@ -43,18 +43,22 @@ static bisai_status judge(bsi_hierarchy *h, bsi_level *level, const bsi_invert_s
   return bsi_drop_rounding_errors(h, level, creating);
 }
 
-static bisai_status invert(bsi_hierarchy *h, bsi_level *level, void *record, bool creating) {
-  bsi_invert_stats stats = BSI_INVERT_STATS_NONE;
+/* Computes the inverses, and `stats` unless the host need not wait for them. */
+static bisai_status invert(bsi_hierarchy *h, bsi_level *level, void *record,
+                           bsi_invert_stats *stats) {
+  *stats = BSI_INVERT_STATS_NONE;
   level->deferred = false;
-  BSI_TRY(ops_of(h)->inversion->invert(
-      h->context, level->matrix, level->diagonal,
-      level == h->levels ? h->setup.shift_amount : BSI_COARSE_SHIFT, level->inverse, record,
-      &level->deferred, &stats, &level->inverse_norm));
-  return level->deferred ? BISAI_OK : judge(h, level, &stats, creating);
+  return ops_of(h)->inversion->invert(h->context, level->matrix, level->diagonal,
+                                      level == h->levels ? h->setup.shift_amount : BSI_COARSE_SHIFT,
+                                      level->inverse, record, &level->deferred, stats,
+                                      &level->inverse_norm);
 }
 
-bisai_status bsi_diagonal_create(bsi_hierarchy *h, bsi_level *level) {
-  return invert(h, level, NULL, true);
+bisai_status bsi_diagonal_create(bsi_hierarchy *h, bsi_level *level, bool *regular) {
+  bsi_invert_stats stats;
+  BSI_TRY(invert(h, level, NULL, &stats));
+  *regular = stats.singular_row < 0 || !bsi_may_invert(h, bsi_level_rows(level));
+  return *regular ? judge(h, level, &stats, true) : BISAI_OK;
 }
 
 /* Returns true if nothing that follows an inversion depends on what it found. */
@@ -65,7 +69,10 @@ static bool may_defer(const bsi_hierarchy *h) {
 }
 
 bisai_status bsi_diagonal_update(bsi_hierarchy *h, bsi_level *level) {
-  return invert(h, level, may_defer(h) ? bsi_record_of_level(h, h->records, level) : NULL, false);
+  void *record = may_defer(h) ? bsi_record_of_level(h, h->records, level) : NULL;
+  bsi_invert_stats stats;
+  BSI_TRY(invert(h, level, record, &stats));
+  return level->deferred ? BISAI_OK : judge(h, level, &stats, false);
 }
 
 bisai_status bsi_diagonal_complete(bsi_hierarchy *h) {

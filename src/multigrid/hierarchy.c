@@ -88,29 +88,41 @@ static void release_coarsening(bisai_context *context, bsi_coarsening *c) {
   *c = (bsi_coarsening){.vectors = c->coarse_vectors};
 }
 
-static bool small_enough(const bsi_hierarchy *h, const bsi_level *level) {
-  return bsi_level_rows(level) <= h->setup.options.coarsest;
+static bool may_invert(const bsi_hierarchy *h, const bsi_level *level) {
+  return bsi_may_invert(h, bsi_level_rows(level));
 }
 
-/* The coarsest level has no transfers. */
+/* The coarsest level has no transfers, and is smoothed only if it is too large for an inverse. */
 static bisai_status end_levels(bsi_hierarchy *h, bsi_level *coarsest) {
   bsi_transfers_destroy(h->context, coarsest);
+  if (!may_invert(h, coarsest)) return bsi_smoother_create(h, coarsest);
+  coarsest->radius = 0.0;
   return BISAI_OK;
+}
+
+/* Makes what smoothing and coarsening need, and the structure of the next matrix, which is NULL if
+ * this level is the coarsest. */
+static bisai_status begin_coarsening(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c,
+                                     bisai_bcsr **coarse) {
+  bool regular = true;
+  BSI_TRY(bsi_diagonal_create(h, level, &regular));
+  if (!regular) return BISAI_OK;
+  BSI_TRY(bsi_narrow_create(h, level));
+  BSI_TRY(bsi_radius_estimate(h, level));
+  h->ended_by = BISAI_COARSENING_LEVELS;
+  return h->count < h->setup.options.levels ? coarsen(h, level, c, coarse) : BISAI_OK;
 }
 
 /* Makes the next level, unless this one is the coarsest. */
 static bisai_status add_level(bsi_hierarchy *h, bsi_coarsening *c) {
   bsi_level *level = &h->levels[h->count - 1];
   bisai_bcsr *coarse = NULL;
-  BSI_TRY(bsi_diagonal_create(h, level));
-  BSI_TRY(bsi_narrow_create(h, level));
-  BSI_TRY(bsi_radius_estimate(h, level));
-  h->ended_by = BISAI_COARSENING_LEVELS;
-  if (h->count < h->setup.options.levels) BSI_TRY(coarsen(h, level, c, &coarse));
+  BSI_TRY(begin_coarsening(h, level, c, &coarse));
   if (!coarse) return end_levels(h, level);
   h->levels[h->count] = (bsi_level){.matrix = coarse, .own = coarse};
   h->count++;
-  return bsi_transfers_update(h, level, coarse, true);
+  BSI_TRY(bsi_transfers_update(h, level, coarse, true));
+  return bsi_smoother_create(h, level);
 }
 
 /* What every level has. */
@@ -131,10 +143,10 @@ static bisai_status go_down(bsi_hierarchy *h, bsi_coarsening *c, bool *more) {
   *more = false;
   BSI_TRY(begin_level(h, level));
   h->ended_by = BISAI_COARSENING_ROWS;
-  if (small_enough(h, level)) return BISAI_OK;
+  if (bsi_inverts(h, count - 1, bsi_level_rows(level))) return BISAI_OK;
   BSI_TRY(add_level(h, c));
   *more = h->count > count;
-  return bsi_smoother_create(h, level);
+  return BISAI_OK;
 }
 
 /* --- records --- */
@@ -201,6 +213,16 @@ static bisai_status update_split(bsi_hierarchy *h, const bisai_bcsr *matrix) {
 
 /* --- all of it --- */
 
+/* Returns bsi_hierarchy::coarsest. */
+static int32_t choose_coarsest(const bsi_hierarchy *h) {
+  const bisai_bcsr *a = h->levels[0].matrix;
+  const double units = (double)bsi_block_offset(a, a->blocks) + 8.0 * a->blocks;
+  int32_t n = h->setup.options.coarsest;
+  if (h->setup.inverse_work == 0) return n;
+  while ((double)n * n * n > (double)h->setup.inverse_work * units) n--;
+  return n;
+}
+
 /* Sets exponents[c] to the binary exponent of near-null-space vector c if it is extreme, otherwise
  * to 0. Returns true if a vector is extreme. */
 static bool find_extreme_vectors(const bisai_multigrid_options *o, int64_t n, int *exponents) {
@@ -260,6 +282,7 @@ bisai_status bsi_hierarchy_create(bisai_context *context, const bisai_bcsr *matr
   if (!status && h->split && h->mirrored)
     status = bsi_bcsr_is_symmetric(context, h->split, &h->mirrored);
   h->levels[0].matrix = h->split ? h->split : matrix;
+  if (!status) h->coarsest = choose_coarsest(h);
   if (!status) status = upload_vectors(h, bsi_level_rows(&h->levels[0]), &c.vectors);
   if (!status) status = reserve_records(h);
   while (!status && more) {
@@ -267,7 +290,7 @@ bisai_status bsi_hierarchy_create(bisai_context *context, const bisai_bcsr *matr
     release_coarsening(context, &c);
   }
   release_coarsening(context, &c);
-  if (!status && small_enough(h, &h->levels[h->count - 1])) status = bsi_coarsest_create(h);
+  if (!status && may_invert(h, &h->levels[h->count - 1])) status = bsi_coarsest_create(h);
   for (int l = 0; l < h->count && !status; l++)
     status = bsi_narrow_create_transfers(h, &h->levels[l]);
   if (!status) status = bsi_tail_create(h, ops_of(h)->tail->most_rows);

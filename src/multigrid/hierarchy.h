@@ -48,6 +48,12 @@ typedef struct bsi_multigrid_setup {
   const bisai_precond_options *smoother;
   /* levels have copies in fp32 if the product with their matrix moves more bytes */
   int64_t least_narrow;
+  /* 0: a matrix of at most options.coarsest scalar rows is inverted. Otherwise one of n scalar rows
+   * is inverted only if also n³ ≤ inverse_work·(v + 8 b), where v are the values and b the blocks
+   * of level 0, or if it cannot be coarsened */
+  int64_t inverse_work;
+  /* options.complexity was left open: no limit for a matrix that saves an inverse of more values */
+  bool spares_inverses;
 } bsi_multigrid_setup;
 
 typedef struct bsi_level {
@@ -101,6 +107,8 @@ typedef struct bsi_hierarchy {
   bsi_multigrid_setup setup;
   int count;
   bsi_level levels[BISAI_MULTIGRID_LEVELS];
+  /* a matrix of at most that many scalar rows is inverted without an attempt to coarsen it */
+  int32_t coarsest;
   bisai_coarsening ended_by;
   /* scalar nodes: the matrix of level 0 without zeros */
   bisai_bcsr *split;
@@ -162,8 +170,8 @@ void bsi_hierarchy_note_peak(bsi_hierarchy *h, int64_t temporary);
 
 /* Finds the diagonal blocks of a level. */
 bisai_status bsi_diagonal_find(bsi_hierarchy *h, bsi_level *level);
-/* Inverts them. */
-bisai_status bsi_diagonal_create(bsi_hierarchy *h, bsi_level *level);
+/* Inverts them. *regular ← false if one is singular and the matrix is inverted instead. */
+bisai_status bsi_diagonal_create(bsi_hierarchy *h, bsi_level *level, bool *regular);
 /* Inverts those of new values. On a device the host does not wait: at the end of the update, when
  * the records have been fetched, bsi_diagonal_complete() says whether all levels are regular. */
 bisai_status bsi_diagonal_update(bsi_hierarchy *h, bsi_level *level);
@@ -307,6 +315,17 @@ static inline bool bsi_level_corrects_twice(const bsi_hierarchy *h, int l) {
 
 static inline int64_t bsi_level_rows(const bsi_level *level) {
   return (int64_t)level->matrix->block_rows * level->matrix->block_size;
+}
+
+/* Returns true if a coarsest matrix of so many scalar rows is inverted. */
+static inline bool bsi_may_invert(const bsi_hierarchy *h, int64_t rows) {
+  return rows <= h->setup.options.coarsest;
+}
+
+/* Returns true if the matrix of level l, of so many scalar rows, is inverted without an attempt to
+ * coarsen it. */
+static inline bool bsi_inverts(const bsi_hierarchy *h, int l, int64_t rows) {
+  return rows <= h->coarsest || (l == h->setup.options.levels - 1 && bsi_may_invert(h, rows));
 }
 
 #endif

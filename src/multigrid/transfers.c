@@ -166,7 +166,8 @@ static bisai_status update_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bis
   BSI_TRY(ops->multiply_values(h->context, bsi_restriction_of(level), &level->product, &view));
   /* zeros on the diagonal have no inverse. The pseudo-inverse of the coarsest matrix takes them */
   const int64_t rows = (int64_t)coarse->block_rows * coarse->block_size;
-  if (!level->tentative.values && rows <= h->setup.options.coarsest) return BISAI_OK;
+  const int l = (int)(level - h->levels) + 1;
+  if (!level->tentative.values && bsi_inverts(h, l, rows)) return BISAI_OK;
   return ops_of(h)->transfer->complete(h->context, coarse);
 }
 
@@ -198,14 +199,18 @@ bisai_status bsi_matrix_adopt(bsi_hierarchy *h, bsi_sparse *s, bisai_bcsr **matr
   return status;
 }
 
-/* Returns the most values of another matrix. */
-static double values_left(const bsi_hierarchy *h) {
-  return h->setup.options.complexity * values_of(h->levels[0].matrix) - operator_values(h);
+/* Returns the most values of the matrix below a level. */
+static double values_left(const bsi_hierarchy *h, const bsi_level *level) {
+  const double rows = (double)bsi_level_rows(level);
+  const double left =
+      h->setup.options.complexity * values_of(h->levels[0].matrix) - operator_values(h);
+  const bool saves_inverse = h->setup.spares_inverses && bsi_may_invert(h, bsi_level_rows(level));
+  return saves_inverse ? fmax(left, rows * rows) : left;
 }
 
 /* *coarse ← the structure of R A P, or NULL if it is too large for the limit of the complexity. */
 static bisai_status try_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr **coarse) {
-  const double width = level->product.width, left = values_left(h) / (width * width);
+  const double width = level->product.width, left = values_left(h, level) / (width * width);
   const int64_t most = (int64_t)fmin(fmax(left, 0.0), INT32_MAX);
   bsi_sparse c = {0};
   bisai_status status = ops_of(h)->sparse->multiply_structure(h->context, bsi_restriction_of(level),

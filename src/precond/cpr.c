@@ -197,7 +197,7 @@ static bisai_status reserve_pressure(bisai_precond *m, const bisai_bcsr *a) {
 
 static bisai_status cpr_setup(bisai_precond *m, const bisai_bcsr *a) {
   cpr_state *state = cpr_of(m);
-  const bisai_precond_options first = bsi_cpr_first_options(&m->options, m->block_rows),
+  const bisai_precond_options first = bsi_cpr_first_options(m),
                               second = bsi_cpr_second_options(&m->options);
   const double start = bsi_now();
   BSI_TRY(reserve_pressure(m, a));

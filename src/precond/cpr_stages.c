@@ -2,6 +2,7 @@
 #include "precond/cpr_stages.h"
 
 #include "core/context_impl.h"
+#include "multigrid/multigrid_ops.h"
 
 /* The choices of multigrid for the pressure matrix. Scales bring its rows into conservation form,
  * and restriction must keep that: otherwise opm_spe10m1_s516 takes 17 iterations instead of 8. A
@@ -16,8 +17,8 @@
  * as many bytes as W up to the end of these solves. On more cells it needs more and more iterations
  * than W. */
 enum { V_ROWS = 1 << 17 };
-/* Dense inverses of up to 1024 rows cost more on the host than everything else, and save at most
- * one iteration. */
+/* Dense inverses of up to 1024 rows save at most one iteration. Backends that bound them by their
+ * cost need no other limit. */
 enum { PRESSURE_COARSEST = 512 };
 
 static bisai_precond_kind second_kind(bisai_second second) {
@@ -30,19 +31,19 @@ static bisai_precond_kind second_kind(bisai_second second) {
 }
 
 /* Returns true if a second visit of the coarse levels costs more than it gains. */
-static bool takes_v(const bisai_precond_options *given, int32_t block_rows) {
-  return second_kind(given->cpr.second) != BISAI_PRECOND_ILU && block_rows <= V_ROWS;
+static bool takes_v(const bisai_precond *m) {
+  return second_kind(m->options.cpr.second) != BISAI_PRECOND_ILU && m->block_rows <= V_ROWS;
 }
 
-bisai_precond_options bsi_cpr_first_options(const bisai_precond_options *given,
-                                            int32_t block_rows) {
+bisai_precond_options bsi_cpr_first_options(const bisai_precond *m) {
+  const bool bounded = m->context->backend->multigrid->dense->work > 0;
   bisai_precond_options o = bisai_precond_options_default();
   o.kind = BISAI_PRECOND_MULTIGRID;
-  o.multigrid = given->multigrid;
+  o.multigrid = m->options.multigrid;
   o.multigrid.unweighted = true;
   if (o.multigrid.cycle == BISAI_CYCLE_AUTO)
-    o.multigrid.cycle = takes_v(given, block_rows) ? BISAI_CYCLE_V : BISAI_CYCLE_W;
-  if (o.multigrid.coarsest == BISAI_MULTIGRID_COARSEST_AUTO)
+    o.multigrid.cycle = takes_v(m) ? BISAI_CYCLE_V : BISAI_CYCLE_W;
+  if (o.multigrid.coarsest == BISAI_MULTIGRID_COARSEST_AUTO && !bounded)
     o.multigrid.coarsest = PRESSURE_COARSEST;
   if (o.multigrid.complexity == 0.0) o.multigrid.complexity = PRESSURE_COMPLEXITY;
   return o;

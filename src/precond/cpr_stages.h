@@ -3,10 +3,10 @@
 #ifndef BSI_CPR_STAGES_H
 #define BSI_CPR_STAGES_H
 
-#include <bisai/precond.h>
+#include "precond/precond_impl.h"
 
-/* Returns those of multigrid for the pressure matrix of so many rows. */
-bisai_precond_options bsi_cpr_first_options(const bisai_precond_options *given, int32_t block_rows);
+/* Returns those of multigrid for the pressure matrix. */
+bisai_precond_options bsi_cpr_first_options(const bisai_precond *m);
 
 /* Returns those of the second stage. */
 bisai_precond_options bsi_cpr_second_options(const bisai_precond_options *given);

@@ -285,6 +285,7 @@ static void choose_cycle(const bisai_precond *m, bisai_multigrid_options *o) {
 static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
   multigrid_state *state = multigrid_of(m);
   const double start = bsi_now();
+  const bisai_multigrid_options *given = &m->options.multigrid;
   bisai_multigrid_options o = choose(m);
   BSI_TRY(choose_nodes(m, a, &o.nodes));
   choose_cycle(m, &o);
@@ -294,7 +295,11 @@ static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
       .symmetric = state->symmetric,
       .shift_amount = m->options.shift == BISAI_SHIFT_NONE ? 0.0 : m->options.shift_amount,
       .smoother = &state->smoother,
-      .least_narrow = m->context->backend->multigrid->narrow->least_bytes};
+      .least_narrow = m->context->backend->multigrid->narrow->least_bytes,
+      .inverse_work = given->coarsest == BISAI_MULTIGRID_COARSEST_AUTO
+                          ? m->context->backend->multigrid->dense->work
+                          : 0,
+      .spares_inverses = given->complexity == 0.0};
   m->options.multigrid.null_vectors = NULL; /* the caller's array may go */
   BSI_TRY(bsi_hierarchy_create(m->context, a, &setup, &state->hierarchy));
   m->report.pattern_seconds = bsi_now() - start;
@@ -391,6 +396,7 @@ static void multigrid_report(const bisai_precond *m, bisai_precond_report *r) {
   g->smoother = h->setup.options.smoother;
   g->nodes = h->setup.options.nodes;
   g->symmetric = multigrid_of(m)->symmetric;
+  g->coarsest = h->coarsest;
   g->coarsest_inverted = h->dense_inverse != NULL;
   g->ended_by = h->ended_by;
   g->coarsest_nullity = h->nullity;

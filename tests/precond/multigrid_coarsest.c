@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What multigrid inverts if the option `coarsest` is left open. */
+#include <math.h>
+
+#include "fixture.h"
+#include "mesh.h"
+#include "systems.h"
+
+static bisai_precond_options multigrid(int32_t coarsest) {
+  bisai_precond_options o = bisai_precond_options_default();
+  o.kind = BISAI_PRECOND_MULTIGRID;
+  o.multigrid.coarsest = coarsest;
+  return o;
+}
+
+static const bisai_precond_options *automatic(void) {
+  static bisai_precond_options o;
+  o = multigrid(BISAI_MULTIGRID_COARSEST_AUTO);
+  return &o;
+}
+
+/* What bisai/precond_multigrid.h says of the blocks and values of a matrix. */
+static int32_t documented(const bisai_bcsr *a) {
+  const double b = bisai_bcsr_blocks(a), bs = bisai_bcsr_block_size(a);
+  const double n = floor(cbrt(150.0 * (b * bs * bs + 8.0 * b)));
+  return test_on_device() || n > 1024.0 ? 1024 : (int32_t)n;
+}
+
+/* Applies both to the same vector. */
+static void expect_same(bisai_precond *m, bisai_precond *other) {
+  const int64_t n = bisai_precond_rows(m);
+  double *v = test_random_vector(n, 7), *z = calloc((size_t)n, sizeof *z),
+         *expected = calloc((size_t)n, sizeof *expected);
+  EXPECT_OK(context, bisai_precond_apply(m, v, z));
+  EXPECT_OK(context, bisai_precond_apply(other, v, expected));
+  EXPECT_CLOSE(n, expected, z, 0);
+  free(v), free(z), free(expected);
+}
+
+/* Expects that GMRES solves a system in at most so many iterations. */
+static void expect_solved(const bisai_bcsr *a, bisai_precond *m, int32_t most) {
+  const int64_t n = bisai_precond_rows(m);
+  double *b = test_random_vector(n, 3), *x = calloc((size_t)n, sizeof *x);
+  bisai_solver_options options = bisai_solver_options_default();
+  bisai_solver_report r = test_report();
+  EXPECT_OK(context, test_solve(context, &options, a, m, b, x, &r));
+  assert_in_range(r.iterations, 1, most);
+  free(b), free(x);
+}
+
+static void cost_bounds_inverses_on_the_host(void **state) {
+  (void)state;
+  static const int32_t sides[] = {4, 13, 30, 64};
+  for (int bs = 1; bs <= 5; bs++)
+    for (size_t s = 0; s < sizeof sides / sizeof *sides; s++) {
+      bisai_bcsr *a = test_bcsr_take(
+          context, test_mesh_diffusion(sides[s], sides[s], bs, TEST_ZERO_OUTSIDE, 0.2));
+      const bisai_precond_options given = multigrid(documented(a));
+      bisai_precond *m = test_precond_with(context, a, automatic());
+      bisai_precond *other = test_precond_with(context, a, &given);
+      const bisai_multigrid_report r = test_report_of(context, m).multigrid;
+      assert_int_equal(r.coarsest, documented(a));
+      assert_true(r.coarsest_inverted);
+      assert_int_equal(r.levels, test_report_of(context, other).multigrid.levels);
+      expect_same(m, other);
+      bisai_precond_destroy(&m);
+      bisai_precond_destroy(&other);
+      bisai_bcsr_destroy(&a);
+    }
+}
+
+/* There is nothing to aggregate. */
+static void a_matrix_that_cannot_be_coarsened_is_inverted(void **state) {
+  (void)state;
+  for (int32_t n = 512; n <= 1536; n += 512) {
+    bisai_bcsr *a = test_bcsr_take(context, test_bcsr_tridiagonal(n, 1, 4.0, 1e-4));
+    bisai_precond *m = test_precond_with(context, a, automatic());
+    const bisai_multigrid_report r = test_report_of(context, m).multigrid;
+    assert_int_equal(r.levels, 1);
+    assert_int_equal(r.coarsest, documented(a));
+    assert_int_equal(r.coarsest_inverted, n <= 1024);
+    assert_int_equal(r.radius[0] > 0.0, n > 1024);
+    expect_solved(a, m, n <= 1024 ? 1 : 2);
+    EXPECT_OK(context, bisai_precond_update(m, a));
+    expect_solved(a, m, n <= 1024 ? 1 : 2);
+    bisai_precond_destroy(&m);
+    bisai_bcsr_destroy(&a);
+  }
+}
+
+static void a_singular_diagonal_block_does_not_hinder_an_inverse(void **state) {
+  (void)state;
+  const bisai_precond_options few = multigrid(20);
+  for (int32_t nx = 20; nx <= 40; nx += 20) {
+    bisai_precond *m = NULL;
+    bisai_context_fail(context, BISAI_UNSUPPORTED, "an older message");
+    test_bcsr arrays = test_mesh_diffusion(nx, 20, 2, TEST_ZERO_OUTSIDE, 0.2);
+    memset(test_bcsr_block(&arrays, 150, 150), 0, 4 * sizeof *arrays.values);
+    bisai_bcsr *a = test_bcsr_take(context, arrays);
+    if (nx == 20) {
+      m = test_precond_with(context, a, automatic());
+      EXPECT_MESSAGE(context, "an older message");
+      const bisai_precond_report r = test_report_of(context, m);
+      assert_true(r.multigrid.coarsest_inverted && r.multigrid.levels == 1);
+      assert_int_equal(r.repairs, 0);
+      expect_solved(a, m, 2);
+      bisai_precond_destroy(&m);
+    } else { /* of 1600 rows */
+      EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK,
+                    bisai_precond_create(context, a, automatic(), &m));
+    }
+    EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_create(context, a, &few, &m));
+    bisai_bcsr_destroy(&a);
+  }
+}
+
+/* Products of a graph without geometry fill up. */
+static void a_matrix_that_saves_an_inverse_may_exceed_the_complexity(void **state) {
+  (void)state;
+  if (test_on_device()) skip(); /* inverts the matrix */
+  bisai_bcsr *a = test_bcsr_take(context, test_bcsr_definite(900, 1, 5));
+  bisai_precond_options o = *automatic();
+  bisai_precond *m = test_precond_with(context, a, &o);
+  bisai_multigrid_report r = test_report_of(context, m).multigrid;
+  assert_true(r.levels > 1 && r.coarsest_inverted);
+  assert_true(r.operator_complexity > 2.5);
+  for (int l = 0; l + 1 < r.levels; l++) assert_true(r.blocks[l + 1] < r.rows[l] * r.rows[l]);
+  bisai_precond_destroy(&m);
+  o.multigrid.complexity = 2.5;
+  m = test_precond_with(context, a, &o);
+  r = test_report_of(context, m).multigrid;
+  assert_true(r.operator_complexity <= 2.5 && r.coarsest_inverted);
+  bisai_precond_destroy(&m);
+  bisai_bcsr_destroy(&a);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(cost_bounds_inverses_on_the_host),
+      cmocka_unit_test(a_matrix_that_cannot_be_coarsened_is_inverted),
+      cmocka_unit_test(a_singular_diagonal_block_does_not_hinder_an_inverse),
+      cmocka_unit_test(a_matrix_that_saves_an_inverse_may_exceed_the_complexity)};
+  return cmocka_run_group_tests_name("multigrid_coarsest", tests, setup, teardown);
+}
