@@ -146,20 +146,22 @@ static __device__ __forceinline__ void bsi_decompose(const bsi_values_job &p, co
 template <int M, int R, int LANES, bool EXACT>
 static __device__ __forceinline__ bsi_decomposed bsi_invert_plain(const bsi_values_job &p,
                                                                   const bsi_lane &l, double *tile) {
-  if constexpr (bsi_by_patches<LANES>)
+  if constexpr (bsi_by_patches<LANES>) {
     return bsi_decompose_by_patches<M, BISAI_FORM_INVERSE>(p, l, 0.0, tile);
-  bsi_decomposed d;
-  double a[R][M];
-  d.smallest = INFINITY;
-  bsi_load_plain<M, R, EXACT>(p, l, 0.0, a);
-  if constexpr (bsi_by_shuffles<LANES, EXACT>) {
-    d.norm = bsi_sub_norm1<M, R, LANES>(l.w, a);
   } else {
-    bsi_rows_to_tile<M, R, EXACT>(l, a, tile);
-    d.norm = bsi_norm1<R, LANES>(l, tile);
+    bsi_decomposed d;
+    double a[R][M];
+    d.smallest = INFINITY;
+    bsi_load_plain<M, R, EXACT>(p, l, 0.0, a);
+    if constexpr (bsi_by_shuffles<LANES, EXACT>) {
+      d.norm = bsi_sub_norm1<M, R, LANES>(l.w, a);
+    } else {
+      bsi_rows_to_tile<M, R, EXACT>(l, a, tile);
+      d.norm = bsi_norm1<R, LANES>(l, tile);
+    }
+    bsi_invert<M, R, LANES, EXACT>(l, tile, a, &d);
+    return d;
   }
-  bsi_invert<M, R, LANES, EXACT>(l, tile, a, &d);
-  return d;
 }
 
 /* Adds `shift` to the diagonal of blocks from any source, and inverts or decomposes them. Template
@@ -168,19 +170,22 @@ template <int M, int R, int LANES, bisai_form FORM>
 static __device__ __forceinline__ bsi_decomposed bsi_decompose_block(const bsi_values_job &p,
                                                                      const bsi_lane &l,
                                                                      double shift, double *tile) {
-  if constexpr (bsi_by_patches<LANES>) return bsi_decompose_by_patches<M, FORM>(p, l, shift, tile);
-  bsi_decomposed d;
-  double a[R][M];
-  d.smallest = INFINITY;
-  bsi_load_blocks<M, R, LANES>(p, l, shift, tile, a);
-  d.norm = bsi_norm1<R, LANES>(l, tile);
-  if constexpr (FORM == BISAI_FORM_INVERSE) {
-    bsi_invert<M, R, LANES, false>(l, tile, a, &d);
+  if constexpr (bsi_by_patches<LANES>) {
+    return bsi_decompose_by_patches<M, FORM>(p, l, shift, tile);
   } else {
-    static_assert(R == 1, "a lane has one row or column");
-    bsi_decompose<M, LANES, FORM>(p, l, tile, a[0], &d);
+    bsi_decomposed d;
+    double a[R][M];
+    d.smallest = INFINITY;
+    bsi_load_blocks<M, R, LANES>(p, l, shift, tile, a);
+    d.norm = bsi_norm1<R, LANES>(l, tile);
+    if constexpr (FORM == BISAI_FORM_INVERSE) {
+      bsi_invert<M, R, LANES, false>(l, tile, a, &d);
+    } else {
+      static_assert(R == 1, "a lane has one row or column");
+      bsi_decompose<M, LANES, FORM>(p, l, tile, a[0], &d);
+    }
+    return d;
   }
-  return d;
 }
 
 /* Inverts or decomposes blocks from any source. If the job has a shift, singular blocks are shifted
