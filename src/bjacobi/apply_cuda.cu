@@ -110,15 +110,12 @@ void enqueue_size(const bisai_context *context, bsi_apply_job p, int32_t count) 
     enqueue_inverses<FORMAT, M, 1>(context, &p, count);
 }
 
-/* Sizes of blocks whose inverses have kernels with a lane for each row: these in every format,
- * narrow ones for several vectors (one vector: apply_rows_cuda.cu), */
-constexpr int COMMON_SIZES[] = {4, 8, 16, 32};
-/* and these in fp64 alone. In fp64 one vector takes 0.96 … 1.02 times as long as a copy
- * (bench/results/h200-batches.json, H200, commit 8f005d7, section "apply"). */
+/* Sizes with such kernels in fp64 alone. In fp64 one vector takes 0.96 … 1.02 times as long as a
+ * copy (bench/results/h200-batches.json, H200, commit 8f005d7, section "apply"). */
 constexpr int FP64_SIZES[] = {1, 2, 3, 5, 6, 7, 12, 20, 24, 28};
 
 /* Enqueues the kernel of the size and returns true, if there is one.
- * SIZES: one of the lists above; K: the first of its places to consider. */
+ * SIZES: BSI_COMMON_SIZES or FP64_SIZES; K: the first of its places to consider. */
 template <bisai_value_type FORMAT, const auto &SIZES, int K = 0>
 bool applied_size(const bisai_context *context, const bsi_apply_job &p, int32_t count) {
   if constexpr (K < static_cast<int>(sizeof SIZES / sizeof *SIZES)) {
@@ -131,7 +128,7 @@ bool applied_size(const bisai_context *context, const bsi_apply_job &p, int32_t 
 
 template <bisai_value_type FORMAT>
 bool applied_format(const bisai_context *context, const bsi_apply_job &p, int32_t count) {
-  if (applied_size<FORMAT, COMMON_SIZES>(context, p, count)) return true;
+  if (applied_size<FORMAT, BSI_COMMON_SIZES>(context, p, count)) return true;
   if constexpr (FORMAT == BISAI_FP64) return applied_size<FORMAT, FP64_SIZES>(context, p, count);
   return false;
 }

@@ -44,6 +44,16 @@ static __device__ __forceinline__ double bsi_value_of(const char *data, int at) 
   }
 }
 
+/* Sizes of blocks whose inverses have kernels with a lane for each row: these in every format,
+ * narrow ones for several vectors (one vector: apply_rows_cuda.cu). */
+constexpr int BSI_COMMON_SIZES[] = {4, 8, 16, 32};
+
+constexpr bool bsi_is_common_size(int rows) {
+  for (const int size : BSI_COMMON_SIZES)
+    if (size == rows) return true;
+  return false;
+}
+
 /* Enqueue inverses of one size in any formats, if the last block has this size too: for one vector,
  * and for as many of the `count` vectors as whole passes take. The second returns how many vectors
  * are left, which p then begins with. */

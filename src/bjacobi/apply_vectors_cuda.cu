@@ -225,13 +225,17 @@ int32_t enqueue_passes(const bisai_context *context, bsi_apply_job *p, int32_t c
   return count;
 }
 
-/* Enqueues the kernels of the size, which is M or smaller. */
+/* Enqueues the kernels of the size, which is M or smaller. Common sizes have kernels in
+ * apply_cuda.cu, which take all whole passes. */
 template <int M = BSI_BJACOBI_MAX_ROWS>
 int32_t enqueue(const bisai_context *context, bsi_apply_job *p, int32_t count) {
   if constexpr (M > 1)
     if (p->uniform < M) return enqueue<M - 1>(context, p, count);
-  count = enqueue_passes<M, LONG_PASS>(context, p, count);
-  return enqueue_passes<M, PASS>(context, p, count);
+  if constexpr (!bsi_is_common_size(M)) {
+    count = enqueue_passes<M, LONG_PASS>(context, p, count);
+    count = enqueue_passes<M, PASS>(context, p, count);
+  }
+  return count;
 }
 
 } // namespace
