@@ -46,16 +46,8 @@ __global__ void __launch_bounds__(THREADS) apply(const __grid_constant__ bsi_app
   bsi_wait_for_predecessor();
 #pragma unroll
   for (int v = 0; v < VECTORS; v++) x[v] = l.m > 0 ? p.x[l.row + v * p.ldx] : 0.0, y[v] = 0.0;
-  if constexpr (FORMAT != BISAI_ADAPTIVE) {
-    multiply<FORMAT>(l, values, lane, x, y);
-  } else {
-    switch (p.format ? __ldg(p.format + group) : static_cast<int>(p.storage)) {
-#define CASE(F, word, bytes, mantissa)                                                             \
-  case F: multiply<F>(l, values, lane, x, y); break;
-      BISAI_BLOCK_TYPE_LIST(CASE)
-#undef CASE
-    }
-  }
+  bsi_in_format<FORMAT>(p.format ? __ldg(p.format + group) : static_cast<int>(p.storage),
+                        [&](auto format) { multiply<format.value>(l, values, lane, x, y); });
 #pragma unroll
   for (int v = 0; v < VECTORS; v++)
     if (l.m > 0) p.y[l.row + v * p.ldy] = y[v];

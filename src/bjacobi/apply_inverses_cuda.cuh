@@ -66,6 +66,8 @@ __device__ __forceinline__ void load_group(const bsi_apply_job &p, int64_t group
   case F: load_columns<F>(values, at, rows, M - from, mine, e); break;
       BISAI_BLOCK_TYPE_LIST(CASE)
 #undef CASE
+    /* There is no other, but blocks of 32 rows and eight vectors took a tenth longer without a
+     * default. */
     default: load_columns<BISAI_FP64>(values, at, rows, M - from, mine, e);
     }
   }

@@ -3,6 +3,8 @@
 #ifndef BSI_APPLY_JOB_CUDA_CUH
 #define BSI_APPLY_JOB_CUDA_CUH
 
+#include <type_traits>
+
 #include "bjacobi/bjacobi.h"
 #include "core/values.h"
 #include "gpu/launch.cuh"
@@ -41,6 +43,23 @@ static __device__ __forceinline__ double bsi_value_of(const char *data, int at) 
   } else {
     const uint16_t bits = __ldcs(reinterpret_cast<const uint16_t *>(data) + at);
     return bsi_value_load(FORMAT, &bits, 0);
+  }
+}
+
+/* Calls f(constant) if `format` is one of a block; constant.value is the format.
+ * FORMAT: the format of all blocks, if it is one of a block. */
+template <bisai_value_type FORMAT = BISAI_ADAPTIVE, typename F>
+static __device__ __forceinline__ void bsi_in_format(int format, const F &f) {
+  if constexpr (FORMAT != BISAI_ADAPTIVE) {
+    f(std::integral_constant<bisai_value_type, FORMAT>());
+  } else {
+    switch (format) {
+#define CASE(enumerator, word, bytes, mantissa)                                                    \
+  case enumerator: f(std::integral_constant<bisai_value_type, enumerator>()); break;
+      BISAI_BLOCK_TYPE_LIST(CASE)
+#undef CASE
+    default: break;
+    }
   }
 }
 

@@ -143,13 +143,9 @@ __device__ __forceinline__ void apply_part(const bsi_apply_job &p, part<M> &l, d
   for (int r = 0; r < shape<M>::rows; r++)
 #pragma unroll
     for (int v = 0; v < VECTORS; v++) sum[r][v] = 0.0;
-  switch (l.whole ? l.format : static_cast<int>(BISAI_ADAPTIVE)) {
-#define CASE(FORMAT, word, bytes, mantissa)                                                        \
-  case FORMAT: multiply<M, FORMAT>(l, x, p.narrow, sum); break;
-    BISAI_BLOCK_TYPE_LIST(CASE)
-#undef CASE
-  default: break; /* the lane has no rows, or those of the last group */
-  }
+  /* Lanes without rows, and those of a last group with fewer blocks, do nothing here. */
+  bsi_in_format(l.whole ? l.format : static_cast<int>(BISAI_ADAPTIVE),
+                [&](auto format) { multiply<M, format.value>(l, x, p.narrow, sum); });
   if (!l.whole && l.format != BISAI_ADAPTIVE) multiply_last(l, p.rows % shape<M>::height, x, sum);
   __syncwarp();
   if (l.format == BISAI_ADAPTIVE) return;
