@@ -119,51 +119,45 @@ __device__ __forceinline__ void solve_block(const share &b, const double *block,
   }
 }
 
+/* The SOLVER of solve_units(). Template parameters: as those of `kernel` in solves. */
+template <bisai_value_type FORMAT, int M, int L, bool EXACT, int VECTORS>
+struct gauss_huard_solver {
+  static constexpr int R = shape<M, L>::rows;
+  const solve_job &p;
+  double *const tile;
+  double y[R][VECTORS];
+  int pivot[R];
+  __device__ __forceinline__ gauss_huard_solver(const solve_job &job, double *shared)
+      : p(job), tile(shared) {}
+  __device__ __forceinline__ void load(const share &b) {
+    bsi_in_format<FORMAT>(p.all.storage, [&](auto format) {
+      copy_format<format.value, M, L, EXACT>(p.all, b, tile);
+    });
+    bsi_commit_copies();
+    load_pivots<L>(p.all, b, pivot);
+  }
+  __device__ __forceinline__ void load_vectors(const share &b) {
+    ::load_vectors<L>(p.all, b, y);
+    bsi_wait_for_copies();
+    __syncwarp();
+  }
+  __device__ __forceinline__ void solve(const share &b, const share &next) {
+    fetch_ahead(p, next);
+    solve_block<M, L>(b, tile + b.sub * PLACE<M, L>, y);
+    store_vectors<L>(p.all, b, pivot, y);
+    __syncwarp();
+  }
+};
+
 constexpr int GAUSS_HUARD_WARPS = 1;
 
 /* y_b ← D_b⁻¹ x_b, for both layouts. Template parameters: as those of `kernel` in solves. */
 template <bisai_value_type FORMAT, int M, int L, bool EXACT, int VECTORS>
 __global__ void __launch_bounds__(GAUSS_HUARD_WARPS *BSI_WARP)
     solve_gauss_huard(const __grid_constant__ solve_job p) {
-  constexpr int R = shape<M, L>::rows;
   __shared__ double tiles[GAUSS_HUARD_WARPS][TILE<M, L>];
-  double *const tile = tiles[threadIdx.x / BSI_WARP];
-  int32_t unit = first_unit<GAUSS_HUARD_WARPS>();
-  share b = share_of<M, L, EXACT>(p, group_of<M, L, EXACT>(p, unit));
-  bool first = true;
-  do {
-    if constexpr (FORMAT != BISAI_ADAPTIVE) {
-      copy_format<FORMAT, M, L, EXACT>(p.all, b, tile);
-    } else {
-      switch (p.all.storage) {
-#define CASE(F, word, bytes, mantissa)                                                             \
-  case F: copy_format<F, M, L, EXACT>(p.all, b, tile); break;
-        BISAI_BLOCK_TYPE_LIST(CASE)
-#undef CASE
-      default: break; /* decompositions have no other */
-      }
-    }
-    bsi_commit_copies();
-    unit = next_unit<GAUSS_HUARD_WARPS>(unit);
-    const int32_t group = group_of<M, L, EXACT>(p, unit);
-    double y[R][VECTORS];
-    int pivot[R];
-    load_pivots<L>(p.all, b, pivot);
-    if (first && !p.beside) bsi_wait_for_predecessor();
-    if (first && p.followed) bsi_release_successor();
-    first = false;
-    load_vectors<L>(p.all, b, y);
-    bsi_wait_for_copies();
-    __syncwarp();
-    const share next = share_of<M, L, EXACT>(p, group);
-    fetch_ahead(p, next);
-    solve_block<M, L>(b, tile + b.sub * PLACE<M, L>, y);
-    store_vectors<L>(p.all, b, pivot, y);
-    b = next;
-    __syncwarp();
-  } while (!EXACT && __any_sync(BSI_FULL_WARP, b.m > 0));
-  /* The launch ends after those beside it, so that its successor need not know of them. */
-  if (p.beside) bsi_wait_for_predecessor();
+  solve_units<GAUSS_HUARD_WARPS, M, L, EXACT>(
+      p, gauss_huard_solver<FORMAT, M, L, EXACT, VECTORS>(p, tiles[threadIdx.x / BSI_WARP]));
 }
 
 struct gauss_huard {

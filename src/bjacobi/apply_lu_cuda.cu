@@ -98,44 +98,33 @@ __device__ __forceinline__ void load_permuted(const bsi_apply_job &p, const shar
   }
 }
 
+/* The SOLVER of solve_units(). Template parameters: as those of `kernel` in solves. */
+template <bisai_value_type FORMAT, int M, int L, bool EXACT, int VECTORS> struct lu_solver {
+  static constexpr int R = shape<M, L>::rows;
+  const bsi_apply_job &p;
+  double e[R][M], y[R][VECTORS];
+  int pivot[R];
+  __device__ __forceinline__ explicit lu_solver(const solve_job &job) : p(job.all) {}
+  __device__ __forceinline__ void load(const share &b) {
+    load_pivots<L>(p, b, pivot);
+    bsi_in_format<FORMAT>(p.storage,
+                          [&](auto format) { load_rows<format.value, M, L, EXACT>(p, b, e); });
+  }
+  __device__ __forceinline__ void load_vectors(const share &b) { load_permuted<L>(p, b, pivot, y); }
+  __device__ __forceinline__ void solve(const share &b, const share &) {
+    int row[R];
+    solve_rows<M, L>(b, e, y);
+#pragma unroll
+    for (int s = 0; s < R; s++) row[s] = b.q + L * s;
+    store_vectors<L>(p, b, row, y);
+  }
+};
+
 /* y_b ← D_b⁻¹ x_b. Template parameters: as those of `kernel` in solves. */
 template <bisai_value_type FORMAT, int M, int L, bool EXACT, int VECTORS>
 __global__ void __launch_bounds__(LU_WARPS *BSI_WARP, resident(M, shape<M, L>::rows))
     solve_lu(const __grid_constant__ solve_job p) {
-  constexpr int R = shape<M, L>::rows;
-  int32_t unit = first_unit<LU_WARPS>();
-  share b = share_of<M, L, EXACT>(p, group_of<M, L, EXACT>(p, unit));
-  bool first = true;
-  do {
-    double e[R][M], y[R][VECTORS];
-    int pivot[R], row[R];
-    load_pivots<L>(p.all, b, pivot);
-    if constexpr (FORMAT != BISAI_ADAPTIVE) {
-      load_rows<FORMAT, M, L, EXACT>(p.all, b, e);
-    } else {
-      switch (p.all.storage) {
-#define CASE(F, word, bytes, mantissa)                                                             \
-  case F: load_rows<F, M, L, EXACT>(p.all, b, e); break;
-        BISAI_BLOCK_TYPE_LIST(CASE)
-#undef CASE
-      default: break; /* decompositions have no other */
-      }
-    }
-    unit = next_unit<LU_WARPS>(unit);
-    const int32_t group = group_of<M, L, EXACT>(p, unit);
-    if (first && !p.beside) bsi_wait_for_predecessor();
-    if (first && p.followed) bsi_release_successor();
-    first = false;
-    load_permuted<L>(p.all, b, pivot, y);
-    const share next = share_of<M, L, EXACT>(p, group);
-    solve_rows<M, L>(b, e, y);
-#pragma unroll
-    for (int s = 0; s < R; s++) row[s] = b.q + L * s;
-    store_vectors<L>(p.all, b, row, y);
-    b = next;
-  } while (!EXACT && __any_sync(BSI_FULL_WARP, b.m > 0));
-  /* The launch ends after those beside it, so that its successor need not know of them. */
-  if (p.beside) bsi_wait_for_predecessor();
+  solve_units<LU_WARPS, M, L, EXACT>(p, lu_solver<FORMAT, M, L, EXACT, VECTORS>(p));
 }
 
 struct lu {

@@ -48,17 +48,9 @@ struct share {
   int height;
 };
 
-/* A unit is the blocks that a warp takes at once. The first unit of a warp is its number in the
- * launch, and the next one is as many units further as the launch has warps. */
-template <int WARPS> __device__ __forceinline__ int32_t first_unit() {
-  return static_cast<int32_t>(blockIdx.x) * WARPS + static_cast<int32_t>(threadIdx.x) / BSI_WARP;
-}
-template <int WARPS> __device__ __forceinline__ int32_t next_unit(int32_t unit) {
-  return unit + static_cast<int32_t>(gridDim.x) * WARPS;
-}
-
-/* Returns the group of the lane's block in a unit, −1: there is none. EXACT: all blocks have M
- * rows, as many as fit a warp are a group, and the result is the block. */
+/* Returns the group of the lane's block in a unit, −1: there is none. A unit is the blocks that a
+ * warp takes at once. EXACT: all blocks have M rows, as many as fit a warp are a group, and the
+ * result is the block. */
 template <int M, int L, bool EXACT>
 __device__ __forceinline__ int32_t group_of(const solve_job &p, int32_t unit) {
   constexpr int blocks = shape<M, L>::blocks;
@@ -129,6 +121,36 @@ __device__ __forceinline__ void load_pivots(const bsi_apply_job &p, const share 
     const int row = b.q + L * s;
     pivot[s] = row < b.m ? p.pivots[b.start + row] : 0;
   }
+}
+
+/* Solves with the blocks of a warp, a unit after another. The first unit of a warp is its number in
+ * the launch, and the next one is as many units further as the launch has warps. SOLVER has
+ *   load(b)          loads the decomposition of block b, or begins to
+ *   load_vectors(b)  loads its right-hand sides
+ *   solve(b, next)   solves and stores; `next` is the lane's next block
+ * WARPS: warps of a thread block. M, L, EXACT: as in share_of(). */
+template <int WARPS, int M, int L, bool EXACT, typename SOLVER>
+__device__ __forceinline__ void solve_units(const solve_job &p, SOLVER &&s) {
+  int32_t unit =
+      static_cast<int32_t>(blockIdx.x) * WARPS + static_cast<int32_t>(threadIdx.x) / BSI_WARP;
+  share b = share_of<M, L, EXACT>(p, group_of<M, L, EXACT>(p, unit));
+  bool first = true;
+  do {
+    /* The predecessor may still run, but it does not write decompositions: a set-up waits for its
+     * record on the host, and its kernels have ended before a solve is launched. */
+    s.load(b);
+    unit += static_cast<int32_t>(gridDim.x) * WARPS;
+    const int32_t group = group_of<M, L, EXACT>(p, unit);
+    if (first && !p.beside) bsi_wait_for_predecessor();
+    if (first && p.followed) bsi_release_successor();
+    first = false;
+    s.load_vectors(b);
+    const share next = share_of<M, L, EXACT>(p, group);
+    s.solve(b, next);
+    b = next;
+  } while (!EXACT && __any_sync(BSI_FULL_WARP, b.m > 0));
+  /* The launch ends after those beside it, so that its successor need not know of them. */
+  if (p.beside) bsi_wait_for_predecessor();
 }
 
 /* Enqueues solves. SOLVE has
