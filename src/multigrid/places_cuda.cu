@@ -98,7 +98,11 @@ bisai_status bsi_find_places(bisai_context *context, const bsi_sparse *a, const 
                    BSI_FOR_EACH_THREADS, 0, s);
   BSI_TRY(bsi_lengths_add(context, &lengths, c->places.before));
   BSI_TRY(bsi_lengths_fetch(context, "a list of products", INT32_MAX, &report));
-  if (report.overflows) return BISAI_OK;
+  if (report.overflows) { /* products search */
+    context->backend->memory->release(context, c->places.before);
+    c->places.before = nullptr;
+    return BISAI_OK;
+  }
   c->places.count = static_cast<int64_t>(report.total);
   s.places = c->places.of = static_cast<uint8_t *>(context->backend->memory->allocate(
       context, static_cast<size_t>(c->places.count), sizeof *c->places.of));
