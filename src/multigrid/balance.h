@@ -22,13 +22,17 @@ typedef struct bsi_balance {
   const int32_t *position;
 } bsi_balance;
 
-/* Returns the size of diagonal block j, or 1 if it is zero or not finite. */
+/* Returns the size of a block of `values` values, or 1 if it is zero or not finite. */
+BSI_INLINE double bsi_balance_size_of(const int values, const double *block) {
+  double size = 0.0;
+  for (int v = 0; v < values; v++) size += fabs(block[v]);
+  return size > 0.0 && size <= DBL_MAX ? size : 1.0;
+}
+
+/* Returns the size of diagonal block j. */
 BSI_INLINE double bsi_balance_size(const bsi_balance *b, int32_t j) {
   const int values = b->block_size * b->block_size;
-  const double *d = b->values + (size_t)b->diagonal[j] * (size_t)values;
-  double size = 0.0;
-  for (int v = 0; v < values; v++) size += fabs(d[v]);
-  return size > 0.0 && size <= DBL_MAX ? size : 1.0;
+  return bsi_balance_size_of(values, b->values + (size_t)b->diagonal[j] * (size_t)values);
 }
 
 /* Computes block q of Tᵀ, which is in column j and has `height` rows. */

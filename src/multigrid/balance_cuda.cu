@@ -15,11 +15,9 @@ template <int BS> __device__ __forceinline__ double size_of(const bsi_balance &b
   if constexpr (BS == 0) {
     return bsi_balance_size(&b, j);
   } else {
-    double d[BS * BS], size = 0.0;
+    double d[BS * BS];
     load_in_pairs(b.values + static_cast<int64_t>(__ldg(b.diagonal + j)) * (BS * BS), d);
-#pragma unroll
-    for (int v = 0; v < BS * BS; v++) size += fabs(d[v]);
-    return size > 0.0 && size <= DBL_MAX ? size : 1.0;
+    return bsi_balance_size_of(BS * BS, d);
   }
 }
 
