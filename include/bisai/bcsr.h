@@ -92,7 +92,10 @@ typedef enum bisai_ownership {
   BISAI_COPY = 0,
   /** The matrix uses the caller's arrays in place. They are in memory that the backend can access,
    *  have sorted columns and column-major blocks, and outlive the matrix. Their value type is one
-   *  of the four of matrices. Values that the caller writes later must be finite. */
+   *  of the four of matrices. Values that the caller writes later must be finite. With a device the
+   *  values begin at a multiple of the largest power of two, at most 16, that divides the bytes of
+   *  a block: in fp64 at a multiple of 16 bytes for even block sizes, and of 8 bytes for odd
+   *  ones. */
   BISAI_BORROW = 1
 } bisai_ownership;
 
@@ -143,7 +146,8 @@ BISAI_API bisai_bcsr_desc bisai_bcsr_desc_default(void);
  *  @retval BISAI_NOT_FINITE         a value is NaN or infinite; the message names the block row and
  *                                   the block column
  *  @retval BISAI_UNAVAILABLE        the arrays are in device memory and the backend is the host
- *  @retval BISAI_UNSUPPORTED        borrowed arrays are in host memory and the backend is a device
+ *  @retval BISAI_UNSUPPORTED        the backend is a device, and borrowed arrays are in host memory
+ *                                   or their values are not aligned as BISAI_BORROW says
  *  @retval BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_bcsr_create(bisai_context *context, const bisai_bcsr_desc *desc,
                                          bisai_bcsr **matrix);

@@ -200,13 +200,6 @@ bool is_uniform(const bsi_values_job &p) {
   return p.source == BSI_FROM_BLOCKS && p.uniform > 0 && p.per_group == BSI_WARP / p.uniform;
 }
 
-/* Returns true if a thread can take a uniform block for itself. Blocks of even size are then read
- * 16 bytes at a time. */
-bool is_small(const bsi_values_job &p) {
-  return p.uniform <= BSI_SPECIAL_SIZES &&
-         (p.uniform % 2 != 0 || reinterpret_cast<uintptr_t>(p.matrix) % 16 == 0);
-}
-
 /* Enqueues `count` groups from index `from` of the order on, of blocks of at most max_rows rows. */
 void enqueue(bisai_context *context, const bsi_bjacobi *jacobi, bsi_values_job p, int max_rows,
              int32_t from, int32_t count) {
@@ -223,10 +216,10 @@ void enqueue(bisai_context *context, const bsi_bjacobi *jacobi, bsi_values_job p
   }
   if (p.form != BISAI_FORM_INVERSE) return bsi_enqueue_decompositions(context, max_rows, p);
   if (!is_plain(jacobi)) return bsi_enqueue_inverses(context, max_rows, p);
-  if (is_uniform(p) && is_small(p) && bsi_enqueue_small_inverses(context, p)) return;
-  if (is_uniform(p) && p.uniform > BSI_SPECIAL_SIZES && bsi_enqueue_uniform_inverses(context, p))
-    return;
-  bsi_enqueue_plain_inverses(context, max_rows, p);
+  const bool done =
+      is_uniform(p) && (p.uniform <= BSI_SPECIAL_SIZES ? bsi_enqueue_small_inverses(context, p)
+                                                       : bsi_enqueue_uniform_inverses(context, p));
+  if (!done) bsi_enqueue_plain_inverses(context, max_rows, p);
 }
 
 /* Enqueues the groups of each class, the largest first. Classes are independent of each other: the

@@ -283,6 +283,12 @@ static bisai_status borrow(bisai_context *context, const bisai_bcsr_desc *d, int
       !reaches(context, d->values))
     return bsi_fail(context, BISAI_UNSUPPORTED,
                     "arrays in host memory cannot be borrowed by a device: copy them");
+  const size_t alignment = bsi_block_alignment(d->value_type, d->block_size);
+  if (!context->backend->host_memory && (uintptr_t)d->values % alignment != 0)
+    return bsi_fail(context, BISAI_UNSUPPORTED,
+                    "values that do not begin at a multiple of %d bytes cannot be borrowed by a "
+                    "device: copy them",
+                    (int)alignment);
   bisai_bcsr *a =
       reserve(context, d->block_rows, d->block_cols, d->block_size, blocks, d->value_type);
   if (!a) return BISAI_OUT_OF_MEMORY;

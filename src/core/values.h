@@ -35,6 +35,13 @@ BSI_CONSTEXPR BSI_INLINE size_t bsi_value_bytes(const bisai_value_type type) {
   return 0;
 }
 
+/* Returns the alignment that a device needs of the values of a matrix: it loads blocks in words of
+ * up to 16 bytes. */
+BSI_INLINE size_t bsi_block_alignment(const bisai_value_type type, const int block_size) {
+  const size_t bytes = (size_t)block_size * (size_t)block_size * bsi_value_bytes(type);
+  return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : 2;
+}
+
 /* Returns the largest relative rounding error of a value within the format's normal range:
  * 2^−(mantissa + 1). */
 BSI_INLINE double bsi_value_roundoff(const bisai_value_type type) {

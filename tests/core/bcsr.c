@@ -345,6 +345,27 @@ static void copies_outlive_the_callers_arrays_and_borrowed_arrays_are_used_in_pl
   free(changed);
 }
 
+static void the_host_borrows_values_wherever_they_begin(void **state) {
+  (void)state;
+  skip_on_device(); /* devices: tests/cuda/public.cu */
+  test_bcsr arrays = test_bcsr_random(test_shape_square(10, 4, 9));
+  double *dense = test_dense_from_arrays(&arrays);
+  const size_t count = (size_t)test_bcsr_blocks(&arrays) * 16;
+  double *shifted = malloc((count + 4) * sizeof *shifted);
+  for (int shift = 0; shift < 4; shift++) {
+    bisai_bcsr_desc desc = desc_of(&arrays);
+    bisai_bcsr *a = NULL;
+    desc.values = memcpy(shifted + shift, arrays.values, count * sizeof *shifted);
+    desc.ownership = BISAI_BORROW;
+    EXPECT_OK(context, bisai_bcsr_create(context, &desc, &a));
+    expect_products(a, dense);
+    bisai_bcsr_destroy(&a);
+  }
+  free(shifted);
+  free(dense);
+  test_bcsr_free(&arrays);
+}
+
 static void borrowing_allocates_no_arrays(void **state) {
   (void)state;
   skip_on_device();
@@ -527,6 +548,7 @@ int main(void) {
       cmocka_unit_test(row_major_blocks_are_transposed_on_the_way_in),
       cmocka_unit_test(unsorted_copies_are_sorted),
       cmocka_unit_test(copies_outlive_the_callers_arrays_and_borrowed_arrays_are_used_in_place),
+      cmocka_unit_test(the_host_borrows_values_wherever_they_begin),
       cmocka_unit_test(borrowing_allocates_no_arrays),
       cmocka_unit_test(matrices_without_rows_columns_or_blocks_are_legal),
       cmocka_unit_test(many_vectors_multiply_like_single_ones),

@@ -203,6 +203,19 @@ static void singles_and_doubles_are_stored_as_c_converts_them(void **state) {
   assert_false(bsi_value_store(BISAI_FP32, -1e39, &single, 0));
 }
 
+static void blocks_need_the_alignment_of_the_words_that_they_consist_of(void **state) {
+  (void)state;
+  static const size_t alignments[][4] = {/* of blocks of 1 … 4 rows */
+                                         [BISAI_FP64] = {8, 16, 8, 16},
+                                         [BISAI_FP32] = {4, 16, 4, 16},
+                                         [BISAI_FP16] = {2, 8, 2, 16},
+                                         [BISAI_BF16] = {2, 8, 2, 16}};
+  for (int type = 0; type < BISAI_MATRIX_TYPES; type++)
+    for (int bs = 1; bs <= BISAI_MAX_BLOCK_SIZE; bs++) /* sizes repeat with period 4 */
+      assert_int_equal(bsi_block_alignment((bisai_value_type)type, bs),
+                       alignments[type][(bs - 1) % 4]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_sixteen_bit_value_survives_the_round_trip),
@@ -213,6 +226,7 @@ int main(void) {
       cmocka_unit_test(upper_halves_of_doubles_round_to_nearest_even),
       cmocka_unit_test(unit_roundoffs_are_those_of_the_formats),
       cmocka_unit_test(singles_and_doubles_are_stored_as_c_converts_them),
+      cmocka_unit_test(blocks_need_the_alignment_of_the_words_that_they_consist_of),
   };
   return cmocka_run_group_tests_name("values", tests, NULL, NULL);
 }

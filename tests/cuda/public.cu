@@ -333,6 +333,43 @@ struct world {
   }
 };
 
+/* Borrows the values of a row of blocks from each address in 32 bytes. Those that are accepted give
+ * the product of a copy. */
+void borrow_from_every_address(bisai_context *context, bisai_value_type type, size_t bytes,
+                               int32_t bs) {
+  const int32_t count = 50;
+  const size_t block = bytes * static_cast<size_t>(bs * bs), length = static_cast<size_t>(bs);
+  size_t alignment = 16;
+  while (block % alignment) alignment /= 2;
+  std::vector<int32_t> columns;
+  for (int32_t j = 0; j < count; j++) columns.push_back(j);
+  const device_array<int32_t> ptr({0, count}), idx(columns);
+  /* 0x3f3f… is a number of every type */
+  const device_array<unsigned char> room(std::vector<unsigned char>(32 + count * block, 0x3f));
+  const device_array<double> x(std::vector<double>(count * length, 1.0)),
+      y(std::vector<double>(length, NAN)), z(std::vector<double>(length, NAN));
+  for (size_t offset = 0; offset < 32; offset += bytes) {
+    bisai_bcsr_desc desc = describe(ptr.data, idx.data, nullptr);
+    desc.block_rows = 1, desc.block_cols = count, desc.block_size = bs;
+    desc.values = room.data + offset, desc.value_type = type, desc.location = BISAI_DEVICE;
+    bisai_bcsr *copied = nullptr, *lent = nullptr;
+    bool right = bisai_bcsr_create(context, &desc, &copied) == BISAI_OK &&
+                 bisai_bcsr_multiply(copied, x.data, y.data) == BISAI_OK;
+    desc.ownership = BISAI_BORROW;
+    const bisai_status status = bisai_bcsr_create(context, &desc, &lent);
+    if (offset % alignment == 0)
+      right = right && bisai_bcsr_multiply(lent, x.data, z.data) == BISAI_OK &&
+              bisai_context_synchronize(context) == BISAI_OK && y.fetch() == z.fetch();
+    else
+      right = right && status == BISAI_UNSUPPORTED && !lent;
+    verdict(right, "%s, blocks of %d rows, %d bytes further: status %d, %s",
+            bisai_value_type_string(type), static_cast<int>(bs), static_cast<int>(offset),
+            static_cast<int>(status), bisai_context_error(context));
+    bisai_bcsr_destroy(&copied);
+    bisai_bcsr_destroy(&lent);
+  }
+}
+
 /* Calls test(world) with and without a stream and an allocator of the caller's. */
 template <typename F> void for_worlds(F test) {
   for (const bool own_stream : {false, true})
@@ -365,6 +402,15 @@ TEST(borrowed_values_are_used_in_place) {
     verdict(used == w.values.data, "values at %p, the caller's at %p", used,
             static_cast<const void *>(w.values.data));
   });
+}
+
+TEST(values_are_borrowed_where_words_of_their_blocks_may_begin) {
+  const context_on device(BISAI_BACKEND_CUDA);
+  for (const int32_t bs : {1, 2, 3, 4, 5, 6, 7, 8, 12}) {
+#define BORROW(type, word, bytes, mantissa) borrow_from_every_address(device, type, bytes, bs);
+    BISAI_MATRIX_TYPE_LIST(BORROW)
+#undef BORROW
+  }
 }
 
 TEST(products_and_applications_are_enqueued) {
