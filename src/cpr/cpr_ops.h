@@ -25,7 +25,7 @@ typedef struct bsi_scales_ops {
   /* to ← x after a sweep from `from`, or from zero if that is NULL. */
   bisai_status (*sweep)(bisai_context *, const struct bsi_scaling *, double omega,
                         const int32_t *from, int32_t *to);
-  /* Row i of P and its `bs` weights ← themselves times 2^x_i. */
+  /* Row i of P and its `bs` weights ← themselves times bsi_row_scale() of x_i. */
   bisai_status (*scale)(bisai_context *, const struct bsi_scaling *, int bs, double *weights);
 } bsi_scales_ops;
 

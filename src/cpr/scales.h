@@ -35,6 +35,8 @@ enum {
   /* of x in sweeps, and of the scales: no overflow */
   BSI_LOG_LIMIT = 4096 * BSI_LOG_ONE,
   BSI_SCALE_LIMIT = 1000 * BSI_LOG_ONE,
+  /* of a diagonal entry that is scaled */
+  BSI_DIAGONAL_LIMIT = 500 * BSI_LOG_ONE,
   /* of an |l| in the sum of all */
   BSI_IMBALANCE_LIMIT = 64 * BSI_LOG_ONE,
   /* c = 1 is 2¹⁰; a pair keeps log₂ of this, plus 1, in its lowest four bits */
@@ -81,6 +83,15 @@ BSI_INLINE double bsi_exp2(int32_t x) {
   double scale;
   memcpy(&scale, &bits, sizeof scale);
   return scale;
+}
+
+/* Returns the scale of a row with the diagonal entry d: 2^x, but d does not leave 2^±500. Along a
+ * line of cells that pass more and more to each other, x grows from cell to cell, and entries would
+ * overflow. */
+BSI_INLINE double bsi_row_scale(int32_t x, double d) {
+  const int32_t at = bsi_log2(d), up = BSI_DIAGONAL_LIMIT - at, down = -BSI_DIAGONAL_LIMIT - at,
+                most = up > 0 ? up : 0, least = down < 0 ? down : 0;
+  return bsi_exp2(x > most ? most : x < least ? least : x);
 }
 
 BSI_INLINE bool bsi_has_log2(double a) { return fabs(a) >= DBL_MIN && fabs(a) <= DBL_MAX; }

@@ -60,11 +60,14 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 __global__ void __launch_bounds__(THREADS)
-    scale_rows(const scales_job job, const int32_t *x, int bs, double *weights) {
+    scale_rows(const scales_job job, const int32_t *x, const int32_t *diagonal, int bs,
+               double *weights) {
   bsi_wait_for_predecessor();
   const part_of_row part = own_part(job);
-  if (!part.inside || x[part.row] == 0) return;
-  const double scale = bsi_exp2(x[part.row]);
+  const double scale =
+      part.inside ? bsi_row_scale(x[part.row], job.values[diagonal[part.row]]) : 1.0;
+  __syncwarp(); /* all lanes have read the diagonal entry */
+  if (scale == 1.0) return;
   for (int32_t q = part.begin; q < part.end; q += job.s.lanes) job.values[q] *= scale;
   for (int k = job.s.member(); k < bs; k += job.s.lanes)
     weights[static_cast<int64_t>(part.row) * bs + k] *= scale;
@@ -114,7 +117,8 @@ static bisai_status sweep(bisai_context *context, const bsi_scaling *s, double o
 }
 
 static bisai_status scale(bisai_context *context, const bsi_scaling *s, int bs, double *weights) {
-  return launch(context, s, scale_rows, static_cast<const int32_t *>(s->x), bs, weights);
+  return launch(context, s, scale_rows, static_cast<const int32_t *>(s->x), s->diagonal, bs,
+                weights);
 }
 
 const bsi_scales_ops bsi_scales_cuda = {

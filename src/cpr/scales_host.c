@@ -68,7 +68,7 @@ static void scale_part(void *work, bsi_part part) {
   const bsi_rows rows = rows_of(job, part);
   for (int32_t i = rows.begin; i < rows.end; i++) {
     if (job->s->x[i] == 0) continue;
-    const double scale = bsi_exp2(job->s->x[i]);
+    const double scale = bsi_row_scale(job->s->x[i], values[job->s->diagonal[i]]);
     for (int32_t q = p->row_ptr[i]; q < p->row_ptr[i + 1]; q++) values[q] *= scale;
     for (int k = 0; k < job->bs; k++) job->weights[(int64_t)i * job->bs + k] *= scale;
   }

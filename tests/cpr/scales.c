@@ -165,6 +165,32 @@ static void rows_without_pairs_keep_their_scales(void **state) {
   }
 }
 
+/* Each cell passes 2¹⁴⁰ times as much to the next one as its own entry, and gets 2⁻¹⁴⁰ times as
+ * much. x would grow by 280 from cell to cell. */
+static void diagonal_entries_do_not_leave_the_range_of_numbers(void **state) {
+  (void)state;
+  for (int size = -600; size <= 600; size += 300) {
+    test_bcsr a = test_bcsr_tridiagonal(40, 1, 2.0, -1.0);
+    for (int32_t i = 0; i < a.block_rows; i++)
+      for (int32_t q = a.row_ptr[i]; q < a.row_ptr[i + 1]; q++) {
+        const int away = a.col_idx[q] - i;
+        a.values[q] = ldexp(a.values[q], size + 140 * away);
+      }
+    cells s = cells_take(context, a);
+    const scaled r = scale(context, &s);
+    const double most = ldexp(1.01, size > 499 ? size + 1 : 500),
+                 least = ldexp(0.99, size < -501 ? size + 1 : -500);
+    for (int32_t i = 0; i < s.n; i++) {
+      const double d = r.values[s.diagonal[i]];
+      assert_true(d >= least && d <= most);
+      for (int32_t q = s.a.row_ptr[i]; q < s.a.row_ptr[i + 1]; q++)
+        assert_true(isfinite(r.values[q]) && r.values[q] != 0.0);
+    }
+    drop(context, r.weights);
+    cells_free(context, &s);
+  }
+}
+
 static void no_cells_are_no_fault(void **state) {
   (void)state;
   cells s = cells_take(context, test_bcsr_tridiagonal(0, 1, 1.0, 1.0));
@@ -212,6 +238,7 @@ int main(void) {
       cmocka_unit_test(symmetric_matrices_stay_as_they_are),
       cmocka_unit_test(small_differences_become_smaller),
       cmocka_unit_test(rows_without_pairs_keep_their_scales),
+      cmocka_unit_test(diagonal_entries_do_not_leave_the_range_of_numbers),
       cmocka_unit_test(no_cells_are_no_fault),
       cmocka_unit_test(scales_do_not_depend_on_the_number_of_threads),
       cmocka_unit_test(logarithms_are_near_those_of_the_library),
