@@ -245,10 +245,11 @@ static bisai_status begin(bsi_run *run) {
   return BISAI_OK;
 }
 
-/* Copies `best` to x if x is worse or its true residual is unknown. */
+/* Copies `best` to x unless x is better. If both are as good, `best` is older, and x may have
+ * become huge in the null space of A. */
 static void restore_best(bsi_run *run) {
   bisai_solver *s = run->solver;
-  if (run->true_norm <= run->best_norm || isinf(run->best_norm)) return;
+  if (run->true_norm < run->best_norm || isinf(run->best_norm)) return;
   if (bsi_backend_of(run)->vectors->copy(s->context, s->n, s->best, run->x) == BISAI_OK)
     run->true_norm = run->best_norm;
 }
