@@ -395,6 +395,9 @@ BISAI_API bisai_status bisai_solver_check(const bisai_solver *solver, const bisa
  *  factor = min(2, (1 + tolerance)/(2·tolerance)). If the true residual does not confirm the
  *  estimate, the solve goes on from the true residual. The final residual must also be smaller than
  *  the initial one, unless the initial guess satisfies the tolerance at once. b = 0 gives x = 0.
+ *  True residuals are computed in fp64, and their rounding errors are about ε‖A‖‖x‖ with ε = 2⁻⁵³:
+ *  a tolerance below ε‖A‖‖x‖/‖b‖ may be met by the computed residual and missed by the exact one,
+ *  by a factor of 10 or so.
  *
  *  After a failure x is finite. If no better x was found, x is zero or the initial guess. Two
  *  failures leave x as it was: refused calls (BISAI_NOT_SYMMETRIC, BISAI_NOT_LINEAR,

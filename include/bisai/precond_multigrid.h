@@ -27,7 +27,9 @@ typedef enum bisai_cycle {
    *  (CPR) twice */
   BISAI_CYCLE_W = 2,
   /** as W, and the two corrections are combined by two steps of GCR (Notay and Vassilevski 2008).
-   *  M then depends on v: the solver must be flexible */
+   *  M then depends on v: the solver must be flexible. Corrections are dropped, and M is weaker, if
+   *  squares of the values of v leave the range of fp64 (below 10⁻¹⁵⁰, above 10¹⁵⁰). Solvers
+   *  scale their vectors */
   BISAI_CYCLE_K = 3,
   /** from level 0 once to level 1, and from there twice to each next level, but once to the
    *  coarsest */
