@@ -7,11 +7,11 @@
  *
  *   Y_kk = Q,   Y_kj = Q X_kj,   Y_ik = −X_ik Q,   Y_ij = X_ij − X_ik (Q X_kj)
  *
- * All multiprocessors share a step. The thread block that computes the next tile of the diagonal
- * inverts it too. Nothing says beforehand that these pivots are large enough: the inverse counts if
- * it maps A x to x, for a fixed x, up to LARGEST_ERROR. Otherwise a second elimination searches
- * whole columns for pivots, with the equations of multigrid/dense_host.c, one panel of columns K
- * after the other, in three launches each:
+ * One launch does all steps. A thread block of its own computes and inverts the next tile of the
+ * diagonal, while the others do the step. Nothing says beforehand that these pivots are large
+ * enough: the inverse counts if it maps A x to x, for a fixed x, up to RETRY_ERROR. Otherwise a
+ * second elimination searches whole columns for pivots, with the equations of
+ * multigrid/dense_host.c, one panel of columns K after the other, in three launches each:
  *
  *   1. eliminate: one thread block has the rows from K on in registers, and eliminates the columns
  *      K there. This leaves W in these rows. The largest pivots decide where rows go.
@@ -22,6 +22,7 @@
  * A step of `eliminate` waits once for all warps. Each warp passes on the row of its largest
  * magnitude, so that the row of the pivot is there when the pivot is known. Small matrices are
  * eliminated in shared memory by one thread block. */
+#include <algorithm>
 #include <cstring>
 
 #include "core/bcsr_impl.h"
@@ -39,7 +40,7 @@ constexpr char what[] = "dense inverse";
 
 /* The largest error of an inverse that is taken without a search of whole columns for pivots. The
  * entries of x are in [−1, 1). */
-#define LARGEST_ERROR 1e-10
+#define RETRY_ERROR 1e-10
 
 enum {
   /* the most rows of a matrix in shared memory; larger ones have n² values for `scratch` */
@@ -76,10 +77,11 @@ __global__ void __launch_bounds__(RESTORE_THREADS)
 /* A warp writes the blocks of a block row into the dense matrix, whose other values are zeros. */
 __global__ void __launch_bounds__(BSI_FOR_EACH_THREADS)
     fill(int32_t block_rows, int bs, const int32_t *row_ptr, const int32_t *col_idx,
-         const double *values, double *dense) {
+         const double *values, double *dense, pivot_record *record) {
   const int64_t i = (blockIdx.x * static_cast<int64_t>(BSI_FOR_EACH_THREADS) + threadIdx.x) /
                     BSI_WARP,
                 n = static_cast<int64_t>(block_rows) * bs;
+  if (i == 0 && threadIdx.x == 0) record->inverted = record->updated = 0;
   if (i >= block_rows) return;
   const int64_t size = bs * bs, end = row_ptr[i + 1] * size;
   for (int64_t v = row_ptr[i] * size + threadIdx.x % BSI_WARP; v < end; v += BSI_WARP) {
@@ -284,30 +286,28 @@ __global__ void __launch_bounds__(PRODUCT_THREADS)
 /* --- inverses --- */
 
 /* dense ← A */
-bisai_status fill_dense(bisai_context *context, const bisai_bcsr *a, int n, double *dense) {
+bisai_status fill_dense(bisai_context *context, const bisai_bcsr *a, int n, double *dense,
+                        pivot_record *record) {
   BSI_TRY(bsi_gpu_fill(context, what, dense, 0, sizeof *dense * n * n));
   fill<<<bsi_grid(a->block_rows * static_cast<int64_t>(BSI_WARP), BSI_FOR_EACH_THREADS),
          BSI_FOR_EACH_THREADS, 0, bsi_stream_of(context)>>>(
       a->block_rows, a->block_size, a->row_ptr, a->col_idx, static_cast<const double *>(a->values),
-      dense);
+      dense, record);
   return bsi_launched(context, what);
 }
 
-/* Each step goes from one array to the other one, and the last one to `inverse`. */
+/* The last step of the elimination writes `inverse`. */
 bisai_status invert_tiles(bisai_context *context, const bisai_bcsr *a, int n, double *work,
                           double *inverse, pivot_record *record) {
-  const int tiles = static_cast<int>(bsi_grid(n, TILE));
-  double *from = tiles % 2 ? work : inverse, *to = tiles % 2 ? inverse : work;
-  const dim3 grid(tiles <= FEW_TILES ? tiles : bsi_grid(tiles, SHARED_TILES), tiles);
-  BSI_TRY(fill_dense(context, a, n, from));
-  bsi_launch_early(context, begin_tiles, 1, TILE_THREADS, 0, n, from, record);
-  for (int k = 0; k < tiles; k++) {
-    bsi_launch_early(context, eliminate_tiles, grid, TILE_THREADS, 0, n, k, tiles, from, to,
-                     record);
-    double *const done = to;
-    to = from;
-    from = done;
-  }
+  int resident = 0;
+  BSI_TRY(bsi_resident_blocks(context, what, eliminate_tiles, TILE_THREADS, &resident));
+  const int tiles = static_cast<int>(bsi_grid(n, TILE)), most = std::max(1, resident - 1),
+            enough = static_cast<int>(bsi_grid(bsi_grid(n, SLICE), SLICES_AT_ONCE));
+  elimination e = {n, tiles, inverse, work, std::clamp(most / tiles, 1, enough), record};
+  if (tiles % 2) std::swap(e.even, e.odd);
+  BSI_TRY(fill_dense(context, a, n, e.even, record));
+  BSI_TRY(bsi_launch_together(context, what, eliminate_tiles, 1 + std::min(most, tiles * e.parts),
+                              TILE_THREADS, 0, e));
   bsi_launch_early(context, multiply_start, bsi_grid(n, BSI_FOR_EACH_THREADS / BSI_WARP),
                    BSI_FOR_EACH_THREADS, 0, n, a->block_size, a->row_ptr, a->col_idx,
                    static_cast<const double *>(a->values), work);
@@ -318,7 +318,7 @@ bisai_status invert_tiles(bisai_context *context, const bisai_bcsr *a, int n, do
 
 bisai_status invert_columns(bisai_context *context, const bisai_bcsr *a, int n, double *work,
                             double *inverse, pivot_record *record) {
-  BSI_TRY(fill_dense(context, a, n, inverse));
+  BSI_TRY(fill_dense(context, a, n, inverse, record));
   if (n > SMALL) return invert_large(context, n, work, inverse, record);
   invert_small<<<1, SMALL_THREADS, 0, bsi_stream_of(context)>>>(n, inverse, record);
   return bsi_launched(context, what);
@@ -340,7 +340,7 @@ static bisai_status invert(bisai_context *context, const bisai_bcsr *a, double *
   BSI_TRY(invert_tiles(context, a, rows, work, inverse, record));
   BSI_TRY(bsi_record_fetch(context, what, &found));
   memcpy(&error, &found.error, sizeof error);
-  if (!(error <= LARGEST_ERROR)) {
+  if (!(error <= RETRY_ERROR)) {
     BSI_TRY(invert_columns(context, a, rows, work, inverse, record));
     BSI_TRY(bsi_record_fetch(context, what, &found));
   }

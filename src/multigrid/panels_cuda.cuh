@@ -9,10 +9,12 @@
 namespace {
 
 /* Reported to the host. `smallest` becomes 0 at a failure of panels, and all later work ends then.
- * `error` has the bits of the largest error of an inverse by tiles. */
+ * `error` has the bits of the largest error of an inverse by tiles. The elimination of tiles counts
+ * in the last two. */
 struct pivot_record {
   double smallest, largest;
   unsigned long long error;
+  unsigned inverted, updated;
 };
 
 enum { MOST_COLUMNS = 32, MOST_ROWS = 2048 };

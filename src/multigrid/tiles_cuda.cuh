@@ -1,263 +1,551 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernels that invert a dense matrix tile by tile. For multigrid/dense_cuda.cu only, which
- * describes them. */
+/* The kernel that inverts a dense matrix tile by tile. For multigrid/dense_cuda.cu only, which
+ * describes it. */
 #ifndef BSI_TILES_CUDA_CUH
 #define BSI_TILES_CUDA_CUH
 
+#include "gpu/product.cuh"
 #include "multigrid/panels_cuda.cuh"
 
 namespace {
 
 enum {
   TILE = 32,
-  TILE_THREADS = 128,
-  /* A thread has OF_ROW × OF_COLUMN values of a tile: rows that follow each other, of columns that
-   * follow each other. */
-  OF_ROW = 2,
-  OF_COLUMN = 4,
-  /* the rows of tiles that share a thread block in larger matrices: the product with the inverse of
-   * the pivot tile is computed once for them */
-  SHARED_TILES = 2,
-  /* the most tiles on a side for which each tile has a thread block */
-  FEW_TILES = 24
+  TILE_THREADS = 256,
+  TILE_WARPS = TILE_THREADS / BSI_WARP,
+  /* the rows of a product that a warp computes together, and the columns of an instruction */
+  SLICE = 16,
+  GROUP = 8,
+  /* A thread block with fewer of them is not faster: each scheduler has one. */
+  SLICES_AT_ONCE = 4,
+  /* the depth of an instruction */
+  DEPTH = 4
 };
 
 /* The tile with the values of a matrix at row tile i and column tile j, column by column. Rows and
- * columns beyond the matrix are those of the identity. Columns are apart by an even number of
- * values, so that two rows are read at once. */
+ * columns beyond the matrix are those of the identity. Operands of products are then read from
+ * different banks. */
 struct tile {
-  alignas(16) double at[TILE][TILE + 2];
+  alignas(16) double at[TILE][TILE + 4];
 };
 
-/* The values of a thread. */
+/* An elimination. The matrix before an even step is in `even`, and the one before an odd step in
+ * `odd`. */
+struct elimination {
+  int n, tiles;
+  double *even, *odd;
+  /* Column tile j is cut into `parts` units, which are shared out to the thread blocks. */
+  int parts;
+  pivot_record *record;
+};
+
+__device__ __forceinline__ double *before_step(const elimination &e, int k) {
+  return k % 2 ? e.odd : e.even;
+}
+
+/* Where the values of a lane are in an operand of bsi_add_products() and in its sum. */
+__device__ __forceinline__ int outer_index() { return threadIdx.x % BSI_WARP / DEPTH; }
+__device__ __forceinline__ int inner_index() { return threadIdx.x % DEPTH; }
+
+/* The values of a lane in a sum of SLICE × GROUP values: rows outer_index() and 8 below, columns
+ * 2·inner_index() and the next. */
 struct fragment {
-  double at[OF_COLUMN][OF_ROW];
+  double at[2][2];
 };
 
-__device__ __forceinline__ int first_row() { return threadIdx.x % (TILE / OF_ROW) * OF_ROW; }
-__device__ __forceinline__ int first_column() { return threadIdx.x / (TILE / OF_ROW) * OF_COLUMN; }
+/* --- waits --- */
 
-__device__ __forceinline__ double value_at(int n, const double *a, int row, int column) {
-  if (row < n && column < n) return __ldg(a + static_cast<int64_t>(column) * n + row);
-  return row == column ? 1.0 : 0.0;
+/* Returns to the calling thread when the count is at least `least`. What other thread blocks wrote
+ * before they counted is visible then. Every read with `acquire` empties the L1 cache, and what
+ * follows waits for that: only the last read has it. */
+__device__ __forceinline__ void await_count(const unsigned *count, unsigned least) {
+  unsigned now;
+  do asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(count) : "memory");
+  while (now < least);
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(count) : "memory");
 }
 
+/* Counts. The thread block has synchronised after its writes. */
+__device__ __forceinline__ void count_up(unsigned *count) {
+  asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(count) : "memory");
+}
+
+/* Returns when `THREADS` threads have called with this number. */
+template <int NUMBER, int THREADS> __device__ __forceinline__ void synchronise() {
+  asm volatile("bar.sync %0, %1;" ::"n"(NUMBER), "n"(THREADS) : "memory");
+}
+
+/* Counts as a call of the above, and does not wait. */
+template <int NUMBER, int THREADS> __device__ __forceinline__ void arrive() {
+  asm volatile("bar.arrive %0, %1;" ::"n"(NUMBER), "n"(THREADS) : "memory");
+}
+
+/* --- tiles --- */
+
+/* Warps FROM…TILE_WARPS-1 load a tile. */
+template <int FROM>
 __device__ __forceinline__ void load(int n, const double *a, int i, int j, tile &t) {
+  constexpr int STEP = TILE_WARPS - FROM, EACH = TILE / STEP;
+  static_assert(STEP * EACH == TILE && FROM % STEP == 0, "warps have as many columns");
+  const int r = threadIdx.x % BSI_WARP, c = threadIdx.x / BSI_WARP % STEP, row = i * TILE + r,
+            column = j * TILE + c;
+  const double *values = a + static_cast<int64_t>(column) * n + row;
+  double loaded[EACH];
 #pragma unroll
-  for (int u = 0; u < TILE * TILE / TILE_THREADS; u++) {
-    const int v = static_cast<int>(threadIdx.x) + u * TILE_THREADS, r = v % TILE, c = v / TILE;
-    t.at[c][r] = value_at(n, a, i * TILE + r, j * TILE + c);
+  for (int u = 0; u < EACH; u++) {
+    loaded[u] = row == column + u * STEP ? 1.0 : 0.0;
+    if (row < n && column + u * STEP < n) loaded[u] = values[static_cast<int64_t>(u * STEP) * n];
   }
+#pragma unroll
+  for (int u = 0; u < EACH; u++) t.at[c + u * STEP][r] = loaded[u];
 }
 
+/* Warps FROM…TILE_WARPS-1 store a tile. */
+template <int FROM>
 __device__ __forceinline__ void store(int n, const tile &t, int i, int j, double *a) {
+  constexpr int STEP = TILE_WARPS - FROM;
+  const int r = threadIdx.x % BSI_WARP, c = threadIdx.x / BSI_WARP % STEP, row = i * TILE + r,
+            column = j * TILE + c;
+  double *values = a + static_cast<int64_t>(column) * n + row;
 #pragma unroll
-  for (int u = 0; u < TILE * TILE / TILE_THREADS; u++) {
-    const int v = static_cast<int>(threadIdx.x) + u * TILE_THREADS, r = v % TILE, c = v / TILE,
-              row = i * TILE + r, column = j * TILE + c;
-    if (row < n && column < n) a[static_cast<int64_t>(column) * n + row] = t.at[c][r];
-  }
+  for (int u = 0; u < TILE; u += STEP)
+    if (row < n && column + u < n) values[static_cast<int64_t>(u) * n] = t.at[c + u][r];
 }
 
-__device__ __forceinline__ fragment load_fragment(int n, const double *a, int i, int j) {
+/* A warp of a product has SLICE rows of a tile, of GROUP columns if all warps take part, and twice
+ * if half of them do. */
+enum { HALVES = 2 };
+__device__ __forceinline__ int row_of_warp() { return threadIdx.x / BSI_WARP % 2 * SLICE; }
+__device__ __forceinline__ int column_of_warp(int half) {
+  return threadIdx.x / BSI_WARP / 2 * GROUP + half * TILE / HALVES;
+}
+
+__device__ __forceinline__ fragment take(const tile &t, int row, int column) {
   fragment f;
 #pragma unroll
-  for (int c = 0; c < OF_COLUMN; c++)
+  for (int r = 0; r < 2; r++)
 #pragma unroll
-    for (int r = 0; r < OF_ROW; r++)
-      f.at[c][r] = value_at(n, a, i * TILE + first_row() + r, j * TILE + first_column() + c);
+    for (int c = 0; c < 2; c++)
+      f.at[r][c] = t.at[column + 2 * inner_index() + c][row + outer_index() + r * GROUP];
   return f;
 }
 
-__device__ __forceinline__ void store_fragment(int n, const fragment &f, int i, int j, double *a) {
+__device__ __forceinline__ void put(const fragment &f, int row, int column, tile &t) {
 #pragma unroll
-  for (int c = 0; c < OF_COLUMN; c++)
+  for (int r = 0; r < 2; r++)
 #pragma unroll
-    for (int r = 0; r < OF_ROW; r++) {
-      const int row = i * TILE + first_row() + r, column = j * TILE + first_column() + c;
-      if (row < n && column < n) a[static_cast<int64_t>(column) * n + row] = f.at[c][r];
+    for (int c = 0; c < 2; c++)
+      t.at[column + 2 * inner_index() + c][row + outer_index() + r * GROUP] = f.at[r][c];
+}
+
+/* Returns −x by its bits: arithmetic in fp64 takes more time. */
+__device__ __forceinline__ double minus(double x) {
+  return __hiloint2double(__double2hiint(x) ^ INT32_MIN, __double2loint(x));
+}
+
+/* sum ← sum + sign·left·right for the part of the warp, where sign is −1 if NEGATIVE. Two sums for
+ * each value take less time than one. */
+template <bool NEGATIVE, int PARTS>
+__device__ __forceinline__ void multiply_tiles(const tile &left, const tile &right,
+                                               fragment (&sum)[PARTS]) {
+  const int row = row_of_warp() + outer_index();
+  fragment other[PARTS] = {};
+#pragma unroll
+  for (int d = 0; d < TILE / 2; d += DEPTH)
+#pragma unroll
+    for (int both = 0; both < 2; both++) {
+      const int k = d + both * TILE / 2 + inner_index();
+      const double upper = left.at[k][row], lower = left.at[k][row + GROUP];
+#pragma unroll
+      for (int p = 0; p < PARTS; p++) {
+        const double factor = right.at[column_of_warp(p) + outer_index()][k];
+        fragment &f = both ? other[p] : sum[p];
+        bsi_add_products(upper, lower, NEGATIVE ? minus(factor) : factor, f.at[0], f.at[1], f.at[0],
+                         f.at[1]);
+      }
     }
+#pragma unroll
+  for (int p = 0; p < PARTS; p++)
+#pragma unroll
+    for (int v = 0; v < 4; v++) sum[p].at[v / 2][v % 2] += other[p].at[v / 2][v % 2];
 }
 
-__device__ __forceinline__ void put(const fragment &f, tile &t) {
-#pragma unroll
-  for (int c = 0; c < OF_COLUMN; c++)
-#pragma unroll
-    for (int r = 0; r < OF_ROW; r++) t.at[first_column() + c][first_row() + r] = f.at[c][r];
-}
-
-/* Returns sum + sign·left·right. */
-__device__ __forceinline__ fragment multiply_tiles(const tile &left, const tile &right, double sign,
-                                                   fragment sum) {
-  const int row = first_row(), column = first_column();
-#pragma unroll 8
-  for (int k = 0; k < TILE; k += 2) {
-    double2 l[2], r[OF_COLUMN];
-#pragma unroll
-    for (int u = 0; u < 2; u++) l[u] = *reinterpret_cast<const double2 *>(&left.at[k + u][row]);
-#pragma unroll
-    for (int c = 0; c < OF_COLUMN; c++)
-      r[c] = *reinterpret_cast<const double2 *>(&right.at[column + c][k]);
-#pragma unroll
-    for (int c = 0; c < OF_COLUMN; c++) {
-      const double first = sign * r[c].x, second = sign * r[c].y;
-      sum.at[c][0] += l[0].x * first;
-      sum.at[c][1] += l[0].y * first;
-      sum.at[c][0] += l[1].x * second;
-      sum.at[c][1] += l[1].y * second;
-    }
-  }
-  return sum;
-}
-
-/* Returns the lane that has the pivot of a step, the largest magnitude of the open rows up to the
- * 20 bits of its upper half. */
-__device__ __forceinline__ int lane_of_pivot(double value, bool open) {
-  const unsigned high = open ? static_cast<unsigned>(magnitude_of(value) >> 32) + 1 : 0;
-  return __ffs(static_cast<int>(__ballot_sync(BSI_FULL_WARP, high == bsi_warp_max(high)))) - 1;
-}
+/* --- the inversion of a tile --- */
 
 /* Returns 1/x with an error of a unit in the last place, in less time than a division takes. It is
  * not finite if x is subnormal, and the test of the inverse then fails. */
 __device__ __forceinline__ double reciprocal_of(double x) {
   double r;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
-#pragma unroll
-  for (int step = 0; step < 2; step++) r = fma(r, fma(-x, r, 1.0), r);
-  return r;
+  const double e = fma(-x, r, 1.0);
+  return fma(r, fma(e, e, e), r);
 }
 
-/* The columns of a warp in an inversion of a tile. */
-enum { WARP_COLUMNS = TILE / (TILE_THREADS / BSI_WARP) };
-
-/* What the warps of an inversion pass to each other: what a row takes of the pivot row, in turn for
- * two successive steps, and for each row its pivot, the reciprocal and the step. */
-struct tile_pivots {
-  double factor[2][TILE], scale[TILE], magnitude[TILE];
-  int lane[2], order[TILE], step[TILE];
+/* Candidates for pivots are compared by the exponent and 15 bits of the mantissa, above the number
+ * of the lane. The first bit is that of open rows. A shuffle takes the lane from the lower bits. */
+struct candidates {
+  unsigned kept, added;
 };
 
-/* The warp that has the column of step k finds the pivot among the open rows, one in each lane. Its
- * values become what they are in the inverse. */
-__device__ __forceinline__ void find_factors(int k, bool open, double &value, tile_pivots &p) {
-  const int lane = threadIdx.x % BSI_WARP;
-  const double reciprocal = reciprocal_of(value);
-  const int pivot = lane_of_pivot(value, open);
-  const double inverse = __shfl_sync(BSI_FULL_WARP, reciprocal, pivot),
-               factor = lane == pivot ? 0.0 : value * inverse;
-  p.factor[k % 2][lane] = factor;
-  if (lane == pivot) {
-    p.lane[k % 2] = p.order[k] = lane;
-    p.step[lane] = k;
-    p.scale[lane] = inverse;
-    p.magnitude[lane] = fabs(value);
-  }
-  value = lane == pivot ? 1.0 : -factor;
+__device__ __forceinline__ candidates open_row() {
+  return {0x7fffffe0u, 0x80000000u | threadIdx.x % BSI_WARP};
 }
 
-/* The record takes the pivots of the first `count` rows, which are in the matrix. One warp
- * calls. */
-__device__ __forceinline__ void record_pivots(const tile_pivots &p, int count, bool begins,
-                                              pivot_record *record) {
-  const int lane = threadIdx.x % BSI_WARP;
-  const unsigned long long magnitude = magnitude_of(p.magnitude[lane]);
-  const double largest = value_of(bsi_warp_max(lane < count ? magnitude : 0)),
-               smallest = value_of(~bsi_warp_max(lane < count ? ~magnitude : 0));
-  if (lane > 0) return;
-  record->smallest = begins ? smallest : fmin(record->smallest, smallest);
-  record->largest = begins ? largest : fmax(record->largest, largest);
-  if (begins) record->error = 0;
+/* What a column says of its pivot. */
+struct next_pivot {
+  double reciprocal; /* of the lane's value in this column */
+  double ratio;      /* times its value in the next column */
+  unsigned mine, best;
+};
+
+__device__ __forceinline__ next_pivot look_for_pivot(double first, double second, candidates row) {
+  next_pivot p;
+  p.mine = (static_cast<unsigned>(__double2hiint(first)) & row.kept) | row.added;
+  p.best = bsi_warp_max(p.mine);
+  p.reciprocal = reciprocal_of(first);
+  p.ratio = p.reciprocal * second;
+  return p;
 }
 
-/* t ← t⁻¹. Lane r of each warp has WARP_COLUMNS values of row r in registers. Rows keep their
- * lanes, and a row takes part in later steps without the division by its pivot, which comes at the
- * end. The first tile begins the record. */
-__device__ void invert_tile(tile &t, int count, bool begins, pivot_record *record) {
-  __shared__ tile_pivots p;
-  const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
-  double a[WARP_COLUMNS];
-  bool open = true;
+/* The smallest and the largest magnitude of pivots. */
+struct extremes {
+  double smallest, largest;
+};
+
+/* The warps of an inversion, and the columns of each. */
+enum {
+  INVERTING_WARPS = 4,
+  INVERTING_THREADS = INVERTING_WARPS * BSI_WARP,
+  PANEL = TILE / INVERTING_WARPS
+};
+static_assert(static_cast<int>(PANEL) == static_cast<int>(GROUP), "a warp updates one group");
+
+/* What an inversion knows of pivots: the rows of a panel's pivots as bits, the row of the pivot of
+ * each step, and for each row its step and its pivot. The row of a pivot goes from
+ * lane to lane in `passed`, in turn for two successive steps. */
+struct tile_pivots {
+  alignas(16) double passed[2][PANEL];
+  double pivot[TILE];
+  int order[TILE], step[TILE];
+  unsigned rows;
+};
+
+/* A warp eliminates the columns first…first + PANEL − 1, with a row in each lane. The column of the
+ * next pivot is always the first one, and an eliminated column becomes the last one. This leaves W,
+ * and the other columns a become W a_K + (a without its rows K), where K are the rows of the
+ * pivots. Rows stay where they are, and a row is not divided by its pivot. */
+__device__ __forceinline__ void eliminate_panel_of_tile(tile &t, int first, candidates &row,
+                                                        tile_pivots &pivots) {
+  const int lane = threadIdx.x % BSI_WARP;
+  const candidates before = row;
+  double p[PANEL];
 #pragma unroll
-  for (int u = 0; u < WARP_COLUMNS; u++) a[u] = t.at[warp * WARP_COLUMNS + u][lane];
+  for (int c = 0; c < PANEL; c++) p[c] = t.at[first + c][lane];
+  next_pivot now = look_for_pivot(p[0], p[1], row);
 #pragma unroll 1
-  for (int owner = 0; owner < TILE / WARP_COLUMNS; owner++)
+  for (int c = 0; c < PANEL; c++) {
+    double2 *const passed = reinterpret_cast<double2 *>(pivots.passed[c % 2]);
+    const bool mine = now.mine == now.best;
+    const int from = static_cast<int>(now.best);
+    const double ratio = __shfl_sync(BSI_FULL_WARP, now.ratio, from),
+                 inverse = __shfl_sync(BSI_FULL_WARP, now.reciprocal, from),
+                 second = __shfl_sync(BSI_FULL_WARP, p[2], from), value = mine ? 0.0 : p[0],
+                 factor = -value * inverse;
+    if (mine) {
 #pragma unroll
-    for (int c = 0; c < WARP_COLUMNS; c++) {
-      const int k = owner * WARP_COLUMNS + c;
-      if (warp == owner) find_factors(k, open, a[c], p);
-      __syncthreads();
-      const int pivot = p.lane[c % 2];
-      const double factor = p.factor[c % 2][lane];
-      open = open && lane != pivot;
+      for (int u = 2; u < PANEL; u += 2) passed[u / 2] = make_double2(p[u], p[u + 1]);
+      pivots.pivot[lane] = p[0];
+      pivots.order[first + c] = lane;
+      pivots.step[lane] = first + c;
+      row = {0, 0};
+    }
+    p[0] = fma(-value, ratio, p[1]);
+    p[1] = fma(factor, second, p[2]);
+    now = look_for_pivot(p[0], p[1], row);
+    __syncwarp();
 #pragma unroll
-      for (int v = 1; v <= WARP_COLUMNS; v++) { /* the column of the next pivot comes first */
-        const int u = (c + v) % WARP_COLUMNS;
-        const double value = __shfl_sync(BSI_FULL_WARP, a[u], pivot);
-        if (u != c || warp != owner) a[u] -= factor * value;
+    for (int u = 2; u < PANEL; u += 2) {
+      const double2 pair = passed[u / 2];
+      if (u > 2) p[u - 1] = fma(factor, pair.x, p[u]);
+      p[u] = fma(factor, pair.y, p[u + 1]);
+    }
+    p[PANEL - 1] = mine ? 1.0 : factor;
+  }
+#pragma unroll
+  for (int c = 0; c < PANEL; c++) t.at[first + c][lane] = p[c];
+  const unsigned rows = __ballot_sync(BSI_FULL_WARP, row.added != before.added);
+  if (lane == 0) pivots.rows = rows;
+}
+
+/* A warp updates the columns column…column + GROUP − 1 after the elimination of a panel. */
+__device__ __forceinline__ void update_columns_of_tile(tile &t, int first, int column,
+                                                       const tile_pivots &pivots) {
+  fragment f[TILE / SLICE];
+  double right[PANEL / DEPTH], left[PANEL / DEPTH][TILE / GROUP];
+#pragma unroll
+  for (int d = 0; d < PANEL / DEPTH; d++)
+    right[d] = t.at[column + outer_index()][pivots.order[first + d * DEPTH + inner_index()]];
+#pragma unroll
+  for (int d = 0; d < PANEL / DEPTH; d++)
+#pragma unroll
+    for (int g = 0; g < TILE / GROUP; g++)
+      left[d][g] = t.at[first + d * DEPTH + inner_index()][g * GROUP + outer_index()];
+  const unsigned rows = pivots.rows >> outer_index();
+#pragma unroll
+  for (int m = 0; m < TILE / SLICE; m++) {
+    f[m] = take(t, m * SLICE, column);
+#pragma unroll
+    for (int v = 0; v < 4; v++)
+      if (rows >> (m * SLICE + v / 2 * GROUP) & 1) f[m].at[v / 2][v % 2] = 0.0;
+  }
+  __syncwarp(); /* all have read */
+#pragma unroll
+  for (int d = 0; d < PANEL / DEPTH; d++)
+#pragma unroll
+    for (int m = 0; m < TILE / SLICE; m++)
+      bsi_add_products(left[d][2 * m], left[d][2 * m + 1], right[d], f[m].at[0], f[m].at[1],
+                       f[m].at[0], f[m].at[1]);
+#pragma unroll
+  for (int m = 0; m < TILE / SLICE; m++) put(f[m], m * SLICE, column, t);
+}
+
+/* t ← t⁻¹, by INVERTING_WARPS warps. The first warp eliminates one panel after the other, and the
+ * other warps update the other columns. Rows are divided by their pivots at the end. */
+__device__ __forceinline__ void invert_tile(tile &t, tile_pivots &pivots) {
+  const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
+  candidates row = open_row();
+#pragma unroll 1
+  for (int first = 0; first < TILE; first += PANEL) {
+    if (warp == 0) eliminate_panel_of_tile(t, first, row, pivots);
+    synchronise<1, INVERTING_THREADS>();
+    if (warp * PANEL != first) update_columns_of_tile(t, first, warp * PANEL, pivots);
+    synchronise<1, INVERTING_THREADS>();
+  }
+  const int step = pivots.step[lane];
+  const double inverse = reciprocal_of(pivots.pivot[lane]);
+  double a[PANEL];
+  int order[PANEL];
+#pragma unroll
+  for (int c = 0; c < PANEL; c++) {
+    a[c] = t.at[warp * PANEL + c][lane];
+    order[c] = pivots.order[warp * PANEL + c];
+  }
+  synchronise<1, INVERTING_THREADS>();
+#pragma unroll
+  for (int c = 0; c < PANEL; c++) t.at[order[c]][step] = a[c] * inverse;
+}
+
+/* Records the magnitudes of the pivots of the first `count` rows, which are in the matrix. One warp
+ * calls. */
+__device__ __forceinline__ void record_pivots(const tile_pivots &pivots, int count,
+                                              extremes *found) {
+  const int lane = threadIdx.x % BSI_WARP;
+  const unsigned long long bits = magnitude_of(pivots.pivot[lane]);
+  found->largest = fmax(found->largest, value_of(bsi_warp_max(lane < count ? bits : 0)));
+  found->smallest = fmin(found->smallest, value_of(~bsi_warp_max(lane < count ? ~bits : 0)));
+}
+
+/* --- the elimination --- */
+
+/* next ← kept − left·(pivot·right), by INVERTING_WARPS warps, which overwrite `right`. */
+__device__ __forceinline__ void next_diagonal(const tile &pivot, tile &right, const tile &left,
+                                              const tile &kept, tile &next) {
+  fragment f[HALVES] = {};
+  multiply_tiles<false, HALVES>(pivot, right, f);
+  synchronise<1, INVERTING_THREADS>(); /* all have read `right` */
+#pragma unroll
+  for (int h = 0; h < HALVES; h++) put(f[h], row_of_warp(), column_of_warp(h), right);
+#pragma unroll
+  for (int h = 0; h < HALVES; h++) f[h] = take(kept, row_of_warp(), column_of_warp(h));
+  synchronise<1, INVERTING_THREADS>();
+  multiply_tiles<true, HALVES>(left, right, f);
+#pragma unroll
+  for (int h = 0; h < HALVES; h++) put(f[h], row_of_warp(), column_of_warp(h), next);
+}
+
+/* The thread block that inverts the tiles of the diagonal. Its first warps compute the next of
+ * these tiles from the values before a step, beside the other thread blocks, and invert it.
+ * Meanwhile its other warps hand the last inverse over to the others, wait until they have done the
+ * step, and load what the next tile takes. */
+__device__ __forceinline__ void invert_diagonal(const elimination &e, tile (&tiles)[5]) {
+  tile &right = tiles[2], &left = tiles[3], &kept = tiles[4];
+  __shared__ tile_pivots pivots[2];
+  pivot_record *const record = e.record;
+  const unsigned blocks = static_cast<unsigned>(gridDim.x) - 1;
+  extremes found = {INFINITY, 0.0};
+  load<0>(e.n, e.even, 0, 0, tiles[0]);
+  __syncthreads();
+  for (int k = 0; k < e.tiles; k++) {
+    tile &last = tiles[(k + 1) % 2], &now = tiles[k % 2];
+    if (threadIdx.x < INVERTING_THREADS) {
+      if (k > 0) next_diagonal(last, right, left, kept, now);
+      arrive<3, TILE_THREADS>();
+      synchronise<1, INVERTING_THREADS>();
+      invert_tile(now, pivots[k % 2]);
+    } else {
+      if (k > 0) {
+        store<INVERTING_WARPS>(e.n, last, k - 1, k - 1, before_step(e, k - 1));
+        synchronise<2, TILE_THREADS - INVERTING_THREADS>();
+        if (threadIdx.x == INVERTING_THREADS) count_up(&record->inverted);
+        if (threadIdx.x / BSI_WARP == TILE_WARPS - 1)
+          record_pivots(pivots[(k - 1) % 2], e.n - (k - 1) * TILE, &found);
+      }
+      synchronise<3, TILE_THREADS>(); /* `right`, `left` and `kept` are free */
+      if (k + 1 < e.tiles) {
+        await_count(&record->updated, blocks * static_cast<unsigned>(k));
+        load<INVERTING_WARPS>(e.n, before_step(e, k), k, k + 1, right);
+        load<INVERTING_WARPS>(e.n, before_step(e, k), k + 1, k, left);
+        load<INVERTING_WARPS>(e.n, before_step(e, k), k + 1, k + 1, kept);
       }
     }
-#pragma unroll
-  for (int u = 0; u < WARP_COLUMNS; u++)
-    t.at[p.order[warp * WARP_COLUMNS + u]][p.step[lane]] = a[u] * p.scale[lane];
-  if (warp == 0) record_pivots(p, count, begins, record);
-  __syncthreads();
-}
-
-/* The first tile of the diagonal becomes its inverse. */
-__global__ void __launch_bounds__(TILE_THREADS)
-    begin_tiles(int n, double *a, pivot_record *record) {
-  __shared__ tile t;
-  bsi_wait_for_predecessor();
-  load(n, a, 0, 0, t);
-  __syncthreads();
-  invert_tile(t, n, true, record);
-  store(n, t, 0, 0, a);
-}
-
-/* The values of a tile before a step, without those of the columns and rows that it replaces. */
-__device__ __forceinline__ fragment kept_values(int n, int k, const double *from, int i, int j) {
-  return i == k || j == k ? fragment{} : load_fragment(n, from, i, j);
-}
-
-/* Step k, from one array to another one. Tile (k, k) is inverted before it, and the next tile of
- * the diagonal at its end. */
-__global__ void __launch_bounds__(TILE_THREADS)
-    eliminate_tiles(int n, int k, int tiles, const double *from, double *to, pivot_record *record) {
-  __shared__ tile pivot, right, left;
-  const int j = static_cast<int>(blockIdx.y), step = static_cast<int>(gridDim.x);
-  int i = static_cast<int>(blockIdx.x);
-  bsi_wait_for_predecessor();
-  load(n, from, k, j, right);
-  if (j != k) load(n, from, k, k, pivot);
-  load(n, from, i, k, left);
-  fragment f = kept_values(n, k, from, i, j);
-  __syncthreads();
-  if (j != k) {
-    const fragment product = multiply_tiles(pivot, right, 1.0, {});
-    __syncthreads(); /* all have read `right` */
-    put(product, right);
     __syncthreads();
   }
-  while (true) {
+  const int end = e.tiles - 1;
+  store<0>(e.n, tiles[end % 2], end, end, before_step(e, end));
+  __syncthreads();
+  if (threadIdx.x / BSI_WARP == TILE_WARPS - 1)
+    record_pivots(pivots[end % 2], e.n - end * TILE, &found);
+  if (threadIdx.x != TILE_THREADS - 1) return;
+  count_up(&record->inverted);
+  record->smallest = found.smallest;
+  record->largest = found.largest;
+  record->error = 0;
+}
+
+/* The values of SLICE rows of a column tile. */
+struct slice {
+  fragment of[TILE / GROUP];
+};
+
+__device__ __forceinline__ slice load_slice(int n, const double *a, int row, int column) {
+  const int r = row + outer_index(), c = column + 2 * inner_index();
+  const double *values = a + static_cast<int64_t>(c) * n + r;
+  slice s = {};
+#pragma unroll
+  for (int g = 0; g < TILE; g += GROUP)
+#pragma unroll
+    for (int v = 0; v < 4; v++)
+      if (r + v / 2 * GROUP < n && c + g + v % 2 < n)
+        s.of[g / GROUP].at[v / 2][v % 2] =
+            values[static_cast<int64_t>(g + v % 2) * n + v / 2 * GROUP];
+  return s;
+}
+
+__device__ __forceinline__ void store_slice(int n, const slice &s, int row, int column, double *a) {
+  const int r = row + outer_index(), c = column + 2 * inner_index();
+  double *values = a + static_cast<int64_t>(c) * n + r;
+#pragma unroll
+  for (int g = 0; g < TILE; g += GROUP)
+#pragma unroll
+    for (int v = 0; v < 4; v++)
+      if (r + v / 2 * GROUP < n && c + g + v % 2 < n)
+        values[static_cast<int64_t>(g + v % 2) * n + v / 2 * GROUP] =
+            s.of[g / GROUP].at[v / 2][v % 2];
+}
+
+/* Minus the values of a lane in a tile, as a right operand. */
+struct right_operand {
+  double minus[TILE / DEPTH][TILE / GROUP];
+};
+
+/* What a warp reads for SLICE rows of a column tile: their values, and those of the column tile
+ * that is eliminated as a left operand. */
+struct slice_operands {
+  slice values;
+  double left[TILE / DEPTH][2];
+};
+
+/* Reads the rows from `row` on of column tile j before step k. */
+__device__ __forceinline__ slice_operands load_operands(int n, int k, const double *a, int row,
+                                                        int j) {
+  slice_operands s = {};
+  if (row / TILE == k) return s;
+  const int r = row + outer_index(), c = k * TILE + inner_index();
+  const double *values = a + static_cast<int64_t>(c) * n + r;
+#pragma unroll
+  for (int d = 0; d < TILE; d += DEPTH)
+#pragma unroll
+    for (int h = 0; h < 2; h++)
+      if (r + h * GROUP < n && c + d < n)
+        s.left[d / DEPTH][h] = values[static_cast<int64_t>(d) * n + h * GROUP];
+  if (j != k) s.values = load_slice(n, a, row, j * TILE);
+  return s;
+}
+
+/* right ← Q X_kj, or Q if j = k. `right` is X_kj unless j = k. */
+__device__ __forceinline__ void prepare_right(const elimination &e, int k, int j, tile &pivot,
+                                              tile &right) {
+  if (threadIdx.x == 0) await_count(&e.record->inverted, static_cast<unsigned>(k) + 1);
+  __syncthreads();
+  load<0>(e.n, before_step(e, k), k, k, j == k ? right : pivot);
+  __syncthreads();
+  if (j == k) return;
+  fragment product[1] = {};
+  multiply_tiles<false>(pivot, right, product);
+  __syncthreads(); /* all have read `right` */
+  put(product[0], row_of_warp(), column_of_warp(0), right);
+  __syncthreads();
+}
+
+/* Step k for the slices begin…end-1 of column tile j. */
+__device__ __forceinline__ void update_column(const elimination &e, int k, int j, int begin,
+                                              int end, tile &pivot, tile &right) {
+  const double *from = before_step(e, k);
+  double *to = before_step(e, k + 1);
+  int s = begin + static_cast<int>(threadIdx.x) / BSI_WARP;
+  if (j != k) load<0>(e.n, from, k, j, right);
+  slice_operands now = {};
+  if (s < end) now = load_operands(e.n, k, from, s * SLICE, j);
+  prepare_right(e, k, j, pivot, right);
+  right_operand operand;
+#pragma unroll
+  for (int d = 0; d < TILE / DEPTH; d++)
+#pragma unroll
+    for (int g = 0; g < TILE / GROUP; g++)
+      operand.minus[d][g] = minus(right.at[g * GROUP + outer_index()][d * DEPTH + inner_index()]);
+#pragma unroll 1
+  for (; s < end; s += TILE_WARPS) {
+    const int row = s * SLICE, i = row / TILE;
     if (i == k) {
-      store(n, right, k, j, to);
+#pragma unroll
+      for (int g = 0; g < TILE / GROUP; g++) now.values.of[g] = take(right, row % TILE, g * GROUP);
     } else {
-      f = multiply_tiles(left, right, -1.0, f);
-      if (i == j && i == k + 1) {
-        put(f, pivot);
-        __syncthreads();
-        invert_tile(pivot, n - i * TILE, false, record);
-        store(n, pivot, i, j, to);
-      } else {
-        store_fragment(n, f, i, j, to);
-      }
+#pragma unroll
+      for (int d = 0; d < TILE / DEPTH; d++)
+#pragma unroll
+        for (int g = 0; g < TILE / GROUP; g++) {
+          fragment &f = now.values.of[g];
+          bsi_add_products(now.left[d][0], now.left[d][1], operand.minus[d][g], f.at[0], f.at[1],
+                           f.at[0], f.at[1]);
+        }
     }
-    i += step;
-    if (i >= tiles) return;
-    __syncthreads(); /* all have read `left` */
-    load(n, from, i, k, left);
-    f = kept_values(n, k, from, i, j);
+    /* the inverse of the next tile of the diagonal comes from the other thread block */
+    if (i != j || i != k + 1) store_slice(e.n, now.values, row, j * TILE, to);
+    if (s + TILE_WARPS < end) now = load_operands(e.n, k, from, row + TILE_WARPS * SLICE, j);
+  }
+}
+
+/* A cooperative launch. The first thread block inverts tiles of the diagonal, and the others do the
+ * steps. */
+__global__ void __launch_bounds__(TILE_THREADS, 1) eliminate_tiles(elimination e) {
+  __shared__ tile tiles[5];
+  if (blockIdx.x == 0) {
+    invert_diagonal(e, tiles);
+    return;
+  }
+  const int slices = (e.n + SLICE - 1) / SLICE, each = (slices + e.parts - 1) / e.parts;
+  pivot_record *const record = e.record;
+  const unsigned blocks = gridDim.x - 1;
+  for (int k = 0; k < e.tiles; k++) {
+    if (threadIdx.x == 0) await_count(&record->updated, blocks * static_cast<unsigned>(k));
     __syncthreads();
+    for (int unit = static_cast<int>(blockIdx.x) - 1; unit < e.tiles * e.parts;
+         unit += static_cast<int>(blocks)) {
+      const int begin = unit % e.parts * each;
+      update_column(e, k, unit / e.parts, begin, min(begin + each, slices), tiles[0], tiles[1]);
+      __syncthreads();
+    }
+    if (threadIdx.x == 0) count_up(&record->updated);
   }
 }
 
