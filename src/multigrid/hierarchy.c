@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/parallel.h"
 #include "multigrid/multigrid_ops.h"
 #include "multigrid/strength.h"
 
@@ -12,8 +13,12 @@
 #define SLOWEST_COARSENING (1.0 / 1.3)
 /* bsi_strength_rule */
 #define LEAST_RETURN 0.01f
-/* Near-null-space vectors with larger or smaller exponents are scaled. */
-enum { ORDINARY_EXPONENT = 900 };
+enum {
+  /* near-null-space vectors with larger or smaller exponents are scaled */
+  ORDINARY_EXPONENT = 900,
+  /* the least number of values for which a thread is woken */
+  VALUES_PER_THREAD = 1 << 15
+};
 
 static const bsi_multigrid_ops *ops_of(const bsi_hierarchy *h) {
   return h->context->backend->multigrid;
@@ -223,27 +228,56 @@ static int32_t choose_coarsest(const bsi_hierarchy *h) {
   return n;
 }
 
-/* Sets exponents[c] to the binary exponent of near-null-space vector c if it is extreme, otherwise
- * to 0. Returns true if a vector is extreme. */
-static bool find_extreme_vectors(const bisai_multigrid_options *o, int64_t n, int *exponents) {
+/* Values of near-null-space vectors. */
+typedef struct vectors_job {
+  bisai_context *context;
+  int64_t count;
+  const double *values;
+} vectors_job;
+
+static void find_large_part(void *job, bsi_part part) {
+  const vectors_job *v = job;
+  const bsi_range range = bsi_range_of(v->count, part);
+  const double most = scalbn(1.0, ORDINARY_EXPONENT);
+  int large = 0;
+  for (int64_t k = range.begin; k < range.end; k++) large |= fabs(v->values[k]) > most;
+  if (large) bsi_min_index(bsi_partial(v->context, part.thread), 0);
+}
+
+/* Returns true if a vector has a large value, or small ones alone. */
+static bool vectors_are_extreme(const bsi_hierarchy *h, int64_t n) {
+  const bisai_multigrid_options *o = &h->setup.options;
+  const int64_t count = n * o->null_count;
+  const double least = scalbn(1.0, -ORDINARY_EXPONENT);
+  bool small = false;
+  for (int c = 0; c < o->null_count && !small; c++) {
+    int64_t k = c;
+    while (k < count && fabs(o->null_vectors[k]) < least) k += o->null_count;
+    small = k >= count;
+  }
+  return small ||
+         bsi_find_first(h->context, bsi_threads_for(h->context->threads, count, VALUES_PER_THREAD),
+                        find_large_part, &(vectors_job){h->context, count, o->null_vectors}) >= 0;
+}
+
+/* Sets exponents[c] to the binary exponent of vector c if it is extreme, otherwise to 0. */
+static void find_exponents(const bisai_multigrid_options *o, int64_t n, int *exponents) {
   double largest[BISAI_MULTIGRID_VECTORS] = {0.0};
-  bool extreme = false;
   for (int64_t i = 0; i < n; i++)
     for (int c = 0; c < o->null_count; c++)
       largest[c] = fmax(largest[c], fabs(o->null_vectors[i * o->null_count + c]));
   for (int c = 0; c < o->null_count; c++) {
     exponents[c] = largest[c] > 0.0 ? ilogb(largest[c]) : 0;
     if (abs(exponents[c]) <= ORDINARY_EXPONENT) exponents[c] = 0;
-    extreme = extreme || exponents[c] != 0;
   }
-  return extreme;
 }
 
 /* *copy ← the vectors over powers of two, in host memory. */
-static bisai_status copy_vectors(const bsi_hierarchy *h, int64_t n, const int *exponents,
-                                 double **copy) {
+static bisai_status scale_vectors(const bsi_hierarchy *h, int64_t n, double **copy) {
   const bisai_multigrid_options *o = &h->setup.options;
   const int64_t count = n * o->null_count;
+  int exponents[BISAI_MULTIGRID_VECTORS];
+  find_exponents(o, n, exponents);
   *copy = bsi_allocate(h->context, (size_t)count, sizeof **copy);
   if (!*copy) return BISAI_OUT_OF_MEMORY;
   for (int64_t k = 0; k < count; k++)
@@ -257,12 +291,11 @@ static bisai_status upload_vectors(bsi_hierarchy *h, int64_t n, double **vectors
   const bisai_multigrid_options *o = &h->setup.options;
   const bsi_memory_ops *memory = h->context->backend->memory;
   const size_t bytes = (size_t)(n * o->null_count) * sizeof **vectors;
-  int exponents[BISAI_MULTIGRID_VECTORS];
   double *copy = NULL;
   if (!o->null_vectors) return BISAI_OK;
   *vectors = reserve_vector(h, n * o->null_count);
   if (!*vectors) return BISAI_OUT_OF_MEMORY;
-  if (find_extreme_vectors(o, n, exponents)) BSI_TRY(copy_vectors(h, n, exponents, &copy));
+  if (vectors_are_extreme(h, n)) BSI_TRY(scale_vectors(h, n, &copy));
   bisai_status status = memory->upload(h->context, *vectors, copy ? copy : o->null_vectors, bytes);
   if (!status && copy) status = memory->synchronize(h->context);
   bsi_release(h->context, copy);
