@@ -295,8 +295,8 @@ static bisai_status upload_vectors(bsi_hierarchy *h, int64_t n, double **vectors
   if (!o->null_vectors) return BISAI_OK;
   *vectors = reserve_vector(h, n * o->null_count);
   if (!*vectors) return BISAI_OUT_OF_MEMORY;
-  if (vectors_are_extreme(h, n)) BSI_TRY(scale_vectors(h, n, &copy));
-  bisai_status status = memory->upload(h->context, *vectors, copy ? copy : o->null_vectors, bytes);
+  bisai_status status = vectors_are_extreme(h, n) ? scale_vectors(h, n, &copy) : BISAI_OK;
+  if (!status) status = memory->upload(h->context, *vectors, copy ? copy : o->null_vectors, bytes);
   if (!status && copy) status = memory->synchronize(h->context);
   bsi_release(h->context, copy);
   return status;

@@ -74,6 +74,13 @@ int lanes_for(double length) {
 
 } // namespace
 
+/* What too many products leave: kernels search. */
+static bisai_status leave_without_places(bisai_context *context, bsi_sparse *c) {
+  context->backend->memory->release(context, c->places.before);
+  c->places.before = nullptr;
+  return BISAI_OK;
+}
+
 bisai_status bsi_find_places(bisai_context *context, const bsi_sparse *a, const bsi_sparse *b,
                              bsi_sparse *c) {
   placing s = {.rows = c->rows,
@@ -98,11 +105,7 @@ bisai_status bsi_find_places(bisai_context *context, const bsi_sparse *a, const 
                    BSI_FOR_EACH_THREADS, 0, s);
   BSI_TRY(bsi_lengths_add(context, &lengths, c->places.before));
   BSI_TRY(bsi_lengths_fetch(context, "a list of products", INT32_MAX, &report));
-  if (report.overflows) { /* products search */
-    context->backend->memory->release(context, c->places.before);
-    c->places.before = nullptr;
-    return BISAI_OK;
-  }
+  if (report.overflows) return leave_without_places(context, c);
   c->places.count = static_cast<int64_t>(report.total);
   s.places = c->places.of = static_cast<uint8_t *>(context->backend->memory->allocate(
       context, static_cast<size_t>(c->places.count), sizeof *c->places.of));
