@@ -238,9 +238,12 @@ static bisai_status read_coordinates(bsi_reader *reader, const header *h, int64_
 
 static bisai_status check_vector_sizes(const bsi_reader *reader, int64_t rows, int64_t cols,
                                        int64_t n, int64_t most) {
-  if (cols < 1 || (cols > 1 && most == 1))
+  if (cols != 1 && most == 1)
     return bsi_reader_fail(reader, BISAI_UNSUPPORTED,
                            "%" PRId64 " columns; a vector (one column) is needed", cols);
+  if (cols < 1)
+    return bsi_reader_fail(reader, BISAI_UNSUPPORTED, "%" PRId64 " columns; at least one is needed",
+                           cols);
   if (cols > most)
     return bsi_reader_fail(reader, BISAI_UNSUPPORTED,
                            "%" PRId64 " columns; at most %" PRId64 " are possible", cols, most);

@@ -206,7 +206,7 @@ static const right_hand_side sides[] = {
      -1,
      {0},
      BISAI_UNSUPPORTED,
-     "A/A_b.mtx: line 2: 0 columns; a vector (one column) is needed"},
+     "A/A_b.mtx: line 2: 0 columns; at least one is needed"},
     {"another_length",
      ARRAY "3 1\n1\n2\n3\n",
      -1,
