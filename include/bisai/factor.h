@@ -36,7 +36,7 @@ typedef struct bisai_factor_options {
   int level;
   /** default BISAI_SHIFT_NONE */
   bisai_shift shift;
-  /** the relative amount of the shift: > 0, default 0.01 */
+  /** the relative amount of the shift, if there is one: > 0, default 0.01 */
   double shift_amount;
 } bisai_factor_options;
 

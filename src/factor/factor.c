@@ -29,7 +29,7 @@ bisai_status bsi_factor_options_check(bisai_context *context, int level, bisai_s
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "level %d: at least 0 is needed", level);
   if (shift != BISAI_SHIFT_NONE && shift != BISAI_SHIFT_IN_BLOCKS)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown shift %d", (int)shift);
-  if (!(shift_amount > 0.0) || isinf(shift_amount))
+  if (shift != BISAI_SHIFT_NONE && (!(shift_amount > 0.0) || isinf(shift_amount)))
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "shift_amount %g: must be positive and finite",
                     shift_amount);
   return BISAI_OK;

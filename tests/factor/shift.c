@@ -224,7 +224,7 @@ static void bad_shifts_are_refused(void **state) {
   } bad[] = {{2, 0.1, "unknown shift 2"},
              {-1, 0.1, "unknown shift -1"},
              {1, 0.0, "shift_amount 0: must be positive and finite"},
-             {0, -1.0, "shift_amount -1: must be positive and finite"},
+             {1, -1.0, "shift_amount -1: must be positive and finite"},
              {1, INFINITY, "shift_amount inf: must be positive and finite"},
              {1, NAN, NULL}};
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -242,6 +242,24 @@ static void bad_shifts_are_refused(void **state) {
   }
   assert_null(factors);
   assert_null(precond);
+  bisai_bcsr_destroy(&matrix);
+}
+
+static void the_amount_of_no_shift_does_not_matter(void **state) {
+  (void)state;
+  static const double amounts[] = {0.0, -1.0, INFINITY, NAN};
+  bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(2, 2, 2, 1));
+  for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) {
+    bisai_factors *factors = NULL;
+    bisai_precond *precond = NULL;
+    bisai_factor_options options = bisai_factor_options_default();
+    bisai_precond_options whole = bisai_precond_options_default();
+    options.shift_amount = whole.shift_amount = amounts[i];
+    EXPECT_OK(context, bisai_factors_create(context, matrix, &options, &factors));
+    EXPECT_OK(context, bisai_precond_create(context, matrix, &whole, &precond));
+    bisai_precond_destroy(&precond);
+    bisai_factors_destroy(&factors);
+  }
   bisai_bcsr_destroy(&matrix);
 }
 
@@ -332,6 +350,7 @@ int main(void) {
       cmocka_unit_test(repairs_do_not_depend_on_the_threads),
       cmocka_unit_test(overflow_is_still_refused),
       cmocka_unit_test(bad_shifts_are_refused),
+      cmocka_unit_test(the_amount_of_no_shift_does_not_matter),
       cmocka_unit_test(every_preconditioner_reports_its_repairs),
       cmocka_unit_test(block_jacobi_takes_missing_blocks_as_zero),
   };
