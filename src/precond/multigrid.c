@@ -355,8 +355,10 @@ static bisai_symmetry multigrid_symmetry(const bisai_precond *m) {
   const bisai_multigrid_options *o = &h->setup.options;
   const bool isai = o->smoother == BISAI_SMOOTHER_ISAI;
   const bool smoother = !bsi_smoother_is_nested(h) || (h->mirrored && !(isai && o->unweighted));
-  return multigrid_of(m)->still_symmetric && o->pre == o->post && smoother ? BISAI_SYMMETRY_VALUES
-                                                                           : BISAI_SYMMETRY_NONE;
+  const bool inverted = h->count == 1 && h->dense_inverse; /* nothing is smoothed */
+  const bool symmetric = inverted || (o->pre == o->post && smoother);
+  return multigrid_of(m)->still_symmetric && symmetric ? BISAI_SYMMETRY_VALUES
+                                                       : BISAI_SYMMETRY_NONE;
 }
 
 /* The coefficients of a K-cycle depend on v. */
@@ -412,7 +414,7 @@ static void multigrid_describe(bisai_precond *m) {
              bisai_smoother_string(r->smoother));
   if (r->nodes == BISAI_NODES_SCALAR) bsi_append(m, " nodes=scalar");
   if (multigrid_of(m)->hierarchy.levels[0].narrow) bsi_append(m, " precision=fp32");
-  bsi_append(m, ", %d levels of", r->levels);
+  bsi_append(m, ", %d level%s of", r->levels, r->levels == 1 ? "" : "s");
   for (int l = 0; l < r->levels; l++) bsi_append(m, " %d", r->rows[l]);
   bsi_append(m, " rows, complexity %.2f", r->operator_complexity);
   if (!r->coarsest_inverted) bsi_append(m, ", ended by %s", bisai_coarsening_string(r->ended_by));

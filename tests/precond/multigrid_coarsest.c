@@ -114,6 +114,31 @@ static void a_singular_diagonal_block_does_not_hinder_an_inverse(void **state) {
   }
 }
 
+/* Nothing is smoothed, so that neither the smoother nor `pre` and `post` matter. */
+static void an_inverted_symmetric_matrix_is_symmetric(void **state) {
+  (void)state;
+  for (int wind = 0; wind < 2; wind++)
+    for (int s = BISAI_SMOOTHER_AUTO; s <= BISAI_SMOOTHER_ILU; s++)
+      for (int32_t coarsest = 20; coarsest <= 1024; coarsest += 1004) {
+        bisai_bcsr *a =
+            test_bcsr_take(context, test_mesh_lines(24, 24, 4)); /* aggregates scalar rows */
+        bisai_precond_options o = multigrid(coarsest);
+        o.multigrid.smoother = (bisai_smoother)s;
+        o.multigrid.pre = 2;
+        if (wind > 0) {
+          bisai_bcsr_destroy(&a);
+          a = test_bcsr_take(context, test_mesh_diffusion(12, 12, 3, TEST_ZERO_OUTSIDE, 0.2));
+        }
+        bisai_precond *m = test_precond_with(context, a, &o);
+        assert_int_equal(test_report_of(context, m).symmetry,
+                         wind == 0 && coarsest == 1024 ? BISAI_SYMMETRY_VALUES
+                                                       : BISAI_SYMMETRY_NONE);
+        if (coarsest == 1024) assert_non_null(strstr(bisai_precond_describe(m), ", 1 level of "));
+        bisai_precond_destroy(&m);
+        bisai_bcsr_destroy(&a);
+      }
+}
+
 /* Products of a graph without geometry fill up. */
 static void a_matrix_that_saves_an_inverse_may_exceed_the_complexity(void **state) {
   (void)state;
@@ -139,6 +164,7 @@ int main(void) {
       cmocka_unit_test(cost_bounds_inverses_on_the_host),
       cmocka_unit_test(a_matrix_that_cannot_be_coarsened_is_inverted),
       cmocka_unit_test(a_singular_diagonal_block_does_not_hinder_an_inverse),
+      cmocka_unit_test(an_inverted_symmetric_matrix_is_symmetric),
       cmocka_unit_test(a_matrix_that_saves_an_inverse_may_exceed_the_complexity)};
   return cmocka_run_group_tests_name("multigrid_coarsest", tests, setup, teardown);
 }
