@@ -98,7 +98,10 @@ static void update(progress *p, const char *what, int64_t count, int64_t total, 
 void progress_show(progress *p, const char *what) { update(p, what, -1, 0, NAN); }
 
 void progress_bytes(void *p, int64_t read, int64_t total) {
-  update(p, "reading", read, total, NAN);
+  if (total > 0 && read >= total)
+    progress_show(p, "assembling");
+  else
+    update(p, "reading", read, total, NAN);
 }
 
 int progress_residual(void *p, int iteration, double relative_residual) {
