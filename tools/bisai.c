@@ -67,6 +67,7 @@ static bool check_outputs(bisai_context *context, const options *o) {
 
 static int exit_of(const run_result *r) {
   if (r->converged) return EXIT_CONVERGED;
+  if (r->bad_input) return EXIT_BAD_INPUT;
   bool short_of_it = strcmp(r->reason, "max_iterations") == 0 ||
                      strcmp(r->reason, "stagnated") == 0 || strcmp(r->reason, "stopped") == 0;
   return short_of_it ? EXIT_NOT_CONVERGED : EXIT_BROKE_DOWN;
@@ -77,7 +78,7 @@ static bool write_solution(bisai_context *context, const options *o, const probl
                            const run_result *r, const double *x) {
   if (!o->output) return true;
   const char *name = standard_is(o->output) ? "standard output" : o->output;
-  if (exit_of(r) == EXIT_BROKE_DOWN) {
+  if (r->bad_input || exit_of(r) == EXIT_BROKE_DOWN) {
     say("--output: %s: not written, because there is no solution", name);
     return true;
   }
@@ -167,6 +168,9 @@ static int solve_or_compare(command which, bisai_context *context, options *o) {
              null_space_write(context, o, &p) && files_read(context, &p, &o->methods) &&
              run_all(which, context, o, &p, results)) {
     code = which == COMMAND_COMPARE ? EXIT_SUCCESS : exit_of(&results[0]);
+    for (int i = 0; i < count; ++i) {
+      if (results[i].bad_input) code = EXIT_BAD_INPUT;
+    }
   }
   for (int i = 0; results && i < count; ++i) {
     run_result_free(&results[i]);

@@ -12,6 +12,11 @@ static bool names_file(const method *m, const char *field) {
   return false;
 }
 
+static bool is_flexible(const bisai_solver_options *solver) {
+  return solver->method == BISAI_CG ? solver->cg.flexible
+                                    : solver->method == BISAI_GMRES && solver->gmres.flexible;
+}
+
 /* Returns why the method conflicts with the options or its own keys, or NULL. Nothing that the user
  * asks for is ignored silently. */
 static const char *conflict(const options *o, const method *m) {
@@ -41,6 +46,8 @@ static const char *conflict(const options *o, const method *m) {
   if (method_uses(m, BISAI_PRECOND_BJACOBI) && m->options.bjacobi.relax == 0 &&
       m->options.bjacobi.damping != 1.0)
     return "damping needs relax";
+  if (m->options.multigrid.cycle == BISAI_CYCLE_K && !is_flexible(&o->solver))
+    return "cycle=k is not linear: --solver gmres:flexible or cg:flexible";
   if (names_file(m, "cpr.weights") && names_file(m, "cpr.storage"))
     return "weights and storage: only one of them can be given";
   if (m->pattern == MAKER_CUSPARSE &&

@@ -83,6 +83,8 @@ typedef struct reading {
   method m;
   method_section section;
   bool begun[METHOD_SECTIONS];
+  /* the last key named a file */
+  bool after_file;
   /* the keys of each section, as bits in the order of keys_of() */
   unsigned seen[METHOD_SECTIONS];
 } reading;
@@ -141,6 +143,8 @@ static void say_unknown(reading *r, const char *item, int count, const key *keys
              s == SECTION_OWN ? "; keys of %s come before first= and second=" : "; it is one of %s",
              other);
   }
+  if (!*hint && r->after_file)
+    snprintf(hint, sizeof hint, "; the name of a file cannot have a colon");
   if (*taken) {
     say("%s: %s: '%s' is not a key of %s (%s)%s", r->flag, r->text, item, title, taken, hint);
   } else {
@@ -166,6 +170,7 @@ static bool set_key(reading *r, const char *item, const char *value) {
     say_range(r, option);
   } else {
     r->seen[r->section] |= 1U << which;
+    r->after_file = method_path(&r->m, option) != NULL;
     return true;
   }
   return false;

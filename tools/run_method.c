@@ -50,6 +50,23 @@ static void fail(bisai_context *context, bisai_status status, const char *reason
   set_message(r, reason, *message ? message : bisai_status_string(status));
 }
 
+/* Sets the outcome of a set-up that refused an option or the values of a file. The message of the
+ * library names the option: names the key and the file instead. */
+static void refuse(bisai_context *context, run_result *r) {
+  const char *message = bisai_context_error(context);
+  char text[1024];
+  for (int i = 0; i < METHOD_FILES && r->m.files[i].option; ++i) {
+    const method_file *f = &r->m.files[i];
+    const char *place = strstr(message, f->option->name);
+    if (!place || place[strlen(f->option->name)] != ':') continue;
+    snprintf(text, sizeof text, "%.*s%s=%s%s", (int)(place - message), message, f->option->key,
+             f->path, place + strlen(f->option->name));
+    message = text;
+  }
+  r->bad_input = true;
+  set_message(r, "failed", message);
+}
+
 /* ‖v‖₂ = largest·sqrt(sum). The values are divided by the largest, so that no square leaves the
  * range of a double. */
 typedef struct norm {
@@ -189,10 +206,9 @@ static void run_bisai(bisai_context *context, const problem *p, const options *o
   if (status == BISAI_OK && cusparse_is_needed(&r->m))
     status = cusparse_prepare(context, p, &r->m, &setup, &fast);
   if (status == BISAI_OK) status = bisai_precond_create(context, p->matrix, &setup, &precond);
-  if (status != BISAI_OK) {
-    fail(context, status, setup_reason(status), r);
-    goto done;
-  }
+  if (status == BISAI_INVALID_ARGUMENT) refuse(context, r);
+  if (status != BISAI_OK && !r->bad_input) fail(context, status, setup_reason(status), r);
+  if (status != BISAI_OK) goto done;
   r->setup.struct_size = sizeof r->setup;
   bisai_precond_get_report(precond, &r->setup);
   used = precond;

@@ -21,6 +21,8 @@ typedef struct run_result {
   bool solved;
   /* the recomputed residual is at most 2·tolerance */
   bool converged;
+  /* set-up refused what the user gave: a key, or values of a file */
+  bool bad_input;
   /* a reason of the list in bisai(1) */
   const char *reason;
   /* what went wrong, or "" or NULL: use run_message() */

@@ -73,9 +73,52 @@ static void the_vectors_overwrite_no_other_file(void **state) {
                  "bisai: --write-null: nowhere/n.mtx: No such file or directory\n");
 }
 
+/* The message names the key and the file, not the field of C. Refusals of input exit with 2. */
+static void vectors_that_are_no_good_are_refused_by_name(void **state) {
+  (void)state;
+  static const struct {
+    const char *method, *message;
+  } cases[] = {
+      {"mg:null=zero.mtx", "null=zero.mtx: vector 1 (from 0) is zero"},
+      {"cpr:first=mg:null=short.mtx", "pressure matrix: null=short.mtx: vector 0 (from 0) is zero"},
+      {"mg:smoother=jacobi:level=3", "the smoother jacobi does not take the option level"}};
+  enum { ROWS = 81, NODES = 27 };
+  char text[32 * ROWS] = "%%MatrixMarket matrix array real general\n81 2\n";
+  for (int i = 0; i < 2 * ROWS; i++) strcat(text, i < ROWS ? "1\n" : "0\n");
+  program_write("zero.mtx", text);
+  strcpy(text, "%%MatrixMarket matrix array real general\n27 1\n");
+  for (int i = 0; i < NODES; i++) strcat(text, "0\n");
+  program_write("short.mtx", text);
+  program_write("none.mtx", "%%MatrixMarket matrix array real general\n81 0\n");
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    char line[160];
+    snprintf(line, sizeof line, "solve --case elasticity --size 3 --preconditioner %s",
+             cases[k].method);
+    program p = run(line);
+    assert_int_equal(p.status, 2);
+    program_expect_in(line, p.out, cases[k].message);
+    program_free(&p);
+    snprintf(line, sizeof line, "compare --case elasticity --size 3 --methods none,%s",
+             cases[k].method);
+    p = run(line);
+    assert_int_equal(p.status, 2);
+    program_expect_in(line, p.out, "\nnone ");
+    program_expect_in(line, p.out, cases[k].message);
+    program_free(&p);
+  }
+  program_expect("solve --case elasticity --size 3 --preconditioner mg:null=none.mtx", 2,
+                 "bisai: none.mtx: line 2: 0 columns; at least one is needed\n");
+  program p = run("solve --case elasticity --size 3 --preconditioner mg:null=C:modes.mtx");
+  assert_int_equal(p.status, 2);
+  program_expect_in("a colon", p.err, "'modes.mtx' is not a key of mg (");
+  program_expect_in("a colon", p.err, "); the name of a file cannot have a colon\n");
+  program_free(&p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_rigid_body_modes_of_one_element_are_those_written_by_hand),
+      cmocka_unit_test(vectors_that_are_no_good_are_refused_by_name),
       cmocka_unit_test(every_command_writes_the_same_vectors),
       cmocka_unit_test(padding_has_no_part_in_the_vectors),
       cmocka_unit_test(eliminated_nodes_have_no_rows_in_the_vectors),
