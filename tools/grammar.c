@@ -2,6 +2,7 @@
 #include "grammar.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,4 +27,35 @@ void append_key(char *text, size_t size, const bisai_option *option) {
     append(text, size, "=%s", option->placeholder);
   }
   if (!needed) append(text, size, "]");
+}
+
+static void append_values(char *text, size_t size, const bisai_option *option) {
+  if (option->type == BISAI_OPTION_FLAG) return;
+  const bool word = option->type == BISAI_OPTION_WORD;
+  append(text, size, "=");
+  for (int i = 0; option->words && option->words[i] && (word ? i <= (int)option->advised : i < 1);
+       ++i) {
+    append(text, size, "%s%s", i == 0 ? "" : "|", option->words[i]);
+  }
+  if (!word)
+    append(text, size, "%s%s", option->words ? "|" : "",
+           option->placeholder ? option->placeholder : "N");
+}
+
+/* Appends the default and the range of a number. */
+static void append_range(char *text, size_t size, const bisai_option *option) {
+  const bool number = option->type == BISAI_OPTION_INTEGER || option->type == BISAI_OPTION_NUMBER;
+  if (!number) return;
+  append(text, size, option->open ? ", above %.10g" : ", from %.10g", option->minimum);
+  if (option->advised < INT32_MAX)
+    append(text, size, option->open ? " and below %.10g" : " to %.10g", option->advised);
+  if (!option->words) append(text, size, ", default %.10g", option->initial);
+}
+
+void append_key_help(char *text, size_t size, const bisai_option *option) {
+  append(text, size, "%s", option->key);
+  append_values(text, size, option);
+  append(text, size, ": %s", option->help);
+  append_range(text, size, option);
+  if (option->words) append(text, size, ", default %s", option->words[0]);
 }

@@ -14,4 +14,8 @@ void append(char *text, size_t size, const char *format, ...) __attribute__((for
  * option with a word. */
 void append_key(char *text, size_t size, const bisai_option *option);
 
+/* Appends what a key means: "coarsest=auto|N: the most rows that are inverted, from 0 to 2048,
+ * default auto". */
+void append_key_help(char *text, size_t size, const bisai_option *option);
+
 #endif

@@ -379,3 +379,15 @@ void method_grammar(char grammar[METHOD_GRAMMAR]) {
     append(grammar, METHOD_GRAMMAR, " | %s", programs[i]);
   }
 }
+
+void method_key_help(bisai_precond_kind kind, char help[METHOD_GRAMMAR]) {
+  method m = {.program = METHOD_OF_LIBRARY, .options = bisai_precond_options_default()};
+  key keys[MOST_KEYS];
+  m.options.kind = kind;
+  *help = '\0';
+  const int count = keys_of(&m, SECTION_OWN, keys);
+  for (int i = 0; i < count; ++i) {
+    append(help, METHOD_GRAMMAR, i == 0 ? "" : "\n");
+    append_key_help(help, METHOD_GRAMMAR, keys[i].option);
+  }
+}

@@ -86,5 +86,7 @@ const char *method_kind(const method *m); /* "isai" */
 void method_label(const method *m, char label[METHOD_LABEL]);
 /* Writes "none | bjacobi[:max=N]… | …": all methods with the keys that no other method has. */
 void method_grammar(char grammar[METHOD_GRAMMAR]);
+/* Writes a line for each key of a kind: its values, meaning, range and default. */
+void method_key_help(bisai_precond_kind kind, char help[METHOD_GRAMMAR]);
 
 #endif

@@ -245,6 +245,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
 
 #define SOURCES "--case NAME --size N[,N,N]\nFILE|-"
 #define GRAMMAR "<methods>"
+#define MG_KEYS "<keys of mg>"
 #define METHOD_HELP                                                                                \
   "\vMETHOD: " GRAMMAR "\n"                                                                        \
   "bjacobi inverts the diagonal blocks of the matrix. With max=N, 1 to 32, it finds blocks of at " \
@@ -252,7 +253,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   "makes "                                                                                         \
   "R sweeps on the matrix, damped by W (above 0, below 2, default 1). "                            \
   "K is 1 or more. R, and N of sweeps, are 0 to 100000. "                                          \
-  "ilu, isai and sweeps take level=L, the level of fill of ILU(L). They and bjacobi take "         \
+  "ilu, isai and sweeps take level=L, the level of fill of ILU(L). They, bjacobi and mg take "     \
   "shift=S, which repairs singular diagonal blocks: 0.01 is a good S. "                            \
   "cpr is for the coupled flow of several phases: mg corrects the pressure, which is unknown I "   \
   "of a "                                                                                          \
@@ -264,19 +265,24 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   "On a GPU, cusparse-ilu is cuSPARSE's block ILU(0) with its triangular solves. "                 \
   "factors=cusparse, pattern=cusparse of isai and apply=cusparse (the products) take parts of "    \
   "it.\n\n"                                                                                        \
+  "Keys of mg:\n" MG_KEYS "\n\n"                                                                   \
   "Exit status: "
 
 /* Puts the methods and their keys into the help. */
 static char *fill_help(int key, const char *text, void *input) {
   (void)input;
   const char *place = key == ARGP_KEY_HELP_POST_DOC && text ? strstr(text, GRAMMAR) : NULL;
-  char grammar[METHOD_GRAMMAR];
-  if (!place) return (char *)text;
+  const char *keys = place ? strstr(place, MG_KEYS) : NULL;
+  char grammar[METHOD_GRAMMAR], help[METHOD_GRAMMAR];
+  if (!keys) return (char *)text;
   method_grammar(grammar);
-  const size_t size = strlen(text) + strlen(grammar) + 1;
+  method_key_help(BISAI_PRECOND_MULTIGRID, help);
+  const size_t size = strlen(text) + strlen(grammar) + strlen(help) + 1;
   char *filled = malloc(size);
   if (!filled) return (char *)text;
-  snprintf(filled, size, "%.*s%s%s", (int)(place - text), text, grammar, place + strlen(GRAMMAR));
+  const char *between = place + strlen(GRAMMAR);
+  snprintf(filled, size, "%.*s%s%.*s%s%s", (int)(place - text), text, grammar,
+           (int)(keys - between), between, help, keys + strlen(MG_KEYS));
   return filled;
 }
 

@@ -25,6 +25,25 @@ static void help_prints_what_the_option_prints(void **state) {
   expect_same("help convert", "convert --help", "INPUT OUTPUT");
 }
 
+/* The help is made from the library's descriptions. Lines are wrapped between words. */
+static void help_tells_what_the_keys_of_mg_mean(void **state) {
+  (void)state;
+  static const char *const lines[] = {
+      "\nKeys of mg:\ncycle=auto|v|w|k|vw: order of the levels, default auto\n",
+      "\npre=N: smoothings before the coarse correction, from 0 to 100000, default 1\n",
+      "\ndamping=W: damping of the smoothers jacobi and l1, above 0 and below 2, default",
+      "\nlevels=N: the most levels, from 1 to 24, default 24\n",
+      "\nkeep: updates keep the transfers\n",
+      "\nnull=components|FILE: near-null-space vectors, default components\n",
+      "\nk=N: power of the pattern of the smoother isai, from 1, default 1\n",
+      "\nshift=N: repairs singular diagonal blocks"};
+  program p = run("help solve");
+  assert_int_equal(p.status, 0);
+  for (size_t k = 0; k < sizeof lines / sizeof *lines; k++)
+    program_expect_in("help solve", p.out, lines[k]);
+  program_free(&p);
+}
+
 static void expect_refusal(const char *line, const char *message) {
   program p = run(line);
   assert_int_equal(p.status, 2);
@@ -55,6 +74,7 @@ static void color_is_colour(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(help_prints_what_the_option_prints),
+      cmocka_unit_test(help_tells_what_the_keys_of_mg_mean),
       cmocka_unit_test(help_with_an_unknown_command_exits_2),
       cmocka_unit_test(color_is_colour),
   };
