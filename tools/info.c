@@ -130,18 +130,26 @@ static void collect_diagonal(bisai_context *context, const bisai_bcsr *matrix, p
   bisai_precond_destroy(&precond);
 }
 
-/* Makes a method with its defaults and adds what an application moves. */
+/* Makes a method with its defaults, or with a shift if it refuses a singular diagonal block, and
+ * adds what an application moves. */
 static bool collect_report(bisai_context *context, const bisai_bcsr *matrix,
-                           bisai_precond_kind kind, bisai_precond_report *report, info *i) {
+                           bisai_precond_kind kind, bisai_precond_report *report,
+                           info_repairs *repairs, info *i) {
   const char *name = bisai_precond_kind_string(kind);
   bisai_precond_options how = bisai_precond_options_default();
   bisai_precond *precond = NULL;
   how.kind = kind;
-  how.shift = BISAI_SHIFT_IN_BLOCKS;
   *report = (bisai_precond_report){.struct_size = sizeof *report};
-  const bool ok = bisai_precond_create(context, matrix, &how, &precond) == BISAI_OK &&
-                  bisai_precond_get_report(precond, report) == BISAI_OK;
+  bisai_status status = bisai_precond_create(context, matrix, &how, &precond);
+  const bool shifted = status == BISAI_SINGULAR_BLOCK;
+  if (shifted) {
+    how.shift = BISAI_SHIFT_IN_BLOCKS;
+    status = bisai_precond_create(context, matrix, &how, &precond);
+  }
+  const bool ok = status == BISAI_OK && bisai_precond_get_report(precond, report) == BISAI_OK;
   if (ok) {
+    if (shifted)
+      *repairs = (info_repairs){how.shift_amount, report->repairs, report->first_repair_row};
     add_method(i, name, (double)report->apply_bytes);
   } else {
     say("%s: %s%s", name, bisai_context_error(context), message_base(bisai_context_error(context)));
@@ -154,7 +162,7 @@ static void collect_hierarchy(bisai_context *context, const bisai_bcsr *matrix, 
                               info *i) {
   bisai_precond_report report;
   progress_show(shown, "levels of multigrid");
-  if (collect_report(context, matrix, BISAI_PRECOND_MULTIGRID, &report, i))
+  if (collect_report(context, matrix, BISAI_PRECOND_MULTIGRID, &report, &i->mg_repairs, i))
     i->hierarchy = report.multigrid;
 }
 
@@ -163,7 +171,8 @@ static void collect_pressure(bisai_context *context, const bisai_bcsr *matrix, p
   bisai_precond_report report;
   if (i->block_size == 1 || i->missing_diagonals > 0) return;
   progress_show(shown, "pressure");
-  i->pressure_known = collect_report(context, matrix, BISAI_PRECOND_CPR, &report, i);
+  i->pressure_known =
+      collect_report(context, matrix, BISAI_PRECOND_CPR, &report, &i->cpr_repairs, i);
   if (i->pressure_known) i->pressure = report.cpr;
 }
 

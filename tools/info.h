@@ -51,6 +51,14 @@ typedef struct info_empties {
   int32_t rows, first_row, columns, first_column;
 } info_empties;
 
+/* The diagonal blocks that a method repairs. */
+typedef struct info_repairs {
+  /* 0: the method needs no shift */
+  double shift;
+  int64_t count;
+  int32_t first_row;
+} info_repairs;
+
 /* A lower bound on the bytes that an iteration of GMRES(30) moves. */
 typedef struct info_method {
   char label[INFO_LABEL];
@@ -79,6 +87,7 @@ typedef struct info {
   info_diagonal diagonals[INFO_BOUNDS];
   /* no levels if mg could not be made; a message has been printed */
   bisai_multigrid_report hierarchy;
+  info_repairs mg_repairs, cpr_repairs;
   /* false for scalar matrices, and if a diagonal block is missing */
   bool pressure_known;
   bisai_cpr_report pressure;

@@ -73,6 +73,12 @@ static json_t *diagonal(const info *i, int k) {
                 {"largest", integer(d->known, d->largest)}, {"bytes", integer(d->known, d->bytes)});
 }
 
+static json_t *repairs(const info_repairs *r) {
+  if (r->shift == 0) return json_null();
+  return OBJECT({"shift", number(true, r->shift)}, {"repairs", integer(true, r->count)},
+                {"first_repair_row", integer(true, r->first_row)});
+}
+
 /* The numbers are integers in doubles. */
 static json_t *method_bytes(const info *i, int k) {
   const info_method *m = &i->method[k];
@@ -90,8 +96,9 @@ char *info_json(const info *i) {
              {"levels", levels(i)}, {"block_sizes", array(i->sizes, i, size)},
              {"patterns", array(INFO_POWERS, i, pattern)},
              {"diagonal_blocks", i->has_diagonals ? array(INFO_BOUNDS, i, diagonal) : json_null()},
-             {"hierarchy", hierarchy_json(&i->hierarchy)},
+             {"hierarchy", hierarchy_json(&i->hierarchy)}, {"mg_repairs", repairs(&i->mg_repairs)},
              {"cpr", i->pressure_known ? pressure_json(&i->pressure, i->block_size) : json_null()},
+             {"cpr_repairs", repairs(&i->cpr_repairs)},
              {"iteration_bytes", array(i->methods, i, method_bytes)}));
 }
 

@@ -102,15 +102,24 @@ static void print_diagonals(const info *i) {
   }
 }
 
+static void print_repairs(const char *method, const info_repairs *r) {
+  if (r->shift == 0) return;
+  printf("with shift=%g: %" PRId64 " singular diagonal block%s repaired, the first in block row "
+         "%" PRId32 " (from 0); without a shift %s refuses this matrix\n",
+         r->shift, r->count, plural(r->count), r->first_row, method);
+}
+
 static void print_hierarchy(const info *i) {
   if (i->hierarchy.levels == 0) return;
   printf("\nlevels that mg makes\n");
+  print_repairs("mg", &i->mg_repairs);
   hierarchy_print(stdout, "A", &i->hierarchy);
 }
 
 static void print_pressure(const info *i) {
   if (!i->pressure_known) return;
   printf("\npressure that cpr finds\n");
+  print_repairs("cpr", &i->cpr_repairs);
   pressure_print(stdout, &i->pressure, i->block_size);
 }
 

@@ -43,7 +43,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state) {
   (void)state;
   json_t *root = results("info laplace5.mtx");
   expect_keys(root, "version matrix empty_blocks zeros levels block_sizes patterns diagonal_blocks "
-                    "hierarchy cpr iteration_bytes");
+                    "hierarchy mg_repairs cpr cpr_repairs iteration_bytes");
   assert_string_equal(text(root, "version"), BISAI_VERSION);
   expect_keys(json_object_get(root, "matrix"),
               "name rows entries block_size block_size_from padding block_rows blocks "
@@ -145,6 +145,44 @@ static void what_makes_a_matrix_singular_is_told(void **state) {
   json_decref(root);
 }
 
+/* What a method refuses without a shift is not shown as if it were accepted. */
+static void a_hierarchy_that_needs_a_shift_says_so(void **state) {
+  (void)state;
+  enum { ROWS = 1200 };
+  FILE *out = fopen("hole.mtx", "w");
+  assert_non_null(out);
+  fprintf(out, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n", ROWS, ROWS,
+          3 * ROWS - 2);
+  for (int i = 1; i <= ROWS; i++) {
+    fprintf(out, "%d %d %d\n", i, i, i == 8 || i == 9 ? 0 : 2);
+    if (i > 1) fprintf(out, "%d %d -1\n", i, i - 1);
+    if (i < ROWS) fprintf(out, "%d %d -1\n", i, i + 1);
+  }
+  fclose(out);
+  program p = run("info hole.mtx --block-size 1");
+  assert_int_equal(p.status, 0);
+  program_expect_in(
+      "info", p.out,
+      "with shift=0.01: 2 singular diagonal blocks repaired, the first in block row 7 "
+      "(from 0); without a shift mg refuses this matrix\nlevel 0  1200 block rows ");
+  program_free(&p);
+  json_t *root = results("info hole.mtx --block-size 1"),
+         *repairs = json_object_get(root, "mg_repairs");
+  assert_true(json_is_object(json_object_get(root, "hierarchy")));
+  expect_keys(repairs, "shift repairs first_repair_row");
+  assert_int_equal(integer(repairs, "repairs"), 2);
+  assert_int_equal(integer(repairs, "first_repair_row"), 7);
+  assert_true(is_null(root, "cpr_repairs"));
+  json_decref(root);
+  p = run("solve hole.mtx --block-size 1 --preconditioner mg");
+  assert_int_equal(p.status, 3);
+  program_expect_in("solve", p.out, "\nresult   singular_block: block row 7: ");
+  program_free(&p);
+  root = results("info laplace5.mtx");
+  assert_true(is_null(root, "mg_repairs") && is_null(root, "cpr_repairs"));
+  json_decref(root);
+}
+
 /* Diagonals of sizes over 8 are not studied. */
 static void a_size_over_eight_has_a_line_of_its_own(void **state) {
   (void)state;
@@ -200,6 +238,7 @@ int main(void) {
       cmocka_unit_test(json_has_exactly_the_keys_of_the_contract),
       cmocka_unit_test(values_are_those_of_a_matrix_that_is_counted_by_hand),
       cmocka_unit_test(what_makes_a_matrix_singular_is_told),
+      cmocka_unit_test(a_hierarchy_that_needs_a_shift_says_so),
       cmocka_unit_test(a_size_over_eight_has_a_line_of_its_own),
       cmocka_unit_test(a_file_takes_the_json_beside_the_text),
       cmocka_unit_test(places_that_cannot_be_written_are_refused_first),
