@@ -291,13 +291,38 @@ def nowhere():
 
 def radii(least, most):
     """Returns the runs of mg whose ρ(D⁻¹A) lies in a range and that do not invert the matrix."""
+    return [run_of(result, "mg") for result in in_range(least, most)]
+
+
+def in_range(least, most):
     found = []
     for result in load("real-matrices-cpu"):
         hierarchy = run_of(result, "mg")["hierarchy"]
-        radius = hierarchy["levels"][0]["radius"] if hierarchy else None
-        if radius is not None and len(hierarchy["levels"]) > 1 and least <= radius < most:
-            found.append(run_of(result, "mg"))
+        first = hierarchy["levels"][0]["radius"] if hierarchy else None
+        if first is not None and len(hierarchy["levels"]) > 1 and least <= first < most:
+            found.append(result)
     return found
+
+
+def failing(least, most):
+    """Returns what mg does not solve of the systems whose ρ(D⁻¹A) lies in a range: "NAME:SIZE"."""
+    return sorted(
+        f"{result['matrix']['name']}:{result['matrix']['block_size']}"
+        for result in in_range(least, most)
+        if not run_of(result, "mg")["converged"]
+    )
+
+
+def hierarchy_of(name):
+    return run_of(matrices()[name][0], "mg")["hierarchy"]
+
+
+def radius(name, level):
+    return hierarchy_of(name)["levels"][level]["radius"]
+
+
+def complexity(name):
+    return hierarchy_of(name)["operator_complexity"]
 
 
 def few(runs, most):
