@@ -276,7 +276,7 @@ static void find_exponents(const bisai_multigrid_options *o, int64_t n, int *exp
 static bisai_status scale_vectors(const bsi_hierarchy *h, int64_t n, double **copy) {
   const bisai_multigrid_options *o = &h->setup.options;
   const int64_t count = n * o->null_count;
-  int exponents[BISAI_MULTIGRID_VECTORS];
+  int exponents[BISAI_MULTIGRID_VECTORS] = {0};
   find_exponents(o, n, exponents);
   *copy = bsi_allocate(h->context, (size_t)count, sizeof **copy);
   if (!*copy) return BISAI_OUT_OF_MEMORY;
