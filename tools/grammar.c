@@ -57,5 +57,6 @@ void append_key_help(char *text, size_t size, const bisai_option *option) {
   append_values(text, size, option);
   append(text, size, ": %s", option->help);
   append_range(text, size, option);
-  if (option->words) append(text, size, ", default %s", option->words[0]);
+  const int initial = option->type == BISAI_OPTION_WORD ? (int)option->initial : 0;
+  if (option->words) append(text, size, ", default %s", option->words[initial]);
 }

@@ -102,11 +102,11 @@ static void print_diagonals(const info *i) {
   }
 }
 
-static void print_repairs(const char *method, const info_repairs *r) {
+static void print_repairs(const char *name, const info_repairs *r) {
   if (r->shift == 0) return;
   printf("with shift=%g: %" PRId64 " singular diagonal block%s repaired, the first in block row "
          "%" PRId32 " (from 0); without a shift %s refuses this matrix\n",
-         r->shift, r->count, plural(r->count), r->first_row, method);
+         r->shift, r->count, plural(r->count), r->first_row, name);
 }
 
 static void print_hierarchy(const info *i) {

@@ -32,6 +32,7 @@ static void help_tells_what_the_keys_of_mg_mean(void **state) {
       "\nKeys of mg:\ncycle=auto|v|w|k|vw: order of the levels, default auto\n",
       "\npre=N: smoothings before the coarse correction, from 0 to 100000, default 1\n",
       "\ndamping=W: damping of the smoothers jacobi and l1, above 0 and below 2, default",
+      "\nprecision=fp64|fp32: what cycles read of large levels, default fp32\n",
       "\nlevels=N: the most levels, from 1 to 24, default 24\n",
       "\nkeep: updates keep the transfers\n",
       "\nnull=components|FILE: near-null-space vectors, default components\n",

@@ -130,9 +130,9 @@ static void an_inverted_symmetric_matrix_is_symmetric(void **state) {
           a = test_bcsr_take(context, test_mesh_diffusion(12, 12, 3, TEST_ZERO_OUTSIDE, 0.2));
         }
         bisai_precond *m = test_precond_with(context, a, &o);
-        assert_int_equal(test_report_of(context, m).symmetry,
-                         wind == 0 && coarsest == 1024 ? BISAI_SYMMETRY_VALUES
-                                                       : BISAI_SYMMETRY_NONE);
+        assert_int_equal(test_report_of(context, m).symmetry, wind == 0 && coarsest == 1024
+                                                                  ? BISAI_SYMMETRY_VALUES
+                                                                  : BISAI_SYMMETRY_NONE);
         if (coarsest == 1024) assert_non_null(strstr(bisai_precond_describe(m), ", 1 level of "));
         bisai_precond_destroy(&m);
         bisai_bcsr_destroy(&a);
