@@ -23,7 +23,7 @@ static const bsi_level *coarsest_of(const bsi_hierarchy *h) { return &h->levels[
 /* *good ← true if the dense inverse maps A x to x, for a fixed x. */
 static bisai_status test_inverse(const bsi_hierarchy *h, bool *good) {
   const bsi_backend *backend = h->context->backend;
-  const bsi_cycle_ops *ops = backend->multigrid->cycle;
+  const bsi_cycle_ops *ops = bsi_ops_of(h)->cycle;
   const bsi_level *level = coarsest_of(h);
   const int64_t n = bsi_level_rows(level);
   const double *const vectors[] = {level->x, level->residual};
@@ -31,8 +31,8 @@ static bisai_status test_inverse(const bsi_hierarchy *h, bool *good) {
   BSI_TRY(ops->start(h->context, n, level->x));
   BSI_TRY(backend->apply->products->multiply(h->context, level->matrix, 1, 1.0, level->x, 0, 0.0,
                                              NULL, 0, level->y, 0, 0));
-  BSI_TRY(backend->multigrid->dense->multiply(h->context, (int32_t)n, h->dense_inverse, level->y,
-                                              level->residual));
+  BSI_TRY(bsi_ops_of(h)->dense->multiply(h->context, (int32_t)n, h->dense_inverse, level->y,
+                                         level->residual));
   BSI_TRY(backend->vectors->subtract_from(h->context, n, level->x, level->residual));
   BSI_TRY(ops->norms(h->context, 2, n, vectors, norms));
   *good = norms[1] <= SINGULAR_ERROR * norms[0];
@@ -78,8 +78,8 @@ static bisai_status invert(bsi_hierarchy *h, bool *regular) {
   h->nullity = 0;
   *regular = true;
   if (a->block_rows == 0) return BISAI_OK;
-  BSI_TRY(h->context->backend->multigrid->dense->invert(h->context, a, h->dense_work,
-                                                        h->dense_inverse, &smallest, &largest));
+  BSI_TRY(bsi_ops_of(h)->dense->invert(h->context, a, h->dense_work, h->dense_inverse, &smallest,
+                                       &largest));
   /* without couplings, all rows may be rounding errors of the same size */
   if (smallest > SUSPICIOUS * largest && a->blocks > a->block_rows) return BISAI_OK;
   BSI_TRY(bsi_mark_rounding_errors(h, h->count - 1, h->marks, &marked));
@@ -88,11 +88,10 @@ static bisai_status invert(bsi_hierarchy *h, bool *regular) {
 }
 
 bisai_status bsi_coarsest_create(bsi_hierarchy *h) {
-  const bsi_memory_ops *memory = h->context->backend->memory;
   const int64_t n = bsi_level_rows(coarsest_of(h));
   bool regular = true;
-  h->dense_work = memory->allocate(h->context, (size_t)(n * n), sizeof *h->dense_work);
-  h->dense_inverse = memory->allocate(h->context, (size_t)(n * n), sizeof *h->dense_inverse);
+  h->dense_work = bsi_hierarchy_reserve_vector(h, n * n);
+  h->dense_inverse = bsi_hierarchy_reserve_vector(h, n * n);
   h->marks = bsi_allocate(h->context, (size_t)n, sizeof *h->marks);
   if (!h->dense_work || !h->dense_inverse || !h->marks) return BISAI_OUT_OF_MEMORY;
   BSI_TRY(invert(h, &regular));

@@ -16,17 +16,12 @@ enum { POWER_STEPS = 10, FEW_POWER_STEPS = 5 };
 /* The estimate of ρ below which it is not used for nonsymmetric matrices: hierarchy.h. */
 #define LEAST_RADIUS 2.0
 
-static const bsi_multigrid_ops *ops_of(const bsi_hierarchy *h) {
-  return h->context->backend->multigrid;
-}
-
 /* --- the diagonal blocks --- */
 
 bisai_status bsi_diagonal_find(bsi_hierarchy *h, bsi_level *level) {
   const bisai_bcsr *a = level->matrix;
   int32_t missing = -1;
-  level->diagonal = h->context->backend->memory->allocate(h->context, (size_t)a->block_rows,
-                                                          sizeof *level->diagonal);
+  level->diagonal = bsi_hierarchy_reserve(h, a->block_rows, sizeof *level->diagonal);
   if (!level->diagonal) return BISAI_OUT_OF_MEMORY;
   BSI_TRY(h->context->backend->bjacobi->diagonals->find(h->context, a, level->diagonal, &missing));
   if (missing < 0) return BISAI_OK;
@@ -48,10 +43,9 @@ static bisai_status invert(bsi_hierarchy *h, bsi_level *level, void *record,
                            bsi_invert_stats *stats) {
   *stats = BSI_INVERT_STATS_NONE;
   level->deferred = false;
-  return ops_of(h)->inversion->invert(h->context, level->matrix, level->diagonal,
-                                      level == h->levels ? h->setup.shift_amount : BSI_COARSE_SHIFT,
-                                      level->inverse, record, &level->deferred, stats,
-                                      &level->inverse_norm);
+  return bsi_ops_of(h)->inversion->invert(h->context, level->matrix, level->diagonal,
+                                          bsi_shift_of(h, level), level->inverse, record,
+                                          &level->deferred, stats, &level->inverse_norm);
 }
 
 bisai_status bsi_diagonal_create(bsi_hierarchy *h, bsi_level *level, bool *regular) {
@@ -80,8 +74,8 @@ bisai_status bsi_diagonal_complete(bsi_hierarchy *h) {
     bsi_level *level = &h->levels[l];
     bsi_invert_stats stats = BSI_INVERT_STATS_NONE;
     if (!level->deferred) continue;
-    ops_of(h)->inversion->read(bsi_record_of_level(h, h->record_copies, level), &stats,
-                               &level->inverse_norm);
+    bsi_ops_of(h)->inversion->read(bsi_record_of_level(h, h->record_copies, level), &stats,
+                                   &level->inverse_norm);
     level->deferred = false;
     BSI_TRY(judge(h, level, &stats, false));
   }
@@ -93,7 +87,7 @@ bisai_status bsi_diagonal_complete(bsi_hierarchy *h) {
 /* y ← D⁻¹A x, where `a` is the matrix of the level or its copy in fp32 */
 static bisai_status scaled_product(const bsi_hierarchy *h, const bsi_level *level,
                                    const bisai_bcsr *a, const double *x, double *y) {
-  return ops_of(h)->cycle->relax(h->context, a, level->inverse, 0.0, 1.0, NULL, x, NULL, y);
+  return bsi_ops_of(h)->cycle->relax(h->context, a, level->inverse, 0.0, 1.0, NULL, x, NULL, y);
 }
 
 bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, const double *x,

@@ -20,16 +20,6 @@ enum {
   VALUES_PER_THREAD = 1 << 15
 };
 
-static const bsi_multigrid_ops *ops_of(const bsi_hierarchy *h) {
-  return h->context->backend->multigrid;
-}
-
-static void *reserve(bsi_hierarchy *h, int64_t count, size_t size) {
-  return h->context->backend->memory->allocate(h->context, (size_t)count, size);
-}
-
-static double *reserve_vector(bsi_hierarchy *h, int64_t n) { return reserve(h, n, sizeof(double)); }
-
 /* --- work vectors --- */
 
 /* A second iterate, and A times corrections. */
@@ -37,10 +27,10 @@ static bool reserve_more(bsi_hierarchy *h, bsi_level *level, int64_t n) {
   const bisai_multigrid_options *o = &h->setup.options;
   const bool inner = bsi_corrects_twice(o->cycle, (int)(level - h->levels));
   const bool k = inner && o->cycle == BISAI_CYCLE_K;
-  if (inner) level->second = reserve_vector(h, n);
-  if (k) level->image = reserve_vector(h, n);
-  if (k) level->second_image = reserve_vector(h, n);
-  if (k) level->scalars = reserve_vector(h, BSI_K_WORK);
+  if (inner) level->second = bsi_hierarchy_reserve_vector(h, n);
+  if (k) level->image = bsi_hierarchy_reserve_vector(h, n);
+  if (k) level->second_image = bsi_hierarchy_reserve_vector(h, n);
+  if (k) level->scalars = bsi_hierarchy_reserve_vector(h, BSI_K_WORK);
   return (level->second || !inner) &&
          ((level->image && level->second_image && level->scalars) || !k);
 }
@@ -48,11 +38,11 @@ static bool reserve_more(bsi_hierarchy *h, bsi_level *level, int64_t n) {
 static bisai_status reserve_work(bsi_hierarchy *h, bsi_level *level) {
   const int64_t n = bsi_level_rows(level);
   const bool first = level == h->levels;
-  level->x = reserve_vector(h, n);
-  level->y = reserve_vector(h, n);
-  level->residual = reserve_vector(h, n);
-  if (!first) level->b = reserve_vector(h, n);
-  if (!first) level->solution = reserve_vector(h, n);
+  level->x = bsi_hierarchy_reserve_vector(h, n);
+  level->y = bsi_hierarchy_reserve_vector(h, n);
+  level->residual = bsi_hierarchy_reserve_vector(h, n);
+  if (!first) level->b = bsi_hierarchy_reserve_vector(h, n);
+  if (!first) level->solution = bsi_hierarchy_reserve_vector(h, n);
   const bool complete =
       level->x && level->y && level->residual && (first || (level->b && level->solution));
   return complete && reserve_more(h, level, n) ? BISAI_OK : BISAI_OUT_OF_MEMORY;
@@ -61,11 +51,11 @@ static bisai_status reserve_work(bsi_hierarchy *h, bsi_level *level) {
 /* --- levels --- */
 
 static bisai_status aggregate(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c) {
-  const bsi_aggregation_ops *ops = ops_of(h)->aggregation;
+  const bsi_aggregation_ops *ops = bsi_ops_of(h)->aggregation;
   const bsi_strength_rule rule = {.threshold = (float)h->setup.options.strength,
                                   .least_return = h->setup.symmetric ? 0.0f : LEAST_RETURN};
-  c->strength = reserve(h, level->matrix->blocks, sizeof *c->strength);
-  c->aggregate = reserve(h, level->matrix->block_rows, sizeof *c->aggregate);
+  c->strength = bsi_hierarchy_reserve(h, level->matrix->blocks, sizeof *c->strength);
+  c->aggregate = bsi_hierarchy_reserve(h, level->matrix->block_rows, sizeof *c->aggregate);
   if (!c->strength || !c->aggregate) return BISAI_OUT_OF_MEMORY;
   BSI_TRY(ops->weigh(h->context, level->matrix, level->inverse, &rule, c->strength));
   return ops->aggregate(h->context, level->matrix, c->strength, c->aggregate, &c->count);
@@ -133,11 +123,11 @@ static bisai_status add_level(bsi_hierarchy *h, bsi_coarsening *c) {
 /* What every level has. */
 static bisai_status begin_level(bsi_hierarchy *h, bsi_level *level) {
   const bisai_bcsr *a = level->matrix;
-  level->inverse = reserve_vector(h, (int64_t)bsi_block_offset(a, a->block_rows));
+  level->inverse = bsi_hierarchy_reserve_vector(h, (int64_t)bsi_block_offset(a, a->block_rows));
   level->relaxation = level->inverse;
   if (!level->inverse) return BISAI_OUT_OF_MEMORY;
   BSI_TRY(bsi_level_fail(h, level, bsi_diagonal_find(h, level)));
-  if (ops_of(h)->chain->reach) level->reach = ops_of(h)->chain->reach(h->context, a);
+  if (bsi_ops_of(h)->chain->reach) level->reach = bsi_ops_of(h)->chain->reach(h->context, a);
   return reserve_work(h, level);
 }
 
@@ -157,7 +147,7 @@ static bisai_status go_down(bsi_hierarchy *h, bsi_coarsening *c, bool *more) {
 /* --- records --- */
 
 static size_t bytes_of_record(const bsi_hierarchy *h) {
-  return ops_of(h)->inversion->record_bytes + 2 * ops_of(h)->narrow->record_bytes;
+  return bsi_ops_of(h)->inversion->record_bytes + 2 * bsi_ops_of(h)->narrow->record_bytes;
 }
 
 void *bsi_record_of_level(const bsi_hierarchy *h, void *records, const bsi_level *level) {
@@ -166,8 +156,8 @@ void *bsi_record_of_level(const bsi_hierarchy *h, void *records, const bsi_level
 
 void *bsi_record_of_copy(const bsi_hierarchy *h, void *records, const bsi_level *level,
                          bool transfers) {
-  return (char *)bsi_record_of_level(h, records, level) + ops_of(h)->inversion->record_bytes +
-         (transfers ? ops_of(h)->narrow->record_bytes : 0);
+  return (char *)bsi_record_of_level(h, records, level) + bsi_ops_of(h)->inversion->record_bytes +
+         (transfers ? bsi_ops_of(h)->narrow->record_bytes : 0);
 }
 
 int64_t bsi_records_memory(const bsi_hierarchy *h) {
@@ -177,7 +167,7 @@ int64_t bsi_records_memory(const bsi_hierarchy *h) {
 static bisai_status reserve_records(bsi_hierarchy *h) {
   const size_t bytes = bytes_of_record(h);
   if (bytes == 0) return BISAI_OK;
-  h->records = reserve(h, BISAI_MULTIGRID_LEVELS, bytes);
+  h->records = bsi_hierarchy_reserve(h, BISAI_MULTIGRID_LEVELS, bytes);
   h->record_copies = bsi_allocate(h->context, BISAI_MULTIGRID_LEVELS, bytes);
   return h->records && h->record_copies ? BISAI_OK : BISAI_OUT_OF_MEMORY;
 }
@@ -193,7 +183,7 @@ static bisai_status fetch_records(const bsi_hierarchy *h) {
 /* h->split ← the rows of the scalar matrix. */
 static bisai_status reserve_split(bsi_hierarchy *h, const bisai_bcsr *matrix) {
   bsi_sparse s = {0};
-  const bisai_status status = ops_of(h)->sparse->split_rows(h->context, matrix, &s);
+  const bisai_status status = bsi_ops_of(h)->sparse->split_rows(h->context, matrix, &s);
   if (!status) return bsi_matrix_adopt(h, &s, &h->split);
   bsi_sparse_destroy(h->context, &s);
   return status;
@@ -202,13 +192,13 @@ static bisai_status reserve_split(bsi_hierarchy *h, const bisai_bcsr *matrix) {
 static bisai_status split_matrix(bsi_hierarchy *h, const bisai_bcsr *matrix) {
   BSI_TRY(reserve_split(h, matrix));
   bsi_sparse s = bsi_sparse_of(h->split);
-  return ops_of(h)->sparse->split_fill(h->context, matrix, &s);
+  return bsi_ops_of(h)->sparse->split_fill(h->context, matrix, &s);
 }
 
 static bisai_status update_split(bsi_hierarchy *h, const bisai_bcsr *matrix) {
   bsi_sparse s = bsi_sparse_of(h->split);
   int32_t lost = -1;
-  BSI_TRY(ops_of(h)->sparse->split_values(h->context, matrix, &s, &lost));
+  BSI_TRY(bsi_ops_of(h)->sparse->split_values(h->context, matrix, &s, &lost));
   if (lost < 0) return BISAI_OK;
   return bsi_fail(h->context, BISAI_INVALID_STRUCTURE,
                   "scalar row %d has a value that is not zero where the matrix of creation had a "
@@ -293,7 +283,7 @@ static bisai_status upload_vectors(bsi_hierarchy *h, int64_t n, double **vectors
   const size_t bytes = (size_t)(n * o->null_count) * sizeof **vectors;
   double *copy = NULL;
   if (!o->null_vectors) return BISAI_OK;
-  *vectors = reserve_vector(h, n * o->null_count);
+  *vectors = bsi_hierarchy_reserve_vector(h, n * o->null_count);
   if (!*vectors) return BISAI_OUT_OF_MEMORY;
   bisai_status status = vectors_are_extreme(h, n) ? scale_vectors(h, n, &copy) : BISAI_OK;
   if (!status) status = memory->upload(h->context, *vectors, copy ? copy : o->null_vectors, bytes);
@@ -326,7 +316,7 @@ bisai_status bsi_hierarchy_create(bisai_context *context, const bisai_bcsr *matr
   if (!status && may_invert(h, &h->levels[h->count - 1])) status = bsi_coarsest_create(h);
   for (int l = 0; l < h->count && !status; l++)
     status = bsi_narrow_create_transfers(h, &h->levels[l]);
-  if (!status) status = bsi_tail_create(h, ops_of(h)->tail->most_rows);
+  if (!status) status = bsi_tail_create(h, bsi_ops_of(h)->tail->most_rows);
   h->setup.options.null_vectors = NULL; /* the caller's array may go */
   bsi_hierarchy_note_peak(h, 0);
   return status;
@@ -339,7 +329,7 @@ bisai_status bsi_hierarchy_check(const bisai_bcsr *matrix, const bsi_hierarchy *
   if (h->split || matrix == h->levels[0].matrix) return BISAI_OK;
   const bsi_sparse now = bsi_sparse_of(matrix), before = bsi_sparse_of(h->levels[0].matrix);
   bool same = now.blocks == before.blocks;
-  if (same) BSI_TRY(ops_of(h)->sparse->same_structure(h->context, &now, &before, &same));
+  if (same) BSI_TRY(bsi_ops_of(h)->sparse->same_structure(h->context, &now, &before, &same));
   if (same) return BISAI_OK;
   return bsi_fail(h->context, BISAI_INVALID_ARGUMENT,
                   "the pattern changed: its blocks are not those of creation");

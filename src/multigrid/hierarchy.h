@@ -131,6 +131,27 @@ typedef struct bsi_hierarchy {
   int64_t peak_bytes;
 } bsi_hierarchy;
 
+/* Returns the backend's operations for multigrid. */
+static inline const bsi_multigrid_ops *bsi_ops_of(const bsi_hierarchy *h) {
+  return h->context->backend->multigrid;
+}
+
+/* Allocates `count` objects of `size` bytes in backend memory. Returns NULL without memory. */
+static inline void *bsi_hierarchy_reserve(const bsi_hierarchy *h, int64_t count, size_t size) {
+  return h->context->backend->memory->allocate(h->context, (size_t)count, size);
+}
+
+/* Allocates n doubles in backend memory. Returns NULL without memory. */
+static inline double *bsi_hierarchy_reserve_vector(const bsi_hierarchy *h, int64_t n) {
+  return bsi_hierarchy_reserve(h, n, sizeof(double));
+}
+
+/* Returns the shift of the diagonal blocks of a level that are singular
+ * (bsi_inversion_ops::invert). */
+static inline double bsi_shift_of(const bsi_hierarchy *h, const bsi_level *level) {
+  return level == h->levels ? h->setup.shift_amount : BSI_COARSE_SHIFT;
+}
+
 /* Makes the levels of a matrix, which must live as long as the hierarchy. After a failure
  * bsi_hierarchy_destroy() releases what was made. */
 bisai_status bsi_hierarchy_create(bisai_context *context, const bisai_bcsr *matrix,

@@ -46,7 +46,7 @@ bisai_status bsi_narrow_create_transfers(bsi_hierarchy *h, bsi_level *level) {
 
 bisai_status bsi_narrow_update(const bsi_hierarchy *h, bsi_level *level, bool matrix,
                                bool transfers, bool later) {
-  const bsi_narrow_ops *ops = h->context->backend->multigrid->narrow;
+  const bsi_narrow_ops *ops = bsi_ops_of(h)->narrow;
   const bsi_sparse a = bsi_sparse_of(level->matrix);
   void *record = later && h->records ? bsi_record_of_copy(h, h->records, level, transfers) : NULL;
   bsi_narrowing arrays[3];
@@ -67,7 +67,7 @@ bisai_status bsi_narrow_update(const bsi_hierarchy *h, bsi_level *level, bool ma
 }
 
 void bsi_narrow_complete(bsi_hierarchy *h) {
-  const bsi_narrow_ops *ops = h->context->backend->multigrid->narrow;
+  const bsi_narrow_ops *ops = bsi_ops_of(h)->narrow;
   for (int l = 0; l < h->count; l++) {
     bsi_level *level = &h->levels[l];
     if (level->matrix_copied)

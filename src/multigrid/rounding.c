@@ -21,7 +21,7 @@
 bisai_status bsi_mark_rounding_errors(const bsi_hierarchy *h, int l, double *marks,
                                       int64_t *marked) {
   const bsi_backend *backend = h->context->backend;
-  const bsi_cycle_ops *ops = backend->multigrid->cycle;
+  const bsi_cycle_ops *ops = bsi_ops_of(h)->cycle;
   const bsi_level *coarse = &h->levels[l];
   const int64_t n = bsi_level_rows(coarse);
   double norm = 0.0;
@@ -68,7 +68,7 @@ static bisai_status reserve_marks(const bsi_hierarchy *h, bsi_level *level) {
 }
 
 bisai_status bsi_drop_rounding_errors(bsi_hierarchy *h, bsi_level *level, bool creating) {
-  const bsi_cycle_ops *ops = h->context->backend->multigrid->cycle;
+  const bsi_cycle_ops *ops = bsi_ops_of(h)->cycle;
   const int64_t values = (int64_t)bsi_block_offset(level->matrix, level->matrix->block_rows);
   const double *const inverses[] = {level->inverse};
   level->marked = 0;

@@ -12,34 +12,31 @@
 
 /* level->relaxation ← the inverses of the diagonal blocks of l1. */
 static bisai_status update_l1(bsi_hierarchy *h, bsi_level *level) {
-  const bsi_backend *backend = h->context->backend;
   bsi_invert_stats stats = BSI_INVERT_STATS_NONE;
-  BSI_TRY(backend->multigrid->l1->diagonal(h->context, level->matrix, level->l1_blocks,
-                                           level->l1_position));
+  BSI_TRY(
+      bsi_ops_of(h)->l1->diagonal(h->context, level->matrix, level->l1_blocks, level->l1_position));
   bisai_bcsr view = *level->matrix;
   view.blocks = view.block_rows;
   view.row_ptr = level->l1_position; /* one block in each row */
   view.values = level->l1_blocks;
-  BSI_TRY(backend->multigrid->inversion->invert(h->context, &view, level->l1_position,
-                                                level == h->levels ? h->setup.shift_amount
-                                                                   : BSI_COARSE_SHIFT,
-                                                level->relaxation, NULL, NULL, &stats, NULL));
+  BSI_TRY(bsi_ops_of(h)->inversion->invert(h->context, &view, level->l1_position,
+                                           bsi_shift_of(h, level), level->relaxation, NULL, NULL,
+                                           &stats, NULL));
   BSI_TRY(bsi_level_judge(h, level, "l1 smoother: ", &stats));
   return bsi_drop_marked(h, level, level->relaxation);
 }
 
 static bisai_status create_l1(bsi_hierarchy *h, bsi_level *level) {
-  const bsi_memory_ops *memory = h->context->backend->memory;
   const bisai_bcsr *a = level->matrix;
-  const size_t values = bsi_block_offset(a, a->block_rows);
-  level->l1_blocks = memory->allocate(h->context, values, sizeof *level->l1_blocks);
+  const int64_t values = (int64_t)bsi_block_offset(a, a->block_rows);
+  level->l1_blocks = bsi_hierarchy_reserve_vector(h, values);
   level->l1_position =
-      memory->allocate(h->context, (size_t)a->block_rows + 1, sizeof *level->l1_position);
-  double *inverse = memory->allocate(h->context, values, sizeof *inverse);
+      bsi_hierarchy_reserve(h, (int64_t)a->block_rows + 1, sizeof *level->l1_position);
+  double *inverse = bsi_hierarchy_reserve_vector(h, values);
   if (inverse) level->relaxation = inverse;
   if (!level->l1_blocks || !level->l1_position || !inverse) return BISAI_OUT_OF_MEMORY;
-  BSI_TRY(memory->upload(h->context, level->l1_position + a->block_rows, &a->block_rows,
-                         sizeof a->block_rows));
+  BSI_TRY(h->context->backend->memory->upload(h->context, level->l1_position + a->block_rows,
+                                              &a->block_rows, sizeof a->block_rows));
   return update_l1(h, level);
 }
 

@@ -57,13 +57,13 @@ bisai_status bsi_steps_end(bsi_hierarchy *h) {
   const int32_t count = c->count;
   c->count = 0;
   if (count == 0) return BISAI_OK;
-  return h->context->backend->multigrid->chain->run(h->context, c->reach, count, c->steps);
+  return bsi_ops_of(h)->chain->run(h->context, c->reach, count, c->steps);
 }
 
 /* Does a step that is not recorded, or lets it wait. */
 static bisai_status do_or_wait(bsi_hierarchy *h, const bsi_level *level, const bsi_step *step) {
   bsi_chain *c = &h->chain;
-  if (!h->context->backend->multigrid->chain->run) return bsi_step_run(h->context, step);
+  if (!bsi_ops_of(h)->chain->run) return bsi_step_run(h->context, step);
   if (c->count > 0 && !joins(c, step)) BSI_TRY(bsi_steps_end(h));
   if (!begins_chain(step)) return bsi_step_run(h->context, step);
   c->reach = level->reach;
@@ -105,13 +105,12 @@ static int first_level(const bsi_hierarchy *h, int64_t most_rows) {
 }
 
 bisai_status bsi_tail_create(bsi_hierarchy *h, int64_t most_rows) {
-  const bsi_memory_ops *memory = h->context->backend->memory;
   bsi_tail *tail = &h->tail;
   tail->level = first_level(h, most_rows);
   if (tail->level == 0) return BISAI_OK;
   BSI_TRY(record(h));
   tail->steps = bsi_allocate(h->context, (size_t)tail->count, sizeof *tail->steps);
-  tail->there = memory->allocate(h->context, (size_t)tail->count, sizeof *tail->there);
+  tail->there = bsi_hierarchy_reserve(h, tail->count, sizeof *tail->there);
   if (!tail->steps || !tail->there) return BISAI_OUT_OF_MEMORY;
   tail->capacity = tail->count;
   return bsi_tail_update(h);
@@ -128,9 +127,9 @@ bisai_status bsi_tail_update(bsi_hierarchy *h) {
 bisai_status bsi_tail_run(bsi_hierarchy *h) {
   const bsi_tail *tail = &h->tail;
   const bisai_bcsr *a = h->levels[tail->level].matrix;
-  return h->context->backend->multigrid->tail->run(
-      h->context, bsi_level_rows(&h->levels[tail->level]), (int64_t)bsi_block_offset(a, a->blocks),
-      tail->count, tail->there);
+  return bsi_ops_of(h)->tail->run(h->context, bsi_level_rows(&h->levels[tail->level]),
+                                  (int64_t)bsi_block_offset(a, a->blocks), tail->count,
+                                  tail->there);
 }
 
 void bsi_tail_destroy(bisai_context *context, bsi_tail *tail) {

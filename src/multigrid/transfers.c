@@ -11,26 +11,16 @@ enum { LARGEST_PRODUCT = 4 };
 /* A near-null-space vector that depends on earlier ones up to this is dropped in an aggregate. */
 #define RANK_TOLERANCE 1e-10
 
-static const bsi_multigrid_ops *ops_of(const bsi_hierarchy *h) {
-  return h->context->backend->multigrid;
-}
-
-static void *reserve(bsi_hierarchy *h, int64_t count, size_t size) {
-  return h->context->backend->memory->allocate(h->context, (size_t)count, size);
-}
-
-static double *reserve_vector(bsi_hierarchy *h, int64_t n) { return reserve(h, n, sizeof(double)); }
-
 /* --- P and R --- */
 
 /* Reserves the arrays of mᵀ, and finds the places of its blocks in m. */
 static bisai_status transpose(bsi_hierarchy *h, const bsi_sparse *m, bsi_sparse *transposed,
                               int32_t **position) {
-  transposed->row_ptr = reserve(h, (int64_t)m->cols + 1, sizeof *transposed->row_ptr);
-  transposed->col_idx = reserve(h, m->blocks, sizeof *transposed->col_idx);
-  *position = reserve(h, m->blocks, sizeof **position);
+  transposed->row_ptr = bsi_hierarchy_reserve(h, (int64_t)m->cols + 1, sizeof *transposed->row_ptr);
+  transposed->col_idx = bsi_hierarchy_reserve(h, m->blocks, sizeof *transposed->col_idx);
+  *position = bsi_hierarchy_reserve(h, m->blocks, sizeof **position);
   if (!transposed->row_ptr || !transposed->col_idx || !*position) return BISAI_OUT_OF_MEMORY;
-  return ops_of(h)->transfer->transpose(h->context, m, transposed, *position);
+  return bsi_ops_of(h)->transfer->transpose(h->context, m, transposed, *position);
 }
 
 /* R is Pᵀ. */
@@ -50,7 +40,7 @@ static bisai_status make_tentative(bsi_hierarchy *h, bsi_level *level, const int
                                   .cols = count,
                                   .height = level->matrix->block_size,
                                   .width = width};
-  BSI_TRY(ops_of(h)->transfer->list(h->context, aggregate, &level->tentative));
+  BSI_TRY(bsi_ops_of(h)->transfer->list(h->context, aggregate, &level->tentative));
   BSI_TRY(transpose(h, &level->tentative, &level->members, &level->member_position));
   return is_balanced(h, level) ? bsi_sparse_reserve_values(h->context, &level->members) : BISAI_OK;
 }
@@ -59,18 +49,20 @@ static bisai_status make_tentative(bsi_hierarchy *h, bsi_level *level, const int
 static bisai_status make_aims(bsi_hierarchy *h, bsi_level *level, const int32_t *aggregate,
                               int32_t count) {
   const int bs = level->matrix->block_size;
-  level->target = reserve(h, level->matrix->blocks, sizeof *level->target);
-  level->identity = (bsi_sparse){.rows = count + 1,
-                                 .cols = count,
-                                 .height = bs,
-                                 .width = bs,
-                                 .blocks = count,
-                                 .row_ptr = reserve(h, (int64_t)count + 2, sizeof(int32_t)),
-                                 .col_idx = reserve(h, count, sizeof(int32_t))};
+  level->target = bsi_hierarchy_reserve(h, level->matrix->blocks, sizeof *level->target);
+  level->identity =
+      (bsi_sparse){.rows = count + 1,
+                   .cols = count,
+                   .height = bs,
+                   .width = bs,
+                   .blocks = count,
+                   .row_ptr = bsi_hierarchy_reserve(h, (int64_t)count + 2, sizeof(int32_t)),
+                   .col_idx = bsi_hierarchy_reserve(h, count, sizeof(int32_t))};
   if (!level->target || !level->identity.row_ptr || !level->identity.col_idx)
     return BISAI_OUT_OF_MEMORY;
-  return ops_of(h)->aim->aim(h->context, level->matrix, level->inverse, h->setup.options.strength,
-                             aggregate, count, level->target, &level->identity);
+  return bsi_ops_of(h)->aim->aim(h->context, level->matrix, level->inverse,
+                                 h->setup.options.strength, aggregate, count, level->target,
+                                 &level->identity);
 }
 
 /* *coarse ← the near-null-space vectors of the next level. */
@@ -79,12 +71,12 @@ static bisai_status orthonormalise(bsi_hierarchy *h, bsi_level *level, const dou
   bsi_sparse *t = &level->tentative;
   BSI_TRY(bsi_sparse_reserve_values(h->context, t));
   if (!level->members.values) BSI_TRY(bsi_sparse_reserve_values(h->context, &level->members));
-  *coarse = reserve_vector(h, (int64_t)t->cols * t->width * t->width);
+  *coarse = bsi_hierarchy_reserve_vector(h, (int64_t)t->cols * t->width * t->width);
   if (!*coarse) return BISAI_OUT_OF_MEMORY;
-  BSI_TRY(ops_of(h)->transfer->orthonormalise(h->context, &level->members, vectors, RANK_TOLERANCE,
-                                              t, *coarse));
-  return ops_of(h)->transfer->transpose_values(h->context, t, level->member_position,
-                                               &level->members);
+  BSI_TRY(bsi_ops_of(h)->transfer->orthonormalise(h->context, &level->members, vectors,
+                                                  RANK_TOLERANCE, t, *coarse));
+  return bsi_ops_of(h)->transfer->transpose_values(h->context, t, level->member_position,
+                                                   &level->members);
 }
 
 /* The factors of A T. */
@@ -105,8 +97,8 @@ static prolonged prolonged_of(const bsi_level *level) {
 
 static bisai_status make_prolongation(bsi_hierarchy *h, bsi_level *level) {
   const prolonged at = prolonged_of(level);
-  BSI_TRY(ops_of(h)->sparse->multiply_structure(h->context, &at.left, at.right, INT64_MAX,
-                                                &level->prolongation));
+  BSI_TRY(bsi_ops_of(h)->sparse->multiply_structure(h->context, &at.left, at.right, INT64_MAX,
+                                                    &level->prolongation));
   return bsi_sparse_reserve_values(h->context, &level->prolongation);
 }
 
@@ -115,8 +107,8 @@ static bisai_status update_prolongation(bsi_hierarchy *h, bsi_level *level) {
   if (!level->prolongation.row_ptr) return BISAI_OK;
   const bsi_smoothing smoothing = {&level->tentative, level->inverse,
                                    bsi_transfer_damping(h, level), false};
-  return ops_of(h)->sparse->multiply_smoothed(h->context, &at.left, at.right, &smoothing,
-                                              &level->prolongation);
+  return bsi_ops_of(h)->sparse->multiply_smoothed(h->context, &at.left, at.right, &smoothing,
+                                                  &level->prolongation);
 }
 
 static bisai_status make_restriction(bsi_hierarchy *h, bsi_level *level) {
@@ -124,8 +116,8 @@ static bisai_status make_restriction(bsi_hierarchy *h, bsi_level *level) {
   if (is_transposed(h))
     BSI_TRY(transpose(h, &level->prolongation, &level->restriction, &level->position));
   else
-    BSI_TRY(ops_of(h)->sparse->multiply_structure(h->context, &level->members, &a, INT64_MAX,
-                                                  &level->restriction));
+    BSI_TRY(bsi_ops_of(h)->sparse->multiply_structure(h->context, &level->members, &a, INT64_MAX,
+                                                      &level->restriction));
   return bsi_sparse_reserve_values(h->context, &level->restriction);
 }
 
@@ -137,12 +129,12 @@ static bisai_status balance(bsi_hierarchy *h, bsi_level *level) {
                                .tentative = level->tentative.values,
                                .position = level->member_position};
   level->members.multiples = !level->tentative.values;
-  return ops_of(h)->balance->balance(h->context, &weights, &level->members);
+  return bsi_ops_of(h)->balance->balance(h->context, &weights, &level->members);
 }
 
 static bisai_status update_restriction(bsi_hierarchy *h, bsi_level *level) {
   const bsi_sparse a = bsi_sparse_of(level->matrix);
-  const bsi_multigrid_ops *ops = ops_of(h);
+  const bsi_multigrid_ops *ops = bsi_ops_of(h);
   if (is_balanced(h, level)) BSI_TRY(balance(h, level));
   if (!level->restriction.row_ptr) return BISAI_OK;
   if (is_transposed(h))
@@ -161,14 +153,14 @@ static bisai_status update_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bis
   const bsi_sparse a = bsi_sparse_of(level->matrix);
   bsi_sparse view = level->coarse;
   view.values = coarse->values;
-  const bsi_sparse_ops *ops = ops_of(h)->sparse;
+  const bsi_sparse_ops *ops = bsi_ops_of(h)->sparse;
   BSI_TRY(ops->multiply_values(h->context, &a, bsi_prolongation_of(level), &level->product));
   BSI_TRY(ops->multiply_values(h->context, bsi_restriction_of(level), &level->product, &view));
   /* zeros on the diagonal have no inverse. The pseudo-inverse of the coarsest matrix takes them */
   const int64_t rows = (int64_t)coarse->block_rows * coarse->block_size;
   const int l = (int)(level - h->levels) + 1;
   if (!level->tentative.values && bsi_inverts(h, l, rows)) return BISAI_OK;
-  return ops_of(h)->transfer->complete(h->context, coarse);
+  return bsi_ops_of(h)->transfer->complete(h->context, coarse);
 }
 
 static double values_of(const bisai_bcsr *a) { return (double)bsi_block_offset(a, a->blocks); }
@@ -213,8 +205,8 @@ static bisai_status try_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_
   const double width = level->product.width, left = values_left(h, level) / (width * width);
   const int64_t most = (int64_t)fmin(fmax(left, 0.0), INT32_MAX);
   bsi_sparse c = {0};
-  bisai_status status = ops_of(h)->sparse->multiply_structure(h->context, bsi_restriction_of(level),
-                                                              &level->product, most, &c);
+  bisai_status status = bsi_ops_of(h)->sparse->multiply_structure(
+      h->context, bsi_restriction_of(level), &level->product, most, &c);
   if (status || !c.row_ptr) {
     bsi_sparse_destroy(h->context, &c);
     return status;
@@ -228,9 +220,9 @@ static bisai_status try_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_
  * restriction. */
 static bisai_status make_product(bsi_hierarchy *h, bsi_level *level) {
   const bsi_sparse a = bsi_sparse_of(level->matrix);
-  BSI_TRY(ops_of(h)->sparse->multiply_structure(h->context, &a, bsi_prolongation_of(level),
-                                                LARGEST_PRODUCT * (int64_t)a.blocks,
-                                                &level->product));
+  BSI_TRY(bsi_ops_of(h)->sparse->multiply_structure(h->context, &a, bsi_prolongation_of(level),
+                                                    LARGEST_PRODUCT * (int64_t)a.blocks,
+                                                    &level->product));
   if (!level->product.row_ptr) return BISAI_OK;
   BSI_TRY(bsi_sparse_reserve_values(h->context, &level->product));
   return level->prolongation.row_ptr ? make_restriction(h, level) : BISAI_OK;
