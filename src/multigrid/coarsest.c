@@ -18,13 +18,11 @@
 /* The rounding errors of sums of N terms grow like √N. */
 #define ERRORS_OF_SUMS 4.0
 
-static const bsi_level *coarsest_of(const bsi_hierarchy *h) { return &h->levels[h->count - 1]; }
-
 /* *good ← true if the dense inverse maps A x to x, for a fixed x. */
 static bisai_status test_inverse(const bsi_hierarchy *h, bool *good) {
   const bsi_backend *backend = h->context->backend;
   const bsi_cycle_ops *ops = bsi_ops_of(h)->cycle;
-  const bsi_level *level = coarsest_of(h);
+  const bsi_level *level = bsi_coarsest_of(h);
   const int64_t n = bsi_level_rows(level);
   const double *const vectors[] = {level->x, level->residual};
   double norms[2] = {0.0, 0.0};
@@ -42,7 +40,7 @@ static bisai_status test_inverse(const bsi_hierarchy *h, bool *good) {
 /* dense ← the coarsest matrix in host memory. `room` has n² + n + 1 doubles more. */
 static bisai_status fetch(const bsi_hierarchy *h, double *dense, double *room) {
   const bsi_memory_ops *memory = h->context->backend->memory;
-  const bisai_bcsr *a = coarsest_of(h)->matrix;
+  const bisai_bcsr *a = bsi_coarsest_of(h)->matrix;
   const size_t values = bsi_block_offset(a, a->blocks), rows = (size_t)a->block_rows + 1;
   bisai_bcsr here = *a;
   int32_t *row_ptr = (int32_t *)(room + values), *col_idx = row_ptr + rows;
@@ -52,13 +50,13 @@ static bisai_status fetch(const bsi_hierarchy *h, double *dense, double *room) {
   here.values = room;
   here.row_ptr = row_ptr;
   here.col_idx = col_idx;
-  bsi_dense_fill(&here, bsi_level_rows(coarsest_of(h)), dense);
+  bsi_dense_fill(&here, bsi_level_rows(bsi_coarsest_of(h)), dense);
   return BISAI_OK;
 }
 
 /* On the host, whatever the backend. */
 static bisai_status take_pseudo_inverse(bsi_hierarchy *h) {
-  const int64_t n = bsi_level_rows(coarsest_of(h));
+  const int64_t n = bsi_level_rows(bsi_coarsest_of(h));
   double *inverse = NULL;
   BSI_TRY(fetch(h, h->pseudo_room, h->pseudo_room + n * n));
   for (int64_t j = 0; j < n; j++)
@@ -72,7 +70,7 @@ static bisai_status take_pseudo_inverse(bsi_hierarchy *h) {
 
 /* *regular ← false if the pseudo-inverse has to take the place of what this computes. */
 static bisai_status invert(bsi_hierarchy *h, bool *regular) {
-  const bisai_bcsr *a = coarsest_of(h)->matrix;
+  const bisai_bcsr *a = bsi_coarsest_of(h)->matrix;
   double smallest = 0.0, largest = 0.0;
   int64_t marked = 0;
   h->nullity = 0;
@@ -88,7 +86,7 @@ static bisai_status invert(bsi_hierarchy *h, bool *regular) {
 }
 
 bisai_status bsi_coarsest_create(bsi_hierarchy *h) {
-  const int64_t n = bsi_level_rows(coarsest_of(h));
+  const int64_t n = bsi_level_rows(bsi_coarsest_of(h));
   bool regular = true;
   h->dense_work = bsi_hierarchy_reserve_vector(h, n * n);
   h->dense_inverse = bsi_hierarchy_reserve_vector(h, n * n);
@@ -105,5 +103,5 @@ bisai_status bsi_coarsest_update(bsi_hierarchy *h) {
   BSI_TRY(invert(h, &regular));
   if (regular) return BISAI_OK;
   if (h->pseudo_room) return take_pseudo_inverse(h);
-  return bsi_level_refuse(h, coarsest_of(h));
+  return bsi_level_refuse(h, bsi_coarsest_of(h));
 }

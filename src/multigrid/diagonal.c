@@ -51,7 +51,7 @@ static bisai_status invert(bsi_hierarchy *h, bsi_level *level, void *record,
 bisai_status bsi_diagonal_create(bsi_hierarchy *h, bsi_level *level, bool *regular) {
   bsi_invert_stats stats;
   BSI_TRY(invert(h, level, NULL, &stats));
-  *regular = stats.singular_row < 0 || !bsi_may_invert(h, bsi_level_rows(level));
+  *regular = stats.singular_row < 0 || !bsi_may_invert(h, level);
   return *regular ? judge(h, level, &stats, true) : BISAI_OK;
 }
 

@@ -3,12 +3,8 @@
 #include "core/matrix_ops.h"
 #include "multigrid/hierarchy.h"
 
-static int number_of(const bsi_hierarchy *h, const bsi_level *level) {
-  return (int)(level - h->levels);
-}
-
 bisai_status bsi_level_fail(const bsi_hierarchy *h, const bsi_level *level, bisai_status status) {
-  const int number = number_of(h, level);
+  const int number = bsi_level_number(h, level);
   if (number > 0) return bsi_fail_at(h->context, status, "multigrid, level %d", number);
   return h->split ? bsi_fail_at(h->context, status, "multigrid of scalar rows") : status;
 }
@@ -21,8 +17,8 @@ static bisai_status check_finite(const bsi_hierarchy *h, const bsi_level *level)
       h->context, a->type, (int64_t)bsi_block_offset(a, a->blocks), a->values, &index));
   if (index < 0) return BISAI_OK;
   return bsi_fail(h->context, BISAI_NOT_FINITE,
-                  "multigrid, level %d: the matrix of %d block rows overflows", number_of(h, level),
-                  a->block_rows);
+                  "multigrid, level %d: the matrix of %d block rows overflows",
+                  bsi_level_number(h, level), a->block_rows);
 }
 
 /* Blocks of coarse levels are shifted until they are regular, unless they are not finite. */
@@ -42,5 +38,5 @@ bisai_status bsi_level_refuse(const bsi_hierarchy *h, const bsi_level *level) {
   return bsi_fail(h->context, BISAI_SINGULAR_BLOCK,
                   "multigrid, level %d: the new values make the matrix of %d block rows singular: "
                   "a new preconditioner takes them",
-                  number_of(h, level), level->matrix->block_rows);
+                  bsi_level_number(h, level), level->matrix->block_rows);
 }

@@ -152,6 +152,20 @@ static inline double bsi_shift_of(const bsi_hierarchy *h, const bsi_level *level
   return level == h->levels ? h->setup.shift_amount : BSI_COARSE_SHIFT;
 }
 
+/* Returns l of levels[l]. */
+static inline int bsi_level_number(const bsi_hierarchy *h, const bsi_level *level) {
+  return (int)(level - h->levels);
+}
+
+/* Returns the scalar rows of the matrix of a level. */
+static inline int64_t bsi_level_rows(const bsi_level *level) {
+  return (int64_t)level->matrix->block_rows * level->matrix->block_size;
+}
+
+static inline const bsi_level *bsi_coarsest_of(const bsi_hierarchy *h) {
+  return &h->levels[h->count - 1];
+}
+
 /* Makes the levels of a matrix, which must live as long as the hierarchy. After a failure
  * bsi_hierarchy_destroy() releases what was made. */
 bisai_status bsi_hierarchy_create(bisai_context *context, const bisai_bcsr *matrix,
@@ -162,11 +176,6 @@ bisai_status bsi_hierarchy_check(const bisai_bcsr *matrix, const bsi_hierarchy *
 bisai_status bsi_hierarchy_update(const bisai_bcsr *matrix, bsi_hierarchy *h);
 /* Accepts a struct of zeros. */
 void bsi_hierarchy_destroy(bisai_context *context, bsi_hierarchy *h);
-
-/* Returns the bytes of everything that a hierarchy owns. */
-int64_t bsi_hierarchy_memory(const bsi_hierarchy *h);
-/* Returns the bytes that a cycle reads and writes at least. */
-int64_t bsi_hierarchy_cycle_bytes(const bsi_hierarchy *h);
 
 /* x ← one cycle for A x = b, from zero. */
 bisai_status bsi_hierarchy_cycle(bsi_hierarchy *h, const double *b, double *x);
@@ -184,8 +193,26 @@ void *bsi_record_of_copy(const bsi_hierarchy *h, void *records, const bsi_level 
                          bool transfers);
 int64_t bsi_records_memory(const bsi_hierarchy *h);
 
+/* --- memory.c --- */
+
+/* Reserves the work vectors of a level, whose matrix is known. After a failure bsi_level_destroy()
+ * releases those that were reserved. */
+bisai_status bsi_level_reserve_work(bsi_hierarchy *h, bsi_level *level);
+/* Releases everything that a level owns. Accepts a struct of zeros. */
+void bsi_level_destroy(bisai_context *context, bsi_level *level);
+/* Returns the bytes of everything that a hierarchy owns. */
+int64_t bsi_hierarchy_memory(const bsi_hierarchy *h);
 /* Notes the bytes of the hierarchy with temporary memory, if there were never more. */
 void bsi_hierarchy_note_peak(bsi_hierarchy *h, int64_t temporary);
+/* Returns the bytes that a cycle reads and writes at least. */
+int64_t bsi_hierarchy_cycle_bytes(const bsi_hierarchy *h);
+
+/* --- null_vectors.c --- */
+
+/* *vectors ← the caller's near-null-space vectors in backend memory, scaled if they are extreme:
+ * bsi_level_rows() rows of `null_count` values, row by row. NULL if the caller has none. The caller
+ * of this function releases them, also after a failure. */
+bisai_status bsi_null_vectors_upload(const bsi_hierarchy *h, double **vectors);
 
 /* --- diagonal.c --- */
 
@@ -216,23 +243,32 @@ bisai_status bsi_level_refuse(const bsi_hierarchy *h, const bsi_level *level);
 
 /* --- transfers.c --- */
 
-/* What the work on the way from one level to the next takes. */
+/* What takes a level to the next one. The arrays are in backend memory, and are released when the
+ * next level is there. */
 typedef struct bsi_coarsening {
+  /* one for each block of A: bsi_aggregation_ops::weigh */
   float *strength;
+  /* one for each block row: bsi_aggregation_ops::aggregate */
   int32_t *aggregate;
+  /* the number of aggregates, and the scalar columns of an aggregate in T */
   int32_t count;
-  /* the near-null-space vectors of the level, and of the next one */
+  int width;
+  /* the near-null-space vectors of the level, and of the next one. NULL: blocks of T are
+   * identities */
   double *vectors, *coarse_vectors;
 } bsi_coarsening;
 
-/* Makes T, P, R and the structures of A P and of the next matrix, which is NULL if this level is
- * the coarsest. */
+/* Makes T, the structures of P, R and A P, and the matrix of the next level without its values. It
+ * is NULL if it would be too large: this level is the coarsest then. */
 bisai_status bsi_transfers_create(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c,
                                   bisai_bcsr **coarse);
-/* Computes the values of P and R, unless `transfers` is false, and of the next matrix. */
-bisai_status bsi_transfers_update(bsi_hierarchy *h, bsi_level *level, bisai_bcsr *coarse,
-                                  bool transfers);
-/* Releases them. */
+/* Computes the values of P and R. */
+bisai_status bsi_transfers_update(bsi_hierarchy *h, bsi_level *level);
+/* Computes the values of the matrix of the next level. */
+bisai_status bsi_coarse_matrix_update(bsi_hierarchy *h, bsi_level *level);
+/* Returns the bytes of what bsi_transfers_create() made for a level, without the next matrix. */
+int64_t bsi_transfers_memory(const bsi_level *level);
+/* Releases it. */
 void bsi_transfers_destroy(bisai_context *context, bsi_level *level);
 /* Makes a square matrix of a structure, whose arrays it takes over, also after a failure. */
 bisai_status bsi_matrix_adopt(bsi_hierarchy *h, bsi_sparse *s, bisai_bcsr **matrix);
@@ -334,19 +370,15 @@ static inline bool bsi_level_corrects_twice(const bsi_hierarchy *h, int l) {
   return l < h->count - (once ? 2 : 1) && bsi_corrects_twice(o->cycle, l);
 }
 
-static inline int64_t bsi_level_rows(const bsi_level *level) {
-  return (int64_t)level->matrix->block_rows * level->matrix->block_size;
+/* Returns true if the matrix of a level is inverted if it is the coarsest one. */
+static inline bool bsi_may_invert(const bsi_hierarchy *h, const bsi_level *level) {
+  return bsi_level_rows(level) <= h->setup.options.coarsest;
 }
 
-/* Returns true if a coarsest matrix of so many scalar rows is inverted. */
-static inline bool bsi_may_invert(const bsi_hierarchy *h, int64_t rows) {
-  return rows <= h->setup.options.coarsest;
-}
-
-/* Returns true if the matrix of level l, of so many scalar rows, is inverted without an attempt to
- * coarsen it. */
-static inline bool bsi_inverts(const bsi_hierarchy *h, int l, int64_t rows) {
-  return rows <= h->coarsest || (l == h->setup.options.levels - 1 && bsi_may_invert(h, rows));
+/* Returns true if the matrix of a level is inverted without an attempt to coarsen it. */
+static inline bool bsi_inverts(const bsi_hierarchy *h, const bsi_level *level) {
+  const bool last = bsi_level_number(h, level) == h->setup.options.levels - 1;
+  return bsi_level_rows(level) <= h->coarsest || (last && bsi_may_invert(h, level));
 }
 
 #endif

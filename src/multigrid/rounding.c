@@ -76,7 +76,7 @@ bisai_status bsi_drop_rounding_errors(bsi_hierarchy *h, bsi_level *level, bool c
     return BISAI_OK;
   if (!level->marks && !creating) return bsi_level_refuse(h, level);
   if (!level->marks) BSI_TRY(reserve_marks(h, level));
-  BSI_TRY(bsi_mark_rounding_errors(h, (int)(level - h->levels), level->marks, &level->marked));
+  BSI_TRY(bsi_mark_rounding_errors(h, bsi_level_number(h, level), level->marks, &level->marked));
   BSI_TRY(bsi_drop_marked(h, level, level->inverse));
   return ops->norms(h->context, 1, values, inverses, &level->inverse_norm);
 }

@@ -149,7 +149,8 @@ static bisai_status update_restriction(bsi_hierarchy *h, bsi_level *level) {
 /* --- the coarse matrix --- */
 
 /* The values of A P and R (A P). */
-static bisai_status update_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr *coarse) {
+bisai_status bsi_coarse_matrix_update(bsi_hierarchy *h, bsi_level *level) {
+  bisai_bcsr *coarse = level[1].own;
   const bsi_sparse a = bsi_sparse_of(level->matrix);
   bsi_sparse view = level->coarse;
   view.values = coarse->values;
@@ -157,9 +158,7 @@ static bisai_status update_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bis
   BSI_TRY(ops->multiply_values(h->context, &a, bsi_prolongation_of(level), &level->product));
   BSI_TRY(ops->multiply_values(h->context, bsi_restriction_of(level), &level->product, &view));
   /* zeros on the diagonal have no inverse. The pseudo-inverse of the coarsest matrix takes them */
-  const int64_t rows = (int64_t)coarse->block_rows * coarse->block_size;
-  const int l = (int)(level - h->levels) + 1;
-  if (!level->tentative.values && bsi_inverts(h, l, rows)) return BISAI_OK;
+  if (!level->tentative.values && bsi_inverts(h, level + 1)) return BISAI_OK;
   return bsi_ops_of(h)->transfer->complete(h->context, coarse);
 }
 
@@ -169,11 +168,6 @@ static double operator_values(const bsi_hierarchy *h) {
   double values = 0.0;
   for (int l = 0; l < h->count; l++) values += values_of(h->levels[l].matrix);
   return values;
-}
-
-void bsi_hierarchy_note_peak(bsi_hierarchy *h, int64_t temporary) {
-  const int64_t bytes = bsi_hierarchy_memory(h) + temporary;
-  if (bytes > h->peak_bytes) h->peak_bytes = bytes;
 }
 
 /* Returns the bytes of strengths and aggregates. */
@@ -196,7 +190,7 @@ static double values_left(const bsi_hierarchy *h, const bsi_level *level) {
   const double rows = (double)bsi_level_rows(level);
   const double left =
       h->setup.options.complexity * values_of(h->levels[0].matrix) - operator_values(h);
-  const bool saves_inverse = h->setup.spares_inverses && bsi_may_invert(h, bsi_level_rows(level));
+  const bool saves_inverse = h->setup.spares_inverses && bsi_may_invert(h, level);
   return saves_inverse ? fmax(left, rows * rows) : left;
 }
 
@@ -264,8 +258,7 @@ static bisai_status make_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai
 
 bisai_status bsi_transfers_create(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c,
                                   bisai_bcsr **coarse) {
-  const int width = c->vectors ? h->setup.options.null_count : level->matrix->block_size;
-  BSI_TRY(make_tentative(h, level, c->aggregate, c->count, width));
+  BSI_TRY(make_tentative(h, level, c->aggregate, c->count, c->width));
   if (c->vectors)
     BSI_TRY(orthonormalise(h, level, c->vectors, &c->coarse_vectors));
   else
@@ -276,11 +269,9 @@ bisai_status bsi_transfers_create(bsi_hierarchy *h, bsi_level *level, bsi_coarse
   return BISAI_OK;
 }
 
-bisai_status bsi_transfers_update(bsi_hierarchy *h, bsi_level *level, bisai_bcsr *coarse,
-                                  bool transfers) {
-  if (transfers) BSI_TRY(update_prolongation(h, level));
-  if (transfers) BSI_TRY(update_restriction(h, level));
-  return update_coarse_matrix(h, level, coarse);
+bisai_status bsi_transfers_update(bsi_hierarchy *h, bsi_level *level) {
+  BSI_TRY(update_prolongation(h, level));
+  return update_restriction(h, level);
 }
 
 void bsi_transfers_destroy(bisai_context *context, bsi_level *level) {
@@ -290,4 +281,14 @@ void bsi_transfers_destroy(bisai_context *context, bsi_level *level) {
   bsi_places_destroy(context, &level->coarse.places);
   context->backend->memory->release(context, level->member_position);
   level->member_position = NULL;
+}
+
+int64_t bsi_transfers_memory(const bsi_level *level) {
+  return bsi_sparse_memory(&level->tentative) + bsi_sparse_memory(&level->members) +
+         bsi_sparse_memory(&level->prolongation) + bsi_sparse_memory(&level->restriction) +
+         bsi_sparse_memory(&level->product) + bsi_sparse_memory(&level->identity) +
+         bsi_places_memory(&level->coarse) +
+         (level->member_position ? 4 * (int64_t)level->tentative.blocks : 0) +
+         (level->position ? 4 * (int64_t)level->prolongation.blocks : 0) +
+         (level->target ? 4 * (int64_t)level->matrix->blocks : 0);
 }
