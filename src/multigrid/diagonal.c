@@ -63,7 +63,7 @@ static bool may_defer(const bsi_hierarchy *h) {
 }
 
 bisai_status bsi_diagonal_update(bsi_hierarchy *h, bsi_level *level) {
-  void *record = may_defer(h) ? bsi_record_of_level(h, h->records, level) : NULL;
+  void *record = may_defer(h) ? bsi_record_of_inversion(h, h->records, level) : NULL;
   bsi_invert_stats stats;
   BSI_TRY(invert(h, level, record, &stats));
   return level->deferred ? BISAI_OK : judge(h, level, &stats, false);
@@ -74,7 +74,7 @@ bisai_status bsi_diagonal_complete(bsi_hierarchy *h) {
     bsi_level *level = &h->levels[l];
     bsi_invert_stats stats = BSI_INVERT_STATS_NONE;
     if (!level->deferred) continue;
-    bsi_ops_of(h)->inversion->read(bsi_record_of_level(h, h->record_copies, level), &stats,
+    bsi_ops_of(h)->inversion->read(bsi_record_of_inversion(h, h->record_copies, level), &stats,
                                    &level->inverse_norm);
     level->deferred = false;
     BSI_TRY(judge(h, level, &stats, false));
@@ -102,8 +102,9 @@ typedef struct scaled_level {
 
 static bisai_status power_step(void *user, const double *x, double *y) {
   const bsi_level *level = ((const scaled_level *)user)->level;
-  return scaled_product(((const scaled_level *)user)->h, level,
-                        level->matrix_fits ? level->narrow_matrix : level->matrix, x, y);
+  return scaled_product(
+      ((const scaled_level *)user)->h, level,
+      level->copies_fit[BSI_COPY_OF_MATRIX] ? level->narrow_matrix : level->matrix, x, y);
 }
 
 bisai_status bsi_radius_estimate(bsi_hierarchy *h, bsi_level *level) {

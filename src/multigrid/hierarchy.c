@@ -13,17 +13,18 @@
 /* --- records --- */
 
 static size_t bytes_of_record(const bsi_hierarchy *h) {
-  return bsi_ops_of(h)->inversion->record_bytes + 2 * bsi_ops_of(h)->narrow->record_bytes;
+  return bsi_ops_of(h)->inversion->record_bytes + BSI_COPIES * bsi_ops_of(h)->narrow->record_bytes;
 }
 
-void *bsi_record_of_level(const bsi_hierarchy *h, void *records, const bsi_level *level) {
+void *bsi_record_of_inversion(const bsi_hierarchy *h, void *records, const bsi_level *level) {
   return (char *)records + (size_t)bsi_level_number(h, level) * bytes_of_record(h);
 }
 
-void *bsi_record_of_copy(const bsi_hierarchy *h, void *records, const bsi_level *level,
-                         bool transfers) {
-  return (char *)bsi_record_of_level(h, records, level) + bsi_ops_of(h)->inversion->record_bytes +
-         (transfers ? bsi_ops_of(h)->narrow->record_bytes : 0);
+void *bsi_record_of_copies(const bsi_hierarchy *h, void *records, const bsi_level *level,
+                           bsi_copies copies) {
+  return (char *)bsi_record_of_inversion(h, records, level) +
+         bsi_ops_of(h)->inversion->record_bytes +
+         (size_t)copies * bsi_ops_of(h)->narrow->record_bytes;
 }
 
 int64_t bsi_records_memory(const bsi_hierarchy *h) {
@@ -222,7 +223,7 @@ static bisai_status update_level(bsi_hierarchy *h, bsi_level *level) {
   const bool keep = h->setup.options.keep_transfers, coarsest = level == bsi_coarsest_of(h);
   if (coarsest && h->dense_inverse) return bsi_coarsest_update(h);
   BSI_TRY(bsi_diagonal_update(h, level));
-  if (!keep) BSI_TRY(bsi_narrow_update(h, level, true, false, false));
+  if (!keep) BSI_TRY(bsi_narrow_update(h, level, BSI_COPY_OF_MATRIX)); /* for the estimate */
   if (!keep) BSI_TRY(bsi_radius_estimate(h, level));
   BSI_TRY(bsi_smoother_update(h, level));
   if (coarsest) return BISAI_OK;
@@ -237,10 +238,12 @@ static bisai_status update_levels(bsi_hierarchy *h) {
 
 static bisai_status update_values(bsi_hierarchy *h) {
   for (int l = 0; l < h->count; l++) h->levels[l].deferred = false;
-  const bool keep = h->setup.options.keep_transfers;
+  /* with kept transfers nothing has needed the copy of A before */
+  const bsi_copies copies =
+      h->setup.options.keep_transfers ? BSI_COPY_OF_MATRIX : BSI_COPIES_OF_TRANSFERS;
   bisai_status status = update_levels(h);
   for (int l = 0; l < h->count && !status; l++)
-    status = bsi_narrow_update(h, &h->levels[l], keep, !keep, true);
+    status = bsi_narrow_begin_update(h, &h->levels[l], copies);
   BSI_TRY(fetch_records(h));
   BSI_TRY(bsi_diagonal_complete(h)); /* tells the cause of what failed on coarser levels */
   if (status) return status;

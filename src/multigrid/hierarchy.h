@@ -56,6 +56,11 @@ typedef struct bsi_multigrid_setup {
   bool spares_inverses;
 } bsi_multigrid_setup;
 
+/* The copies in fp32 of a level (narrow.c): that of A, and those of P and R, which are made and
+ * updated together. */
+typedef enum bsi_copies { BSI_COPY_OF_MATRIX, BSI_COPIES_OF_TRANSFERS } bsi_copies;
+enum { BSI_COPIES = 2 };
+
 typedef struct bsi_level {
   /* the matrix, and what of it the level owns */
   const bisai_bcsr *matrix;
@@ -86,12 +91,11 @@ typedef struct bsi_level {
   /* T of identity blocks: what makes A T (bsi_aim_ops) */
   int32_t *target;
   bsi_sparse identity;
-  /* copies in fp32, which cycles read if `narrow` is true; NULL: there is none. fp32 represents the
-   * values of A if `matrix_fits` is true, and those of P and R if `transfers_fit` is true */
+  /* copies in fp32, NULL: there is none. Cycles read them if `narrow` is true */
   bisai_bcsr *narrow_matrix, *narrow_prolongation, *narrow_restriction;
-  bool narrow, matrix_fits, transfers_fit;
-  /* an update has not looked at these copies yet */
-  bool matrix_copied, transfers_copied;
+  bool narrow;
+  /* for each of bsi_copies: fp32 represents all values; whether it does is still in a record */
+  bool copies_fit[BSI_COPIES], copies_recorded[BSI_COPIES];
   /* of the matrix, if the backend does steps in chains */
   bsi_reach reach;
   /* work vectors: x before and during smoothing, a residual */
@@ -185,12 +189,13 @@ bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, 
 /* levels[l].solution ← the correction for levels[l].b, which K-cycles change. */
 bisai_status bsi_hierarchy_correct(bsi_hierarchy *h, int l);
 
-/* Returns the place of the record of a level in `records`, which is h->records or
- * h->record_copies: of the inversion of its diagonal blocks, and of the copy in fp32 of A or of P
- * and R. */
-void *bsi_record_of_level(const bsi_hierarchy *h, void *records, const bsi_level *level);
-void *bsi_record_of_copy(const bsi_hierarchy *h, void *records, const bsi_level *level,
-                         bool transfers);
+/* Returns the record of the inversion of the diagonal blocks of a level. `records` is h->records or
+ * h->record_copies. */
+void *bsi_record_of_inversion(const bsi_hierarchy *h, void *records, const bsi_level *level);
+/* Returns the record of copies in fp32 of a level. */
+void *bsi_record_of_copies(const bsi_hierarchy *h, void *records, const bsi_level *level,
+                           bsi_copies copies);
+/* Returns the bytes of all records and their copies. */
 int64_t bsi_records_memory(const bsi_hierarchy *h);
 
 /* --- memory.c --- */
@@ -297,14 +302,17 @@ bisai_status bsi_coarsest_update(bsi_hierarchy *h);
 bisai_status bsi_narrow_create(bsi_hierarchy *h, bsi_level *level);
 /* Makes those of P and R, if there is one of A. */
 bisai_status bsi_narrow_create_transfers(bsi_hierarchy *h, bsi_level *level);
-/* Takes new values of A, if `matrix` is true, or of P and R, if `transfers` is true. If `later` is
- * true, the host need not wait: bsi_narrow_complete() says at the end of the update what fits.
- * Allocates nothing. */
-bisai_status bsi_narrow_update(const bsi_hierarchy *h, bsi_level *level, bool matrix,
-                               bool transfers, bool later);
-/* For all levels, when the records have been fetched. */
+/* Takes new values for existing copies, and waits until it is known whether they fit. Allocates
+ * nothing. */
+bisai_status bsi_narrow_update(const bsi_hierarchy *h, bsi_level *level, bsi_copies copies);
+/* The same, but on a device the host does not wait. The copies are not in use until
+ * bsi_narrow_complete(). */
+bisai_status bsi_narrow_begin_update(const bsi_hierarchy *h, bsi_level *level, bsi_copies copies);
+/* Ends the updates that were begun, on all levels. The records have been fetched. */
 void bsi_narrow_complete(bsi_hierarchy *h);
+/* Returns the bytes of the copies of a level. */
 int64_t bsi_narrow_memory(const bsi_level *level);
+/* Releases the copies of a level. */
 void bsi_narrow_destroy(bsi_level *level);
 
 /* --- steps.c --- */

@@ -15,15 +15,6 @@ static bisai_status reserve_copy(bsi_hierarchy *h, const bsi_sparse *m, bisai_bc
                           m->col_idx, copy);
 }
 
-/* Appends what copies the values of m, unless there is no copy. */
-static void append(const bsi_sparse *m, bisai_bcsr *copy, bsi_narrowing *arrays, int *count) {
-  if (!copy) return;
-  copy->row_ptr = m->row_ptr; /* an update may come with another matrix of the same pattern */
-  copy->col_idx = m->col_idx;
-  arrays[(*count)++] = (bsi_narrowing){
-      .count = (int64_t)bsi_sparse_offset(m, m->blocks), .from = m->values, .to = copy->values};
-}
-
 /* Transfers of rectangular blocks, and those of identities, have no copy. */
 static bool has_copy(const bsi_sparse *m) { return m->values && m->height == m->width; }
 
@@ -33,7 +24,7 @@ bisai_status bsi_narrow_create(bsi_hierarchy *h, bsi_level *level) {
       bsi_bcsr_product_bytes(level->matrix) <= h->setup.least_narrow)
     return BISAI_OK;
   BSI_TRY(reserve_copy(h, &a, &level->narrow_matrix));
-  return bsi_narrow_update(h, level, true, false, false);
+  return bsi_narrow_update(h, level, BSI_COPY_OF_MATRIX);
 }
 
 bisai_status bsi_narrow_create_transfers(bsi_hierarchy *h, bsi_level *level) {
@@ -41,44 +32,67 @@ bisai_status bsi_narrow_create_transfers(bsi_hierarchy *h, bsi_level *level) {
   if (!level->narrow_matrix) return BISAI_OK;
   if (has_copy(p)) BSI_TRY(reserve_copy(h, p, &level->narrow_prolongation));
   if (has_copy(r)) BSI_TRY(reserve_copy(h, r, &level->narrow_restriction));
-  return bsi_narrow_update(h, level, false, true, false);
+  return bsi_narrow_update(h, level, BSI_COPIES_OF_TRANSFERS);
 }
 
-bisai_status bsi_narrow_update(const bsi_hierarchy *h, bsi_level *level, bool matrix,
-                               bool transfers, bool later) {
-  const bsi_narrow_ops *ops = bsi_ops_of(h)->narrow;
+/* Returns what copies the values of m, which is nothing if there is no copy. */
+static bsi_narrowing narrowing_of(const bsi_sparse *m, bisai_bcsr *copy) {
+  if (!copy) return (bsi_narrowing){0};
+  copy->row_ptr = m->row_ptr; /* an update may come with another matrix of the same pattern */
+  copy->col_idx = m->col_idx;
+  return (bsi_narrowing){
+      .count = (int64_t)bsi_sparse_offset(m, m->blocks), .from = m->values, .to = copy->values};
+}
+
+static void set_use(bsi_level *level) {
+  level->narrow =
+      level->copies_fit[BSI_COPY_OF_MATRIX] && level->copies_fit[BSI_COPIES_OF_TRANSFERS];
+}
+
+/* Copies the values. Without a record it is known at the return whether they fit. With one, they do
+ * not until bsi_narrow_complete() has read it. */
+static bisai_status update(const bsi_hierarchy *h, bsi_level *level, bsi_copies copies,
+                           void *record) {
   const bsi_sparse a = bsi_sparse_of(level->matrix);
-  void *record = later && h->records ? bsi_record_of_copy(h, h->records, level, transfers) : NULL;
-  bsi_narrowing arrays[3];
+  bsi_narrowing arrays[2];
   int count = 0;
   bool fits = false;
-  level->narrow = false;
+  level->narrow = level->copies_recorded[copies] = false;
   if (!level->narrow_matrix) return BISAI_OK;
-  if (matrix) append(&a, level->narrow_matrix, arrays, &count);
-  if (transfers) append(bsi_prolongation_of(level), level->narrow_prolongation, arrays, &count);
-  if (transfers) append(bsi_restriction_of(level), level->narrow_restriction, arrays, &count);
-  BSI_TRY(ops->copy(h->context, count, arrays, record, &fits));
-  if (matrix) level->matrix_fits = fits;
-  if (transfers) level->transfers_fit = fits;
-  level->matrix_copied = matrix && record;
-  level->transfers_copied = transfers && record;
-  level->narrow = level->matrix_fits && level->transfers_fit;
+  if (copies == BSI_COPY_OF_MATRIX) {
+    arrays[count++] = narrowing_of(&a, level->narrow_matrix);
+  } else {
+    arrays[count++] = narrowing_of(bsi_prolongation_of(level), level->narrow_prolongation);
+    arrays[count++] = narrowing_of(bsi_restriction_of(level), level->narrow_restriction);
+  }
+  BSI_TRY(bsi_ops_of(h)->narrow->copy(h->context, count, arrays, record, &fits));
+  level->copies_fit[copies] = fits;
+  level->copies_recorded[copies] = record != NULL;
+  set_use(level);
   return BISAI_OK;
 }
 
-void bsi_narrow_complete(bsi_hierarchy *h) {
-  const bsi_narrow_ops *ops = bsi_ops_of(h)->narrow;
-  for (int l = 0; l < h->count; l++) {
-    bsi_level *level = &h->levels[l];
-    if (level->matrix_copied)
-      level->matrix_fits = ops->fits(bsi_record_of_copy(h, h->record_copies, level, false));
-    if (level->transfers_copied)
-      level->transfers_fit = ops->fits(bsi_record_of_copy(h, h->record_copies, level, true));
-    level->matrix_copied = level->transfers_copied = false;
-    level->narrow = level->matrix_fits && level->transfers_fit;
-  }
+bisai_status bsi_narrow_update(const bsi_hierarchy *h, bsi_level *level, bsi_copies copies) {
+  return update(h, level, copies, NULL);
 }
 
+bisai_status bsi_narrow_begin_update(const bsi_hierarchy *h, bsi_level *level, bsi_copies copies) {
+  return update(h, level, copies,
+                h->records ? bsi_record_of_copies(h, h->records, level, copies) : NULL);
+}
+
+void bsi_narrow_complete(bsi_hierarchy *h) {
+  for (int l = 0; l < h->count; l++) {
+    bsi_level *level = &h->levels[l];
+    for (int copies = 0; copies < BSI_COPIES; copies++) {
+      if (!level->copies_recorded[copies]) continue;
+      const void *record = bsi_record_of_copies(h, h->record_copies, level, (bsi_copies)copies);
+      level->copies_fit[copies] = bsi_ops_of(h)->narrow->fits(record);
+      level->copies_recorded[copies] = false;
+    }
+    set_use(level);
+  }
+}
 int64_t bsi_narrow_memory(const bsi_level *level) {
   return (level->narrow_matrix ? bsi_bcsr_memory(level->narrow_matrix) : 0) +
          (level->narrow_prolongation ? bsi_bcsr_memory(level->narrow_prolongation) : 0) +
