@@ -8,17 +8,17 @@
 #include "multigrid/multigrid_ops.h"
 #include "multigrid/pseudo.h"
 
-/* An inverse is tested if the smallest pivot is at most this part of the largest. Its pivots tell
- * little more: rows of different sizes have such pivots too. */
+/* An inverse is tested if its smallest pivot is at most this part of its largest. Such pivots are
+ * no proof of a singular matrix, because rows of different sizes have them too. */
 #define SUSPICIOUS 0x1p-33
-/* The largest error of the inverse of a matrix that counts as regular. A singular matrix with
- * rounding errors has an inverse with an error of size 0.01 to 1. */
+/* A matrix counts as regular if its inverse has at most this relative error. The inverse of a
+ * singular matrix with rounding errors has one of 0.01 to 1. */
 #define SINGULAR_ERROR 1e-6
-
-/* The rounding errors of sums of N terms grow like √N. */
+/* The values of the coarsest matrix are sums of up to N terms, where N are the scalar rows of level
+ * 0. Their rounding errors grow like √N. */
 #define ERRORS_OF_SUMS 4.0
 
-/* *good ← true if the dense inverse maps A x to x, for a fixed x. */
+/* *good ← true if the dense inverse maps A x to x, for a fixed x. Overwrites work vectors. */
 static bisai_status test_inverse(const bsi_hierarchy *h, bool *good) {
   const bsi_backend *backend = h->context->backend;
   const bsi_cycle_ops *ops = bsi_ops_of(h)->cycle;
@@ -37,51 +37,61 @@ static bisai_status test_inverse(const bsi_hierarchy *h, bool *good) {
   return BISAI_OK;
 }
 
-/* dense ← the coarsest matrix in host memory. `room` has n² + n + 1 doubles more. */
-static bisai_status fetch(const bsi_hierarchy *h, double *dense, double *room) {
+/* h->pseudo_room ← the coarsest matrix as a dense one of n² values, column by column. Its own
+ * arrays are fetched into the room behind these: at most n² values and n² + n + 1 indices. */
+static bisai_status fetch_dense(const bsi_hierarchy *h) {
   const bsi_memory_ops *memory = h->context->backend->memory;
   const bisai_bcsr *a = bsi_coarsest_of(h)->matrix;
-  const size_t values = bsi_block_offset(a, a->blocks), rows = (size_t)a->block_rows + 1;
-  bisai_bcsr here = *a;
-  int32_t *row_ptr = (int32_t *)(room + values), *col_idx = row_ptr + rows;
-  BSI_TRY(memory->fetch(h->context, room, a->values, values * sizeof *room));
+  const int64_t n = bsi_level_rows(bsi_coarsest_of(h));
+  const size_t count = bsi_block_offset(a, a->blocks), rows = (size_t)a->block_rows + 1;
+  double *dense = h->pseudo_room, *values = dense + n * n;
+  int32_t *row_ptr = (int32_t *)(values + count), *col_idx = row_ptr + rows;
+  BSI_TRY(memory->fetch(h->context, values, a->values, count * sizeof *values));
   BSI_TRY(memory->fetch(h->context, row_ptr, a->row_ptr, rows * sizeof *row_ptr));
   BSI_TRY(memory->fetch(h->context, col_idx, a->col_idx, (size_t)a->blocks * sizeof *col_idx));
-  here.values = room;
+  bisai_bcsr here = *a;
+  here.values = values;
   here.row_ptr = row_ptr;
   here.col_idx = col_idx;
-  bsi_dense_fill(&here, bsi_level_rows(bsi_coarsest_of(h)), dense);
+  bsi_dense_fill(&here, n, dense);
   return BISAI_OK;
 }
 
-/* On the host, whatever the backend. */
+/* h->dense_inverse ← the pseudo-inverse. The host computes it for every backend. Rows and columns
+ * of rounding errors count as zero. */
 static bisai_status take_pseudo_inverse(bsi_hierarchy *h) {
   const int64_t n = bsi_level_rows(bsi_coarsest_of(h));
-  double *inverse = NULL;
-  BSI_TRY(fetch(h, h->pseudo_room, h->pseudo_room + n * n));
+  double *a = h->pseudo_room, *inverse = NULL;
+  BSI_TRY(fetch_dense(h));
   for (int64_t j = 0; j < n; j++)
     for (int64_t i = 0; i < n; i++)
-      if (h->marks[i] != 0.0 || h->marks[j] != 0.0) h->pseudo_room[j * n + i] = 0.0;
-  const double errors = (double)n + ERRORS_OF_SUMS * sqrt((double)bsi_level_rows(h->levels));
+      if (h->coarsest_marks[i] != 0.0 || h->coarsest_marks[j] != 0.0) a[j * n + i] = 0.0;
+  const double errors = (double)n + ERRORS_OF_SUMS * sqrt((double)bsi_level_rows(&h->levels[0]));
   BSI_TRY(bsi_pseudo_invert(h->context, n, errors, h->pseudo_room, &inverse, &h->nullity));
   return h->context->backend->memory->upload(h->context, h->dense_inverse, inverse,
                                              (size_t)(n * n) * sizeof *inverse);
 }
 
-/* *regular ← false if the pseudo-inverse has to take the place of what this computes. */
+/* Returns true if the pivots alone show that the matrix is regular. Without couplings they do not,
+ * because all rows may be rounding errors of the same size. */
+static bool pivots_suffice(const bisai_bcsr *a, double smallest, double largest) {
+  return smallest > SUSPICIOUS * largest && a->blocks > a->block_rows;
+}
+
+/* h->dense_inverse ← the inverse of the coarsest matrix. *regular ← false if the matrix counts as
+ * singular: the pseudo-inverse then has to take the place of this inverse. */
 static bisai_status invert(bsi_hierarchy *h, bool *regular) {
-  const bisai_bcsr *a = bsi_coarsest_of(h)->matrix;
+  const bsi_level *level = bsi_coarsest_of(h);
   double smallest = 0.0, largest = 0.0;
-  int64_t marked = 0;
+  int64_t rounding_rows = 0;
   h->nullity = 0;
   *regular = true;
-  if (a->block_rows == 0) return BISAI_OK;
-  BSI_TRY(bsi_ops_of(h)->dense->invert(h->context, a, h->dense_work, h->dense_inverse, &smallest,
-                                       &largest));
-  /* without couplings, all rows may be rounding errors of the same size */
-  if (smallest > SUSPICIOUS * largest && a->blocks > a->block_rows) return BISAI_OK;
-  BSI_TRY(bsi_mark_rounding_errors(h, h->count - 1, h->marks, &marked));
-  *regular = smallest > 0.0 && marked == 0;
+  if (level->matrix->block_rows == 0) return BISAI_OK;
+  BSI_TRY(bsi_ops_of(h)->dense->invert(h->context, level->matrix, h->dense_work, h->dense_inverse,
+                                       &smallest, &largest));
+  if (pivots_suffice(level->matrix, smallest, largest)) return BISAI_OK;
+  BSI_TRY(bsi_rounding_mark(h, level, h->coarsest_marks, &rounding_rows));
+  *regular = smallest > 0.0 && rounding_rows == 0;
   return *regular ? test_inverse(h, regular) : BISAI_OK;
 }
 
@@ -90,8 +100,8 @@ bisai_status bsi_coarsest_create(bsi_hierarchy *h) {
   bool regular = true;
   h->dense_work = bsi_hierarchy_reserve_vector(h, n * n);
   h->dense_inverse = bsi_hierarchy_reserve_vector(h, n * n);
-  h->marks = bsi_allocate(h->context, (size_t)n, sizeof *h->marks);
-  if (!h->dense_work || !h->dense_inverse || !h->marks) return BISAI_OUT_OF_MEMORY;
+  h->coarsest_marks = bsi_allocate(h->context, (size_t)n, sizeof *h->coarsest_marks);
+  if (!h->dense_work || !h->dense_inverse || !h->coarsest_marks) return BISAI_OUT_OF_MEMORY;
   BSI_TRY(invert(h, &regular));
   if (regular) return BISAI_OK;
   h->pseudo_room = bsi_allocate(h->context, (size_t)bsi_pseudo_room(n), sizeof *h->pseudo_room);

@@ -30,12 +30,15 @@ bisai_status bsi_diagonal_find(bsi_hierarchy *h, bsi_level *level) {
 }
 
 /* Takes what an inversion found. */
-static bisai_status judge(bsi_hierarchy *h, bsi_level *level, const bsi_invert_stats *stats,
-                          bool creating) {
-  const bool first = level == h->levels;
-  if (first) h->stats = *stats;
-  BSI_TRY(bsi_level_judge(h, level, "", stats));
-  return bsi_drop_rounding_errors(h, level, creating);
+static bisai_status judge(bsi_hierarchy *h, bsi_level *level, const bsi_invert_stats *stats) {
+  if (level == h->levels) h->stats = *stats;
+  return bsi_level_judge(h, level, "", stats);
+}
+
+static bisai_status judge_update(bsi_hierarchy *h, bsi_level *level,
+                                 const bsi_invert_stats *stats) {
+  BSI_TRY(judge(h, level, stats));
+  return bsi_rounding_update(h, level);
 }
 
 /* Computes the inverses, and `stats` unless the host need not wait for them. */
@@ -52,21 +55,24 @@ bisai_status bsi_diagonal_create(bsi_hierarchy *h, bsi_level *level, bool *regul
   bsi_invert_stats stats;
   BSI_TRY(invert(h, level, NULL, &stats));
   *regular = stats.singular_row < 0 || !bsi_may_invert(h, level);
-  return *regular ? judge(h, level, &stats, true) : BISAI_OK;
+  if (!*regular) return BISAI_OK;
+  BSI_TRY(judge(h, level, &stats));
+  return bsi_rounding_create(h, level);
 }
 
 /* Returns true if nothing that follows an inversion depends on what it found. */
 static bool may_defer(const bsi_hierarchy *h) {
-  bool marked = false;
-  for (int l = 0; l < h->count; l++) marked = marked || h->levels[l].marks;
-  return h->records && !marked;
+  bool looks_for_rounding = false;
+  for (int l = 0; l < h->count; l++)
+    looks_for_rounding = looks_for_rounding || h->levels[l].rounding_marks;
+  return h->records && !looks_for_rounding;
 }
 
 bisai_status bsi_diagonal_update(bsi_hierarchy *h, bsi_level *level) {
   void *record = may_defer(h) ? bsi_record_of_inversion(h, h->records, level) : NULL;
   bsi_invert_stats stats;
   BSI_TRY(invert(h, level, record, &stats));
-  return level->deferred ? BISAI_OK : judge(h, level, &stats, false);
+  return level->deferred ? BISAI_OK : judge_update(h, level, &stats);
 }
 
 bisai_status bsi_diagonal_complete(bsi_hierarchy *h) {
@@ -77,7 +83,7 @@ bisai_status bsi_diagonal_complete(bsi_hierarchy *h) {
     bsi_ops_of(h)->inversion->read(bsi_record_of_inversion(h, h->record_copies, level), &stats,
                                    &level->inverse_norm);
     level->deferred = false;
-    BSI_TRY(judge(h, level, &stats, false));
+    BSI_TRY(judge_update(h, level, &stats));
   }
   return BISAI_OK;
 }

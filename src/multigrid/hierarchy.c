@@ -270,7 +270,7 @@ void bsi_hierarchy_destroy(bisai_context *context, bsi_hierarchy *h) {
   context->backend->memory->release(context, h->records);
   bsi_release(context, h->record_copies);
   bsi_release(context, h->pseudo_room);
-  bsi_release(context, h->marks);
+  bsi_release(context, h->coarsest_marks);
   bisai_bcsr_destroy(&h->split);
   h->count = 0;
 }

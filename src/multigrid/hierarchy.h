@@ -38,21 +38,22 @@ enum { BSI_COARSEST_ROWS = 1024 };
 
 /* What a hierarchy is made with. */
 typedef struct bsi_multigrid_setup {
-  /* no enumeration has its AUTO */
+  /* the caller's options, with a choice in the place of each AUTO */
   bisai_multigrid_options options;
   /* A is symmetric up to rounding */
   bool symmetric;
-  /* bsi_inversion_ops::invert, for the diagonal blocks of level 0 */
+  /* the shift of the diagonal blocks of level 0 that are singular (bsi_inversion_ops::invert) */
   double shift_amount;
-  /* what the smoothers ISAI, SWEEPS and ILU are made with */
+  /* the options of the smoothers ISAI, SWEEPS and ILU */
   const bisai_precond_options *smoother;
-  /* levels have copies in fp32 if the product with their matrix moves more bytes */
+  /* a level has copies in fp32 if the product with its matrix moves more bytes than this */
   int64_t least_narrow;
-  /* 0: a matrix of at most options.coarsest scalar rows is inverted. Otherwise one of n scalar rows
-   * is inverted only if also n³ ≤ inverse_work·(v + 8 b), where v are the values and b the blocks
-   * of level 0, or if it cannot be coarsened */
+  /* A matrix of n ≤ options.coarsest scalar rows is inverted if it cannot be coarsened. It is
+   * inverted without an attempt to coarsen it if also n³ ≤ inverse_work·(v + 8 b), where level 0
+   * has v values and b blocks. 0: the second condition is dropped */
   int64_t inverse_work;
-  /* options.complexity was left open: no limit for a matrix that saves an inverse of more values */
+  /* The limit of the complexity is the default one. A matrix may exceed it if it takes the place of
+   * an inverse of more values */
   bool spares_inverses;
 } bsi_multigrid_setup;
 
@@ -61,49 +62,70 @@ typedef struct bsi_multigrid_setup {
 typedef enum bsi_copies { BSI_COPY_OF_MATRIX, BSI_COPIES_OF_TRANSFERS } bsi_copies;
 enum { BSI_COPIES = 2 };
 
+/* A level: its matrix, its smoother, the transfers to the next level, and work vectors. It owns all
+ * of these but `matrix`. Arrays are in backend memory unless a comment says otherwise. n stands for
+ * the scalar rows of A, and bs for its block size. */
 typedef struct bsi_level {
-  /* the matrix, and what of it the level owns */
+  /* A. On level 0 it is the caller's or bsi_hierarchy::split, and `own` is NULL. On coarser levels
+   * it is `own` */
   const bisai_bcsr *matrix;
   bisai_bcsr *own;
-  /* the places of the diagonal blocks, their inverses, and what Jacobi and Chebyshev use for
-   * these */
+  /* how far the blocks of A lie from the diagonal, if the backend does steps in chains */
+  bsi_reach reach;
+
+  /* D⁻¹ (diagonal.c). For each block row: the place of its diagonal block in A, and the inverse of
+   * this block */
   int32_t *diagonal;
-  double *inverse, *relaxation;
-  /* ‖D⁻¹‖, and the rows of rounding errors: their number, and marks in host memory, with room for
-   * D⁻¹ behind them. NULL if creation did not look for them */
+  double *inverse;
+  /* the Frobenius norm of D⁻¹ */
   double inverse_norm;
-  /* an update has not looked at the inversions yet */
+  /* an update has begun the inversion, and what it found is still in a record */
   bool deferred;
-  int64_t marked;
-  double *marks;
+  /* the estimate of ρ(D⁻¹A); 0 if A is inverted */
   double radius;
-  /* l1: its diagonal blocks; their places, and behind these their number */
+
+  /* The rows that consist of rounding errors (rounding.c): their number, and n marks in host
+   * memory, which are 1 for these rows and 0 for others. Behind the marks there is room for D⁻¹.
+   * NULL if creation had no reason to look for such rows */
+  int64_t rounding_rows;
+  double *rounding_marks;
+
+  /* The smoother (smoother.c). Jacobi, l1 and Chebyshev multiply by the blocks of `relaxation`,
+   * which is `inverse` itself, or an array of its own for l1 */
+  double *relaxation;
+  /* l1: its diagonal blocks, and the row pointers of a matrix of them */
   double *l1_blocks;
   int32_t *l1_position;
-  /* of ISAI, SWEEPS and ILU */
+  /* ISAI, SWEEPS and ILU; otherwise NULL */
   bisai_precond *smoother;
-  /* T, Tᵀ, P, R, A P. Empty on the coarsest level; P is empty if it is T, and R if it is Tᵀ */
+
+  /* The transfers (transfers.c): T, Tᵀ, P, R and A P. They are empty on the coarsest level. P is
+   * empty if it is T, and R if it is Tᵀ: bsi_prolongation_of(), bsi_restriction_of() */
   bsi_sparse tentative, members, prolongation, restriction, product;
-  /* R A P as a product, of which the level owns the places */
+  /* R A P as a product, which is the matrix of the next level. This level owns the places only */
   bsi_sparse coarse;
-  /* the places in T of the blocks of Tᵀ; those in P of the blocks of R = Pᵀ */
+  /* for each block of Tᵀ its place in T; for each block of R = Pᵀ its place in P */
   int32_t *member_position, *position;
   /* T of identity blocks: what makes A T (bsi_aim_ops) */
   int32_t *target;
   bsi_sparse identity;
-  /* copies in fp32, NULL: there is none. Cycles read them if `narrow` is true */
+
+  /* Copies in fp32 (narrow.c) of A, P and R. NULL: there is none. Cycles read them if `narrow` is
+   * true */
   bisai_bcsr *narrow_matrix, *narrow_prolongation, *narrow_restriction;
   bool narrow;
   /* for each of bsi_copies: fp32 represents all values; whether it does is still in a record */
   bool copies_fit[BSI_COPIES], copies_recorded[BSI_COPIES];
-  /* of the matrix, if the backend does steps in chains */
-  bsi_reach reach;
-  /* work vectors: x before and during smoothing, a residual */
+
+  /* Work vectors of n values: x before and during smoothing, a residual */
   double *x, *y, *residual;
-  /* but on level 0: the right-hand side and the solution */
+  /* the right-hand side and the solution; NULL on level 0, where they are the caller's */
   double *b, *solution;
-  /* W: the result of the first cycle; K: a second correction, A times both, the scalars */
-  double *second, *image, *second_image, *scalars;
+  /* if cycles correct twice (bsi_corrects_twice): the result of the first cycle, or with K the
+   * second correction */
+  double *second;
+  /* K: A times the two corrections, and BSI_K_WORK scalars */
+  double *image, *second_image, *scalars;
 } bsi_level;
 
 typedef struct bsi_hierarchy {
@@ -113,25 +135,35 @@ typedef struct bsi_hierarchy {
   bsi_level levels[BISAI_MULTIGRID_LEVELS];
   /* a matrix of at most that many scalar rows is inverted without an attempt to coarsen it */
   int32_t coarsest;
+  /* why the last level was not coarsened */
   bisai_coarsening ended_by;
-  /* scalar nodes: the matrix of level 0 without zeros */
+  /* scalar nodes: the caller's matrix in blocks of one value without zeros. Otherwise NULL */
   bisai_bcsr *split;
   /* A is symmetric, and so is the pattern of level 0. A split matrix may lack one of two values
    * that are zero up to rounding. Incomplete factors of it are not symmetric */
   bool mirrored;
-  /* what updates report of each level, in backend memory, and copies in host memory. NULL if the
-   * host looks at it at once */
+
+  /* What an update finds on each level, if the host does not wait for it there: records in backend
+   * memory, and in host memory. Otherwise NULL */
   void *records, *record_copies;
-  /* of the coarsest matrix, n² each; NULL if it is smoothed */
-  double *dense_work, *dense_inverse;
-  /* in host memory: n marks, and the room of bsi_pseudo_invert(), NULL if creation found a regular
-   * matrix */
-  double *marks, *pseudo_room;
+
+  /* The inverse of the coarsest matrix of n rows, and workspace, n² values each. NULL if the matrix
+   * is smoothed */
+  double *dense_inverse, *dense_work;
+  /* n marks of rows that consist of rounding errors, in host memory */
+  double *coarsest_marks;
+  /* the room of bsi_pseudo_invert(), in host memory. NULL if creation found a regular matrix */
+  double *pseudo_room;
   /* the dimension of the null space of the coarsest matrix */
   int32_t nullity;
+
+  /* steps of small levels that are recorded, and steps that wait (steps.h) */
   bsi_tail tail;
   bsi_chain chain;
+
+  /* the inversion of the diagonal blocks of level 0 */
   bsi_invert_stats stats;
+  /* the most bytes at any time of creation */
   int64_t peak_bytes;
 } bsi_hierarchy;
 
@@ -280,15 +312,19 @@ bisai_status bsi_matrix_adopt(bsi_hierarchy *h, bsi_sparse *s, bisai_bcsr **matr
 
 /* --- rounding.c --- */
 
-/* marks[r] ← 1 for the rows of levels[l] that consist of rounding errors, otherwise 0. *marked ←
- * their number. Uses work vectors. */
-bisai_status bsi_mark_rounding_errors(const bsi_hierarchy *h, int l, double *marks,
-                                      int64_t *marked);
-/* Gives these rows of a coarse level the inverse 0. level->inverse_norm is up to date before and
- * after. */
-bisai_status bsi_drop_rounding_errors(bsi_hierarchy *h, bsi_level *level, bool creating);
-/* The same for other inverses of the level's blocks, after bsi_drop_rounding_errors(). */
-bisai_status bsi_drop_marked(const bsi_hierarchy *h, const bsi_level *level, double *inverse);
+/* marks[r] ← 1 for each scalar row r of a level that consists of rounding errors, otherwise 0.
+ * `marks` has bsi_level_rows() values in host memory. *rows ← the number of these rows. Overwrites
+ * work vectors of this level and of the finer one. Waits. */
+bisai_status bsi_rounding_mark(const bsi_hierarchy *h, const bsi_level *level, double *marks,
+                               int64_t *rows);
+/* Looks for such rows if D⁻¹ of a level is suspiciously large, and gives them the inverse 0.
+ * level->inverse_norm is the norm of D⁻¹ before and after. */
+bisai_status bsi_rounding_create(bsi_hierarchy *h, bsi_level *level);
+/* The same after an update. Allocates nothing, and therefore refuses the first D⁻¹ of a level that
+ * is suspiciously large. */
+bisai_status bsi_rounding_update(bsi_hierarchy *h, bsi_level *level);
+/* Gives the rows that were found the inverse 0 in other inverses of the level's diagonal blocks. */
+bisai_status bsi_rounding_drop(const bsi_hierarchy *h, const bsi_level *level, double *inverse);
 
 /* --- coarsest.c --- */
 

@@ -49,7 +49,7 @@ void bsi_level_destroy(bisai_context *context, bsi_level *level) {
   if (level->relaxation != level->inverse) memory->release(context, level->relaxation);
   memory->release(context, level->inverse);
   memory->release(context, level->diagonal);
-  bsi_release(context, level->marks);
+  bsi_release(context, level->rounding_marks);
   memory->release(context, level->l1_blocks);
   memory->release(context, level->l1_position);
   bisai_bcsr_destroy(&level->own);
@@ -73,7 +73,7 @@ static int64_t level_memory(const bsi_level *level) {
   if (level->diagonal) bytes += 4 * (int64_t)a->block_rows;
   if (level->inverse) bytes += diagonal;
   if (level->relaxation != level->inverse) bytes += diagonal;
-  if (level->marks) bytes += 8 * bsi_level_rows(level) * (1 + a->block_size);
+  if (level->rounding_marks) bytes += 8 * bsi_level_rows(level) * (1 + a->block_size);
   if (level->l1_blocks) bytes += diagonal;
   if (level->l1_position) bytes += 4 * ((int64_t)a->block_rows + 1);
   if (level->smoother) bytes += smoother_report(level).memory_bytes;
@@ -88,7 +88,7 @@ int64_t bsi_hierarchy_memory(const bsi_hierarchy *h) {
   for (int l = 0; l < h->count; l++) bytes += level_memory(&h->levels[l]);
   const int64_t n = bsi_level_rows(bsi_coarsest_of(h));
   bytes += bsi_records_memory(h);
-  if (h->marks) bytes += 8 * n;
+  if (h->coarsest_marks) bytes += 8 * n;
   if (h->pseudo_room) bytes += 8 * bsi_pseudo_room(n);
   return bytes + (h->dense_inverse ? 8 * n * n : 0) + (h->dense_work ? 8 * n * n : 0);
 }

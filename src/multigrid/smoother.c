@@ -23,7 +23,7 @@ static bisai_status update_l1(bsi_hierarchy *h, bsi_level *level) {
                                            bsi_shift_of(h, level), level->relaxation, NULL, NULL,
                                            &stats, NULL));
   BSI_TRY(bsi_level_judge(h, level, "l1 smoother: ", &stats));
-  return bsi_drop_marked(h, level, level->relaxation);
+  return bsi_rounding_drop(h, level, level->relaxation);
 }
 
 static bisai_status create_l1(bsi_hierarchy *h, bsi_level *level) {
