@@ -32,7 +32,7 @@ typedef struct weigh_job {
 } weigh_job;
 
 /* weight[p] ← the weight of each block p of row i. strength[p] ← −1: not known yet. */
-BSI_INLINE void weigh_row(const int bs, const weigh_job *job, int32_t i) {
+BSI_INLINE void weigh_blocks(const int bs, const weigh_job *job, int32_t i) {
   const bisai_bcsr *a = job->a;
   const double *values = a->values;
   const size_t size = (size_t)(bs * bs);
@@ -46,17 +46,20 @@ BSI_INLINE void weigh_row(const int bs, const weigh_job *job, int32_t i) {
 
 typedef void weigh_function(const weigh_job *, int32_t);
 
-static void weigh_row_any(const weigh_job *job, int32_t i) {
-  weigh_row(job->a->block_size, job, i);
-}
+static void weigh_any(const weigh_job *job, int32_t i) { weigh_blocks(job->a->block_size, job, i); }
 #define STAMP(BS)                                                                                  \
-  static void weigh_row_##BS(const weigh_job *job, int32_t i) { weigh_row(BS, job, i); }
+  static void weigh_##BS(const weigh_job *job, int32_t i) { weigh_blocks(BS, job, i); }
 BSI_BLOCK_SIZES(STAMP)
 #undef STAMP
-#define ENTRY(BS) [BS] = weigh_row_##BS,
-static weigh_function *const weigh_rows[BSI_SPECIAL_SIZES + 1] = {weigh_row_any,
-                                                                  BSI_BLOCK_SIZES(ENTRY)};
+#define ENTRY(BS) [BS] = weigh_##BS,
+static weigh_function *const weigh_functions[BSI_SPECIAL_SIZES + 1] = {weigh_any,
+                                                                       BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
+
+static void weigh_row(const weigh_job *job, int32_t i) {
+  const int bs = job->a->block_size;
+  weigh_functions[bs <= BSI_SPECIAL_SIZES ? bs : 0](job, i);
+}
 
 /* strength[p] ← the coupling of each block p = (i, j) with j > i, and of the mirrored one. */
 static void couple_row(const weigh_job *job, int32_t i) {
@@ -71,7 +74,7 @@ static void couple_row(const weigh_job *job, int32_t i) {
   }
 }
 
-/* Gives blocks without a mirrored one their couplings. active[i] ← whether the row takes part. */
+/* Gives blocks without a mirrored one their couplings. active[i] ← 1 if the row takes part. */
 static void join_row(const weigh_job *job, int32_t i) {
   const bisai_bcsr *a = job->a;
   int64_t weights = 0, couplings = 0;
@@ -117,37 +120,19 @@ static void drop_weak(const weigh_job *job, int32_t i) {
   }
 }
 
-static void weigh_part(void *work, bsi_part part) {
-  const weigh_job *job = work;
-  const int bs = job->a->block_size;
-  weigh_function *row = weigh_rows[bs <= BSI_SPECIAL_SIZES ? bs : 0];
-  const bsi_rows rows = bsi_rows_of(job->a->block_rows, job->a->row_ptr, part);
-  for (int32_t i = rows.begin; i < rows.end; i++) row(job, i);
-}
-
-static void couple_part(void *work, bsi_part part) {
-  const weigh_job *job = work;
-  const bsi_rows rows = bsi_rows_of(job->a->block_rows, job->a->row_ptr, part);
-  for (int32_t i = rows.begin; i < rows.end; i++) couple_row(job, i);
-}
-
-static void join_part(void *work, bsi_part part) {
-  const weigh_job *job = work;
-  const bsi_rows rows = bsi_rows_of(job->a->block_rows, job->a->row_ptr, part);
-  for (int32_t i = rows.begin; i < rows.end; i++) join_row(job, i);
-}
-
-static void leave_out_part(void *work, bsi_part part) {
-  const weigh_job *job = work;
-  const bsi_rows rows = bsi_rows_of(job->a->block_rows, job->a->row_ptr, part);
-  for (int32_t i = rows.begin; i < rows.end; i++) leave_out(job, i);
-}
-
-static void drop_part(void *work, bsi_part part) {
-  const weigh_job *job = work;
-  const bsi_rows rows = bsi_rows_of(job->a->block_rows, job->a->row_ptr, part);
-  for (int32_t i = rows.begin; i < rows.end; i++) drop_weak(job, i);
-}
+/* Each pass goes over the rows of a part. */
+#define STAMP(pass)                                                                                \
+  static void pass##_part(void *work, bsi_part part) {                                             \
+    const weigh_job *job = work;                                                                   \
+    const bsi_rows rows = bsi_rows_of(job->a->block_rows, job->a->row_ptr, part);                  \
+    for (int32_t i = rows.begin; i < rows.end; i++) pass(job, i);                                  \
+  }
+STAMP(weigh_row)
+STAMP(couple_row)
+STAMP(join_row)
+STAMP(leave_out)
+STAMP(drop_weak)
+#undef STAMP
 
 static bisai_status weigh(bisai_context *context, const bisai_bcsr *a, const double *inverse,
                           const bsi_strength_rule *rule, float *strength) {
@@ -158,11 +143,11 @@ static bisai_status weigh(bisai_context *context, const bisai_bcsr *a, const dou
   if (job.weight) job.active = bsi_allocate(context, rows, sizeof *job.active);
   if (job.active) job.largest = bsi_allocate(context, rows, sizeof *job.largest);
   if (job.largest) {
-    bsi_run(context, threads, BSI_SOME_PARTS, weigh_part, &job);
-    bsi_run(context, threads, BSI_SOME_PARTS, couple_part, &job);
-    bsi_run(context, threads, BSI_SOME_PARTS, join_part, &job);
+    bsi_run(context, threads, BSI_SOME_PARTS, weigh_row_part, &job);
+    bsi_run(context, threads, BSI_SOME_PARTS, couple_row_part, &job);
+    bsi_run(context, threads, BSI_SOME_PARTS, join_row_part, &job);
     bsi_run(context, threads, BSI_SOME_PARTS, leave_out_part, &job);
-    bsi_run(context, threads, BSI_SOME_PARTS, drop_part, &job);
+    bsi_run(context, threads, BSI_SOME_PARTS, drop_weak_part, &job);
   }
   const bisai_status status = job.largest ? BISAI_OK : BISAI_OUT_OF_MEMORY;
   bsi_release(context, job.weight);
@@ -187,7 +172,8 @@ typedef struct grouping {
   int32_t *aggregate;
 } grouping;
 
-/* Begins. */
+/* Before step 1: a row is undecided if it has an edge, follows another row, or stays out. Returns
+ * true if it is undecided. */
 BSI_INLINE bool enter(const grouping *g, int32_t i) {
   bool inside = false;
   uint64_t best = 0;
@@ -205,7 +191,7 @@ BSI_INLINE bool enter(const grouping *g, int32_t i) {
   return inside;
 }
 
-/* The first half of a round: reach[i] ← the largest value within one step. */
+/* The first half of a round of step 1: reach[i] ← the largest value within one step. */
 BSI_INLINE bool look_around(const grouping *g, int32_t i) {
   if (g->reach[i] == 0 || g->reach[i] == BSI_REACHED) return false;
   uint32_t largest = bsi_candidate_value(g->state[i], i);
@@ -231,7 +217,7 @@ BSI_INLINE bool decide(const grouping *g, int32_t i) {
   return g->state[i] == BSI_UNDECIDED;
 }
 
-/* Step 2. */
+/* Step 2: roots and the rows next to them become aggregates. */
 BSI_INLINE bool join_root(const grouping *g, int32_t i) {
   uint64_t best = 0;
   if (g->root[i] != BSI_NO_ROOT_YET) return false;
@@ -247,7 +233,7 @@ BSI_INLINE bool join_root(const grouping *g, int32_t i) {
   return false;
 }
 
-/* Steps 3 and 4, and the numbers of the aggregates. */
+/* Steps 3 and 4: aggregate[i] ← the number of the aggregate of row i, or −1. */
 BSI_INLINE bool finish(const grouping *g, int32_t i) {
   uint64_t best = 0;
   int32_t at = i;

@@ -10,17 +10,18 @@
 /* The most columns of a panel. */
 enum { BSI_PANEL = 32 };
 
-/* A panel of columns K in a Gauss–Jordan elimination in place: dense_host.c. */
+/* A Gauss–Jordan elimination in place, and its current panel of columns K (dense_host.c). The
+ * arrays are in host memory and belong to the caller. */
 typedef struct bsi_elimination {
-  /* n rows and columns, column by column */
+  /* the matrix of n rows and columns, column by column */
   int64_t n;
   double *a;
-  /* the panel: its first column and its number of columns */
+  /* the panel: its first column, and its number of columns, at most BSI_PANEL */
   int64_t first;
   int count;
-  /* the row that is swapped with row k in the other columns, for each row; NULL: none */
+  /* n places: the row with which row k was swapped in the panel. NULL: rows are not swapped */
   int32_t *swapped;
-  /* n·count doubles for W */
+  /* room for W of the panel: n·count doubles */
   double *packed;
 } bsi_elimination;
 
@@ -38,13 +39,13 @@ static inline int64_t bsi_place_of_largest(int64_t count, const double *x) {
   return place;
 }
 
-/* Eliminates column k with the pivot at row k in all columns of the panel. */
+/* Eliminates column k, which has its pivot in row k, in all columns of the panel. */
 void bsi_eliminate_column(const bsi_elimination *e, int64_t k);
-/* Eliminates the panel in all other columns. */
+/* Eliminates the panel in all other columns, and swaps their rows before. */
 void bsi_eliminate_others(bisai_context *context, const bsi_elimination *e);
 
-/* Writes the blocks of a matrix of n scalar rows, whose arrays are in host memory, into a dense
- * matrix, column by column. */
+/* dense ← the n² values of a matrix of n scalar rows, column by column. The arrays of the matrix
+ * are in host memory. */
 void bsi_dense_fill(const bisai_bcsr *a, int64_t n, double *dense);
 
 #endif

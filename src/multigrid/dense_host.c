@@ -105,9 +105,8 @@ static void update_part(void *job, bsi_part part) {
     for (int c = 0; c < columns; c++) {
       const int64_t place = group * QUAD + c;
       column[c] = e->a + (place < e->first ? place : place + e->count) * e->n;
-      for (int64_t k = e->first; e->swapped && k < e->first + e->count; k++) {
+      for (int64_t k = e->first; e->swapped && k < e->first + e->count; k++)
         swap(column[c] + k, column[c] + e->swapped[k]);
-      }
       for (int k = 0; k < e->count; k++) {
         rows[k * QUAD + c] = column[c][e->first + k];
         column[c][e->first + k] = 0.0;
@@ -141,26 +140,41 @@ void bsi_dense_fill(const bisai_bcsr *a, int64_t n, double *dense) {
                values + bsi_block_offset(a, q) + (size_t)(c * bs), (size_t)bs * sizeof *dense);
 }
 
+/* Begins the elimination of a matrix of n rows with its first panel. `work` has n² doubles. W takes
+ * whole quads of rows, and the swaps of n rows lie behind it. There is room for them, because a
+ * panel has less than n columns. */
+static bsi_elimination elimination_of(int64_t n, double *a, double *work) {
+  const int panel = n > BSI_PANEL ? BSI_PANEL : n > 1 ? (int)(n - 1) : 1;
+  const int64_t packed = n / QUAD * QUAD * panel;
+  return (bsi_elimination){
+      .n = n, .a = a, .count = panel, .packed = work, .swapped = (int32_t *)(work + packed)};
+}
+
+/* Undoes the swaps of rows in the columns of the inverse, the last one first. */
+static void swap_back(const bsi_elimination *e) {
+  for (int64_t k = e->n - 1; k >= 0; k--) {
+    double *column = e->a + k * e->n, *other = e->a + e->swapped[k] * e->n;
+    if (column == other) continue;
+    for (int64_t i = 0; i < e->n; i++) swap(&column[i], &other[i]);
+  }
+}
+
 static bisai_status invert(bisai_context *context, const bisai_bcsr *a, double *work,
                            double *inverse, double *smallest, double *largest) {
   const int64_t n = (int64_t)a->block_rows * a->block_size;
-  /* `work` has W and after it the swaps. A panel of n − 1 columns leaves room for the swaps. */
-  const int panel = n > BSI_PANEL ? BSI_PANEL : n > 1 ? (int)(n - 1) : 1;
-  bsi_elimination e = {n, inverse, 0, panel, (int32_t *)(work + n / QUAD * QUAD * panel), work};
+  bsi_elimination e = elimination_of(n, inverse, work);
   bsi_dense_fill(a, n, inverse);
   *smallest = n > 0 ? INFINITY : 0.0;
   *largest = 0.0;
-  for (e.first = 0; e.first < n; e.first += e.count) {
-    if (n - e.first < panel) e.count = (int)(n - e.first);
+  for (; e.first < n; e.first += e.count) {
+    if (n - e.first < e.count) e.count = (int)(n - e.first);
     if (!eliminate_panel(&e, smallest, largest)) {
       *smallest = 0.0;
       return BISAI_OK;
     }
     bsi_eliminate_others(context, &e);
   }
-  for (int64_t k = n - 1; k >= 0; k--)
-    if (e.swapped[k] != k)
-      for (int64_t i = 0; i < n; i++) swap(inverse + k * n + i, inverse + e.swapped[k] * n + i);
+  swap_back(&e);
   if (!bsi_all_finite((size_t)(n * n), inverse)) *smallest = 0.0;
   return BISAI_OK;
 }
