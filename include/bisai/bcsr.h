@@ -226,12 +226,12 @@ typedef struct bisai_block_size_info {
  *     each pressure: no factorisation with blocks of size 1 exists.
  *  3. If the cheapest size is 1 and is sound, a larger size may be chosen. This finds matrices
  *     whose nodes have several unknowns but not full blocks. A candidate is sound, costs at most 3
- *     times as many bytes, and `repeats`: its entropy is at most 1 + log₂(bs) bits and at most a
- *     third of bs²·h(d), the entropy of random patterns of the same density d. The candidate with
- *     the least entropy is chosen. Scalar grids are excluded, because their block patterns repeat
- *     only as a result of repeated row patterns. Let k < bs divide bs. The size bs is no candidate
- *     if at least a fifth of the rows r have their entries at the same distances from the diagonal
- *     as row r − k.
+ *     times as many bytes, and `repeats`: it has two blocks or more, and its entropy is at most
+ *     1 + log₂(bs) bits and at most a third of bs²·h(d), the entropy of random patterns of the same
+ *     density d. The candidate with the least entropy is chosen. Scalar grids are excluded, because
+ *     their block patterns repeat only as a result of repeated row patterns. Let k < bs divide bs.
+ *     The size bs is no candidate if at least a fifth of the rows r have their entries at the same
+ *     distances from the diagonal as row r − k.
  *
  *  The size is 1 if the matrix has more than 2²⁰ rows and fewer than one entry per 16 rows.
  *

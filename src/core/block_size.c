@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The choice of a block size. The rule is documented at bisai_block_size_choose() in bisai/bcsr.h.
  *
- *
  * For each size, one pass over the matrix collects the blocks of one block row at a time, and for
  * each block the pattern of its entries as bs² bits. */
 #include <math.h>
@@ -205,7 +204,7 @@ static void study_size(study *s, int bs, bisai_block_size_info *info) {
   info->bytes = (8 * bs * bs + 4) * info->blocks;
   info->sound = info->singular_diagonals <= 1 || info->singular_diagonals <= max_singular * rows;
   info->entropy = entropy_of(s, info->blocks);
-  info->repeats = bs > 1 && info->entropy <= max_entropy &&
+  info->repeats = bs > 1 && info->blocks > 1 && info->entropy <= max_entropy &&
                   info->entropy <= random_entropy * entropy_at_random(bs, density);
 }
 

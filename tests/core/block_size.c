@@ -289,6 +289,17 @@ static bool far_away(const void *user, int32_t i, int32_t j) {
   return j == (i + *(const int32_t *)user) % 64;
 }
 
+/* A single block has one pattern, whatever it is. */
+static void a_single_value_stays_single(void **state) {
+  (void)state;
+  for (int zero = 0; zero < 2; zero++) {
+    csr a = csr_make(1, 1, scalar_grid, &(int32_t){1});
+    a.values[0] = zero ? 0.0 : 3.0;
+    assert_int_equal(chosen(&a), 1);
+    csr_free(&a);
+  }
+}
+
 static void the_cheapest_size_remains_where_no_size_is_sound(void **state) {
   (void)state;
   csr a = csr_make(64, 64, far_away, &(int32_t){32});
@@ -370,6 +381,7 @@ int main(void) {
       cmocka_unit_test(velocities_and_a_pressure_without_diagonal_stay_together),
       cmocka_unit_test(unknowns_that_meet_in_their_node_alone_stay_together),
       cmocka_unit_test(scalar_systems_stay_scalar),
+      cmocka_unit_test(a_single_value_stays_single),
       cmocka_unit_test(the_cheapest_size_remains_where_no_size_is_sound),
       cmocka_unit_test(a_sound_size_that_costs_too_much_is_not_taken),
       cmocka_unit_test(study_survives_every_failing_allocation),
