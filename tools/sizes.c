@@ -65,8 +65,16 @@ static int compare_bytes(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+/* Returns true if a size may do better than one that has `singular` singular diagonal blocks.
+ * `least` is the number of bytes of the cheapest size. */
+static bool may_do_better(const bisai_block_size_info *s, int32_t singular, int64_t least) {
+  return s->block_rows >= 2 && s->sound && s->bytes <= MOST_BYTES * least &&
+         (singular == 0 || s->singular_diagonals < singular);
+}
+
 void sizes_suggest(bisai_context *context, const problem *p, int count, const run_result *results) {
   bisai_block_size_info sizes[BISAI_CHOSEN_SIZES];
+  int32_t better[MOST_SUGGESTED];
   char text[256] = "";
   bool needed = false;
   for (int i = 0; i < count; ++i) {
@@ -78,15 +86,18 @@ void sizes_suggest(bisai_context *context, const problem *p, int count, const ru
   qsort(sizes, BISAI_CHOSEN_SIZES, sizeof *sizes, compare_bytes);
   int found = 0;
   for (int i = 0; i < BISAI_CHOSEN_SIZES && found < MOST_SUGGESTED; ++i) {
-    const bisai_block_size_info *s = &sizes[i];
-    if (s->block_size == bs || s->block_rows < 2 || !s->sound ||
-        s->bytes > MOST_BYTES * sizes[0].bytes)
-      continue;
-    size_t length = strlen(text);
-    snprintf(text + length, sizeof text - length, "%s%" PRId32, found++ > 0 ? ", " : "",
-             s->block_size);
+    if (sizes[i].block_size != bs && may_do_better(&sizes[i], singular, sizes[0].bytes))
+      better[found++] = sizes[i].block_size;
   }
   if (found == 0) return;
+  for (int i = 0; i < found; ++i) {
+    size_t length = strlen(text);
+    snprintf(text + length, sizeof text - length, "%s%" PRId32,
+             i == 0          ? ""
+             : i + 1 < found ? ", "
+                             : " or ",
+             better[i]);
+  }
   if (singular > 0) {
     say("%s: %" PRId32 " diagonal block%s of size %" PRId32
         " cannot be inverted; a --block-size of %s may do better",

@@ -189,6 +189,20 @@ static void sizes_that_may_do_better_are_named_after_a_failure(void **state) {
       "bisai: swapped: 6 diagonal blocks of size 1 cannot be inverted; a --block-size of 2 may "
       "do better\n");
   program_expect("solve swapped.mtx --preconditioner ilu", 0, "");
+  program_write("swapped12.mtx", "%%MatrixMarket matrix coordinate real general\n"
+                                 "12 12 12\n1 2 1\n2 1 1\n3 4 1\n4 3 1\n5 6 1\n6 5 1\n"
+                                 "7 8 1\n8 7 1\n9 10 1\n10 9 1\n11 12 1\n12 11 1\n");
+  program_expect("solve swapped12.mtx --block-size 1 --preconditioner ilu", 3,
+                 "bisai: swapped12: 12 diagonal blocks of size 1 cannot be inverted; a "
+                 "--block-size of 2 or 4 may do better\n");
+}
+
+/* Row 3 is empty: every block that has it is singular. */
+static void sizes_that_cannot_do_better_are_not_named(void **state) {
+  (void)state;
+  program_write("empty_row.mtx", "%%MatrixMarket matrix coordinate real general\n"
+                                 "6 6 6\n1 1 1\n2 2 1\n2 3 1\n4 4 1\n5 5 1\n6 6 1\n");
+  program_expect("solve empty_row.mtx --preconditioner ilu", 3, "");
 }
 
 static void padding_is_said_and_left_out_of_the_solution(void **state) {
@@ -283,6 +297,7 @@ int main(void) {
       cmocka_unit_test(one_of_a_kind_is_singular),
       cmocka_unit_test(block_size_auto_means_the_automatic_choice_for_every_file),
       cmocka_unit_test(sizes_that_may_do_better_are_named_after_a_failure),
+      cmocka_unit_test(sizes_that_cannot_do_better_are_not_named),
       cmocka_unit_test(padding_is_said_and_left_out_of_the_solution),
       cmocka_unit_test(no_solution_is_written_after_a_failed_set_up),
       cmocka_unit_test(info_counts_blocks_levels_and_patterns),
