@@ -167,10 +167,11 @@ static void say_null_space(const bsi_run *run, size_t size, char *text) {
   text[0] = '\0';
   if (!run->precond || bisai_precond_get_report(run->precond, &report)) return;
   if (report.multigrid.coarsest_nullity > 0)
-    snprintf(text, size,
-             "; multigrid found a null space of dimension %d: the matrix is singular, and b may be "
-             "inconsistent",
-             (int)report.multigrid.coarsest_nullity);
+    snprintf(
+        text, size,
+        "; the coarsest matrix of multigrid has a null space of dimension %d: the matrix may be "
+        "singular, and b inconsistent",
+        (int)report.multigrid.coarsest_nullity);
 }
 
 /* text ← a warning if the preconditioner enlarges vectors beyond all digits, otherwise "". */

@@ -415,7 +415,7 @@ static void multigrid_describe(bisai_precond *m) {
   if (r->nodes == BISAI_NODES_SCALAR) bsi_append(m, " nodes=scalar");
   if (multigrid_of(m)->hierarchy.levels[0].narrow) bsi_append(m, " precision=fp32");
   bsi_append(m, ", %d level%s of", r->levels, r->levels == 1 ? "" : "s");
-  for (int l = 0; l < r->levels; l++) bsi_append(m, " %d", r->rows[l]);
+  for (int l = 0; l < r->levels; l++) bsi_append(m, l == 0 ? " %d" : ", %d", r->rows[l]);
   bsi_append(m, " rows, complexity %.2f", r->operator_complexity);
   if (!r->coarsest_inverted) bsi_append(m, ", ended by %s", bisai_coarsening_string(r->ended_by));
   if (r->coarsest_nullity > 0) bsi_append(m, ", the coarsest singular by %d", r->coarsest_nullity);
