@@ -268,9 +268,10 @@ typedef struct bisai_multigrid_report {
    *  matrix is inverted only if BISAI_MULTIGRID_COARSEST_AUTO allows it */
   bisai_coarsening ended_by;
   /** the dimension of the null space of the coarsest matrix, which is then inverted but for this
-   *  space (pseudo-inverse); 0 if it is regular or not inverted. The same as that of A if the
-   *  near-null-space vectors span the null space of A. After an update it may be less, because the
-   *  aggregates are those of creation */
+   *  space (pseudo-inverse); 0 if it is regular or not inverted. It is that of A if the
+   *  near-null-space vectors span the null space of A and are independent in each aggregate.
+   *  Dependent vectors add to it, and so do scales of unknowns that differ by 10⁸ or more from row
+   *  to row. After an update it may be less, because the aggregates are those of creation */
   int32_t coarsest_nullity;
   /** bytes of the matrices and the transfers of all levels but A itself */
   int64_t hierarchy_bytes;
