@@ -25,8 +25,8 @@ static void expect_same_vector(int32_t n, const double *a, const double *b) {
 
 /* --- orderings --- */
 
-/* permutation ← the ordering of a matrix, or a random one for BISAI_ORDERING_GIVEN. Returns false if
- * the ordering is not available. */
+/* permutation ← the ordering of a matrix, or a random one for BISAI_ORDERING_GIVEN. Returns false
+ * if the ordering is not available. */
 static bool find_permutation(const bisai_bcsr *matrix, bisai_ordering ordering, uint64_t seed,
                              int32_t *permutation) {
   if (ordering == BISAI_ORDERING_GIVEN) {
