@@ -11,18 +11,20 @@
 #include "core/block_math.h"
 #include "multigrid/sparse.h"
 
-/* What gives the blocks of Tᵀ. */
+/* What gives the blocks of Tᵀ, in backend memory. */
 typedef struct bsi_balance {
-  /* A and the places of its diagonal blocks */
+  /* the values of A, and the places of its diagonal blocks */
   const double *values;
   const int32_t *diagonal;
   int block_size;
-  /* T, NULL: of identity blocks, and the places in T of the blocks of Tᵀ */
+  /* the values of T; NULL: T has identity blocks */
   const double *tentative;
+  /* for each block of Tᵀ its place in T */
   const int32_t *position;
 } bsi_balance;
 
-/* Returns the size of a block of `values` values, or 1 if it is zero or not finite. */
+/* Returns the size of a block of `values` values: the sum of their magnitudes, or 1 if that is zero
+ * or not finite. */
 BSI_INLINE double bsi_balance_size_of(const int values, const double *block) {
   double size = 0.0;
   for (int v = 0; v < values; v++) size += fabs(block[v]);

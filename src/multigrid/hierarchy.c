@@ -125,7 +125,7 @@ static bisai_status coarsen(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *
                             bisai_bcsr **coarse) {
   bool regular = true;
   h->ended_by = BISAI_COARSENING_ROWS;
-  if (bsi_inverts(h, level)) return BISAI_OK;
+  if (bsi_inverts_at_once(h, level)) return BISAI_OK;
   BSI_TRY(bsi_diagonal_create(h, level, &regular));
   if (!regular) return BISAI_OK;
   BSI_TRY(bsi_narrow_create(h, level));

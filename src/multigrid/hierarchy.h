@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The levels of multigrid: set-up, update, cycle.
+/* The levels of multigrid: set-up, update, cycle. What the files of multigrid share.
  *
  * Level 0 has the caller's matrix. From the matrix A of a level, aggregation makes the tentative
  * prolongation T, and
@@ -11,14 +11,21 @@
  * made orthonormal in the aggregate. In A T of identity blocks, weak blocks of A move to the
  * aggregate of their own row (multigrid/aim.h).
  *
- * R is Pᵀ for a symmetric A (Vaněk, Mandel, Brezina 1996), and for equations in conservation form
- * (`unweighted`), which are nearly symmetric where they are elliptic. There it takes as many
- * iterations as the next R, and coarse rows have half as many blocks. Otherwise R is
- * Tᵀ (I − ω A D⁻¹), the transpose of what P is for Aᵀ with D⁻¹ on the other side, or Tᵀ if that
- * would exceed the limit of the complexity. If P exceeds the limit too, P = T and R = Tᵀ. On level
- * 0 the blocks of this Tᵀ have weights (multigrid/balance.h), so that a scaling of the block rows
- * of A changes nothing but the norm of the residual. For a nonsymmetric A, ρ is at least 2: larger
- * ω made coarse matrices of which cycles diverged. */
+ * R is one of these:
+ *
+ *   Pᵀ                 for a symmetric A (Vaněk, Mandel, Brezina 1996), and for equations in
+ *                      conservation form (`unweighted`), which are nearly symmetric where they are
+ *                      elliptic. For these it takes as many iterations as the next R, and coarse
+ *                      rows have half as many blocks.
+ *   Tᵀ (I − ω A D⁻¹)   otherwise. It is the transpose of what P is for Aᵀ with D⁻¹ on the other
+ *                      side.
+ *
+ * R A P may exceed the limit of the complexity. Tᵀ then takes the place of the second R. If this
+ * does not suffice, or if R is Pᵀ, P becomes T and R becomes Tᵀ.
+ *
+ * Unless R is Pᵀ, the blocks of Tᵀ on level 0 have weights (multigrid/balance.h), so that a scaling
+ * of the block rows of A changes nothing but the norm of the residual. For a nonsymmetric A, ρ is
+ * at least 2: larger ω made coarse matrices of which cycles diverged. */
 #ifndef BSI_HIERARCHY_H
 #define BSI_HIERARCHY_H
 
@@ -32,7 +39,7 @@
 /* Singular diagonal blocks of coarse matrices are shifted by this part of their row. */
 #define BSI_COARSE_SHIFT 0.01
 
-/* The options `complexity` and `coarsest` if they are left open. */
+/* The options `complexity` and `coarsest` if the caller leaves them open. */
 #define BSI_COMPLEXITY 2.5
 enum { BSI_COARSEST_ROWS = 1024 };
 
@@ -167,25 +174,11 @@ typedef struct bsi_hierarchy {
   int64_t peak_bytes;
 } bsi_hierarchy;
 
+/* --- questions to a hierarchy --- */
+
 /* Returns the backend's operations for multigrid. */
 static inline const bsi_multigrid_ops *bsi_ops_of(const bsi_hierarchy *h) {
   return h->context->backend->multigrid;
-}
-
-/* Allocates `count` objects of `size` bytes in backend memory. Returns NULL without memory. */
-static inline void *bsi_hierarchy_reserve(const bsi_hierarchy *h, int64_t count, size_t size) {
-  return h->context->backend->memory->allocate(h->context, (size_t)count, size);
-}
-
-/* Allocates n doubles in backend memory. Returns NULL without memory. */
-static inline double *bsi_hierarchy_reserve_vector(const bsi_hierarchy *h, int64_t n) {
-  return bsi_hierarchy_reserve(h, n, sizeof(double));
-}
-
-/* Returns the shift of the diagonal blocks of a level that are singular
- * (bsi_inversion_ops::invert). */
-static inline double bsi_shift_of(const bsi_hierarchy *h, const bsi_level *level) {
-  return level == h->levels ? h->setup.shift_amount : BSI_COARSE_SHIFT;
 }
 
 /* Returns l of levels[l]. */
@@ -198,191 +191,10 @@ static inline int64_t bsi_level_rows(const bsi_level *level) {
   return (int64_t)level->matrix->block_rows * level->matrix->block_size;
 }
 
+/* Returns the last level. While levels are made it is the newest one. */
 static inline const bsi_level *bsi_coarsest_of(const bsi_hierarchy *h) {
   return &h->levels[h->count - 1];
 }
-
-/* Makes the levels of a matrix, which must live as long as the hierarchy. After a failure
- * bsi_hierarchy_destroy() releases what was made. */
-bisai_status bsi_hierarchy_create(bisai_context *context, const bisai_bcsr *matrix,
-                                  const bsi_multigrid_setup *setup, bsi_hierarchy *h);
-/* Refuses a matrix of another pattern than that of creation. */
-bisai_status bsi_hierarchy_check(const bisai_bcsr *matrix, const bsi_hierarchy *h);
-/* Takes new values on the same pattern. Allocates nothing. */
-bisai_status bsi_hierarchy_update(const bisai_bcsr *matrix, bsi_hierarchy *h);
-/* Accepts a struct of zeros. */
-void bsi_hierarchy_destroy(bisai_context *context, bsi_hierarchy *h);
-
-/* x ← one cycle for A x = b, from zero. */
-bisai_status bsi_hierarchy_cycle(bsi_hierarchy *h, const double *b, double *x);
-/* y ← D⁻¹A x on a level. y is another array than x. */
-bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, const double *x,
-                                double *y);
-/* levels[l].solution ← the correction for levels[l].b, which K-cycles change. */
-bisai_status bsi_hierarchy_correct(bsi_hierarchy *h, int l);
-
-/* Returns the record of the inversion of the diagonal blocks of a level. `records` is h->records or
- * h->record_copies. */
-void *bsi_record_of_inversion(const bsi_hierarchy *h, void *records, const bsi_level *level);
-/* Returns the record of copies in fp32 of a level. */
-void *bsi_record_of_copies(const bsi_hierarchy *h, void *records, const bsi_level *level,
-                           bsi_copies copies);
-/* Returns the bytes of all records and their copies. */
-int64_t bsi_records_memory(const bsi_hierarchy *h);
-
-/* --- memory.c --- */
-
-/* Reserves the work vectors of a level, whose matrix is known. After a failure bsi_level_destroy()
- * releases those that were reserved. */
-bisai_status bsi_level_reserve_work(bsi_hierarchy *h, bsi_level *level);
-/* Releases everything that a level owns. Accepts a struct of zeros. */
-void bsi_level_destroy(bisai_context *context, bsi_level *level);
-/* Returns the bytes of everything that a hierarchy owns. */
-int64_t bsi_hierarchy_memory(const bsi_hierarchy *h);
-/* Notes the bytes of the hierarchy with temporary memory, if there were never more. */
-void bsi_hierarchy_note_peak(bsi_hierarchy *h, int64_t temporary);
-/* Returns the bytes that a cycle reads and writes at least. */
-int64_t bsi_hierarchy_cycle_bytes(const bsi_hierarchy *h);
-
-/* --- null_vectors.c --- */
-
-/* *vectors ← the caller's near-null-space vectors in backend memory, scaled if they are extreme:
- * bsi_level_rows() rows of `null_count` values, row by row. NULL if the caller has none. The caller
- * of this function releases them, also after a failure. */
-bisai_status bsi_null_vectors_upload(const bsi_hierarchy *h, double **vectors);
-
-/* --- diagonal.c --- */
-
-/* Finds the diagonal blocks of a level. */
-bisai_status bsi_diagonal_find(bsi_hierarchy *h, bsi_level *level);
-/* Inverts them. *regular ← false if one is singular and the matrix is inverted instead. */
-bisai_status bsi_diagonal_create(bsi_hierarchy *h, bsi_level *level, bool *regular);
-/* Inverts those of new values. On a device the host does not wait: at the end of the update, when
- * the records have been fetched, bsi_diagonal_complete() says whether all levels are regular. */
-bisai_status bsi_diagonal_update(bsi_hierarchy *h, bsi_level *level);
-bisai_status bsi_diagonal_complete(bsi_hierarchy *h);
-/* Estimates ρ(D⁻¹A) from below by power steps. It is infinite if these overflow: Jacobi and
- * Chebyshev then smooth nothing, and neither are transfers smoothed. */
-bisai_status bsi_radius_estimate(bsi_hierarchy *h, bsi_level *level);
-/* Returns ω of the transfers of a level. */
-double bsi_transfer_damping(const bsi_hierarchy *h, const bsi_level *level);
-
-/* --- faults.c --- */
-
-/* Puts the number of a coarse level before the message of a failure. On level 0 of scalar nodes,
- * says that rows are scalar rows. */
-bisai_status bsi_level_fail(const bsi_hierarchy *h, const bsi_level *level, bisai_status status);
-/* bsi_invert_stats_judge() for the blocks of a level. Says if its matrix overflows. */
-bisai_status bsi_level_judge(const bsi_hierarchy *h, const bsi_level *level, const char *what,
-                             const bsi_invert_stats *stats);
-/* Refuses an update whose values make the matrix of a level singular, or overflow there. */
-bisai_status bsi_level_refuse(const bsi_hierarchy *h, const bsi_level *level);
-
-/* --- transfers.c --- */
-
-/* What takes a level to the next one. The arrays are in backend memory, and are released when the
- * next level is there. */
-typedef struct bsi_coarsening {
-  /* one for each block of A: bsi_aggregation_ops::weigh */
-  float *strength;
-  /* one for each block row: bsi_aggregation_ops::aggregate */
-  int32_t *aggregate;
-  /* the number of aggregates, and the scalar columns of an aggregate in T */
-  int32_t count;
-  int width;
-  /* the near-null-space vectors of the level, and of the next one. NULL: blocks of T are
-   * identities */
-  double *vectors, *coarse_vectors;
-} bsi_coarsening;
-
-/* Makes T, the structures of P, R and A P, and the matrix of the next level without its values. It
- * is NULL if it would be too large: this level is the coarsest then. */
-bisai_status bsi_transfers_create(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c,
-                                  bisai_bcsr **coarse);
-/* Computes the values of P and R. */
-bisai_status bsi_transfers_update(bsi_hierarchy *h, bsi_level *level);
-/* Computes the values of the matrix of the next level. */
-bisai_status bsi_coarse_matrix_update(bsi_hierarchy *h, bsi_level *level);
-/* Returns the bytes of what bsi_transfers_create() made for a level, without the next matrix. */
-int64_t bsi_transfers_memory(const bsi_level *level);
-/* Releases it. */
-void bsi_transfers_destroy(bisai_context *context, bsi_level *level);
-/* Makes a square matrix of a structure, whose arrays it takes over, also after a failure. */
-bisai_status bsi_matrix_adopt(bsi_hierarchy *h, bsi_sparse *s, bisai_bcsr **matrix);
-
-/* --- rounding.c --- */
-
-/* marks[r] ← 1 for each scalar row r of a level that consists of rounding errors, otherwise 0.
- * `marks` has bsi_level_rows() values in host memory. *rows ← the number of these rows. Overwrites
- * work vectors of this level and of the finer one. Waits. */
-bisai_status bsi_rounding_mark(const bsi_hierarchy *h, const bsi_level *level, double *marks,
-                               int64_t *rows);
-/* Looks for such rows if D⁻¹ of a level is suspiciously large, and gives them the inverse 0.
- * level->inverse_norm is the norm of D⁻¹ before and after. */
-bisai_status bsi_rounding_create(bsi_hierarchy *h, bsi_level *level);
-/* The same after an update. Allocates nothing, and therefore refuses the first D⁻¹ of a level that
- * is suspiciously large. */
-bisai_status bsi_rounding_update(bsi_hierarchy *h, bsi_level *level);
-/* Gives the rows that were found the inverse 0 in other inverses of the level's diagonal blocks. */
-bisai_status bsi_rounding_drop(const bsi_hierarchy *h, const bsi_level *level, double *inverse);
-
-/* --- coarsest.c --- */
-
-/* Makes the dense inverse of the coarsest matrix. */
-bisai_status bsi_coarsest_create(bsi_hierarchy *h);
-bisai_status bsi_coarsest_update(bsi_hierarchy *h);
-
-/* --- narrow.c --- */
-
-/* Makes the copy in fp32 of A, if the level is large and the options ask for it. */
-bisai_status bsi_narrow_create(bsi_hierarchy *h, bsi_level *level);
-/* Makes those of P and R, if there is one of A. */
-bisai_status bsi_narrow_create_transfers(bsi_hierarchy *h, bsi_level *level);
-/* Takes new values for existing copies, and waits until it is known whether they fit. Allocates
- * nothing. */
-bisai_status bsi_narrow_update(const bsi_hierarchy *h, bsi_level *level, bsi_copies copies);
-/* The same, but on a device the host does not wait. The copies are not in use until
- * bsi_narrow_complete(). */
-bisai_status bsi_narrow_begin_update(const bsi_hierarchy *h, bsi_level *level, bsi_copies copies);
-/* Ends the updates that were begun, on all levels. The records have been fetched. */
-void bsi_narrow_complete(bsi_hierarchy *h);
-/* Returns the bytes of the copies of a level. */
-int64_t bsi_narrow_memory(const bsi_level *level);
-/* Releases the copies of a level. */
-void bsi_narrow_destroy(bsi_level *level);
-
-/* --- steps.c --- */
-
-/* Does a step of a level, or records it if the tail is being recorded. A step may wait for others
- * on the same matrix, at most until bsi_steps_end(). */
-bisai_status bsi_step_do(bsi_hierarchy *h, const bsi_level *level, const bsi_step *step);
-/* Does the steps that wait. */
-bisai_status bsi_steps_end(bsi_hierarchy *h);
-/* Makes the tail, of levels with at most that many scalar rows. After a failure bsi_tail_destroy()
- * releases what was made. */
-bisai_status bsi_tail_create(bsi_hierarchy *h, int64_t most_rows);
-/* Records the steps again after an update. Allocates nothing. */
-bisai_status bsi_tail_update(bsi_hierarchy *h);
-/* Does the recorded steps: bsi_hierarchy_correct() for the first level of the tail. */
-bisai_status bsi_tail_run(bsi_hierarchy *h);
-/* Accepts a struct of zeros. */
-void bsi_tail_destroy(bisai_context *context, bsi_tail *tail);
-
-/* --- smoother.c --- */
-
-/* Makes what the smoother of a level needs beyond the inverses of the diagonal blocks. */
-bisai_status bsi_smoother_create(bsi_hierarchy *h, bsi_level *level);
-bisai_status bsi_smoother_update(bsi_hierarchy *h, bsi_level *level);
-/* Returns true if the smoother is a preconditioner of each level. */
-static inline bool bsi_smoother_is_nested(const bsi_hierarchy *h) {
-  const bisai_smoother smoother = h->setup.options.smoother;
-  return smoother == BISAI_SMOOTHER_ISAI || smoother == BISAI_SMOOTHER_SWEEPS ||
-         smoother == BISAI_SMOOTHER_ILU;
-}
-/* to ← `count` applications of the smoother to A x = b, from `from` or, if it is NULL, from zero.
- * `from` and `to` are different arrays, and neither is level->y. */
-bisai_status bsi_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count, const double *b,
-                        const double *from, double *to);
 
 /* Returns P of a level. */
 static inline const bsi_sparse *bsi_prolongation_of(const bsi_level *level) {
@@ -394,35 +206,250 @@ static inline const bsi_sparse *bsi_restriction_of(const bsi_level *level) {
   return level->restriction.row_ptr ? &level->restriction : &level->members;
 }
 
-/* Returns the matrix that cycles read. */
+/* Returns the matrix that cycles read on a level: A, or its copy in fp32. */
 static inline const bisai_bcsr *bsi_cycle_matrix(const bsi_level *level) {
   return level->narrow ? level->narrow_matrix : level->matrix;
 }
 
-/* Returns true if a cycle corrects twice on level l ≥ 1, unless that is one of the coarsest. */
+/* Returns the shift of the singular diagonal blocks of a level (bsi_inversion_ops::invert). */
+static inline double bsi_shift_of(const bsi_hierarchy *h, const bsi_level *level) {
+  return level == h->levels ? h->setup.shift_amount : BSI_COARSE_SHIFT;
+}
+
+/* Returns true if the smoother is a preconditioner of each level. */
+static inline bool bsi_smoother_is_nested(const bsi_hierarchy *h) {
+  const bisai_smoother smoother = h->setup.options.smoother;
+  return smoother == BISAI_SMOOTHER_ISAI || smoother == BISAI_SMOOTHER_SWEEPS ||
+         smoother == BISAI_SMOOTHER_ILU;
+}
+
+/* Returns true if the matrix of a level is small enough for an inverse, if it is the coarsest. */
+static inline bool bsi_may_invert(const bsi_hierarchy *h, const bsi_level *level) {
+  return bsi_level_rows(level) <= h->setup.options.coarsest;
+}
+
+/* Returns true if the matrix of a level is inverted without an attempt to coarsen it. */
+static inline bool bsi_inverts_at_once(const bsi_hierarchy *h, const bsi_level *level) {
+  const bool last = bsi_level_number(h, level) == h->setup.options.levels - 1;
+  return bsi_level_rows(level) <= h->coarsest || (last && bsi_may_invert(h, level));
+}
+
+/* Returns true if a cycle may correct twice on level l. The number of levels decides whether it
+ * does: bsi_level_corrects_twice(). */
 static inline bool bsi_corrects_twice(bisai_cycle cycle, int l) {
   return cycle == BISAI_CYCLE_VW ? l > 1 : cycle != BISAI_CYCLE_V && l > 0;
 }
 
-/* Returns true if the cycle of a hierarchy corrects twice on level l. These correct once: the
- * coarsest level; and with W, an inverted coarsest matrix and no `unweighted`, the level above it,
- * unless that is level 1. Unweighted restrictions need two there: the pressures of CPR took 13
- * iterations instead of 11 with one. */
+/* Returns true if the cycle of a hierarchy corrects twice on level l. It corrects once on the
+ * coarsest level. If that is inverted, W corrects once on the level above it too, unless this is
+ * level 1. With `unweighted` it corrects twice there: the pressures of CPR took 13 iterations
+ * instead of 11 with one correction. */
 static inline bool bsi_level_corrects_twice(const bsi_hierarchy *h, int l) {
   const bisai_multigrid_options *o = &h->setup.options;
   const bool once = o->cycle == BISAI_CYCLE_W && l > 1 && h->dense_inverse && !o->unweighted;
   return l < h->count - (once ? 2 : 1) && bsi_corrects_twice(o->cycle, l);
 }
 
-/* Returns true if the matrix of a level is inverted if it is the coarsest one. */
-static inline bool bsi_may_invert(const bsi_hierarchy *h, const bsi_level *level) {
-  return bsi_level_rows(level) <= h->setup.options.coarsest;
+/* --- hierarchy.c --- */
+
+/* Makes the levels of a matrix, which must live as long as the hierarchy. After a failure
+ * bsi_hierarchy_destroy() releases what was made. */
+bisai_status bsi_hierarchy_create(bisai_context *context, const bisai_bcsr *matrix,
+                                  const bsi_multigrid_setup *setup, bsi_hierarchy *h);
+/* Refuses a matrix of another pattern than that of creation. */
+bisai_status bsi_hierarchy_check(const bisai_bcsr *matrix, const bsi_hierarchy *h);
+/* Takes the values of a matrix of the same pattern. It must live until an update with another one
+ * has succeeded. Allocates nothing. */
+bisai_status bsi_hierarchy_update(const bisai_bcsr *matrix, bsi_hierarchy *h);
+/* Releases everything that a hierarchy owns. Accepts a struct of zeros. */
+void bsi_hierarchy_destroy(bisai_context *context, bsi_hierarchy *h);
+
+/* Returns the record of the inversion of the diagonal blocks of a level. `records` is h->records or
+ * h->record_copies. */
+void *bsi_record_of_inversion(const bsi_hierarchy *h, void *records, const bsi_level *level);
+/* Returns the record of copies in fp32 of a level. `records` is as above. */
+void *bsi_record_of_copies(const bsi_hierarchy *h, void *records, const bsi_level *level,
+                           bsi_copies copies);
+/* Returns the bytes of the records of all levels, in backend memory and in host memory. */
+int64_t bsi_records_memory(const bsi_hierarchy *h);
+
+/* --- cycle.c --- */
+
+/* x ← one cycle for A x = b of level 0, from zero. b and x are in backend memory, and differ. */
+bisai_status bsi_hierarchy_cycle(bsi_hierarchy *h, const double *b, double *x);
+/* levels[l].solution ← the correction for the right-hand side levels[l].b, l ≥ 1. K-cycles
+ * overwrite levels[l].b. */
+bisai_status bsi_hierarchy_correct(bsi_hierarchy *h, int l);
+
+/* --- memory.c --- */
+
+/* Allocates `count` objects of `size` bytes in backend memory. Returns NULL without memory. */
+static inline void *bsi_hierarchy_reserve(const bsi_hierarchy *h, int64_t count, size_t size) {
+  return h->context->backend->memory->allocate(h->context, (size_t)count, size);
 }
 
-/* Returns true if the matrix of a level is inverted without an attempt to coarsen it. */
-static inline bool bsi_inverts(const bsi_hierarchy *h, const bsi_level *level) {
-  const bool last = bsi_level_number(h, level) == h->setup.options.levels - 1;
-  return bsi_level_rows(level) <= h->coarsest || (last && bsi_may_invert(h, level));
+/* Allocates n doubles in backend memory. Returns NULL without memory. */
+static inline double *bsi_hierarchy_reserve_vector(const bsi_hierarchy *h, int64_t n) {
+  return bsi_hierarchy_reserve(h, n, sizeof(double));
 }
+
+/* Reserves the work vectors of a level, whose matrix is known. After a failure bsi_level_destroy()
+ * releases those that were reserved. */
+bisai_status bsi_level_reserve_work(bsi_hierarchy *h, bsi_level *level);
+/* Releases everything that a level owns. Accepts a struct of zeros. */
+void bsi_level_destroy(bisai_context *context, bsi_level *level);
+/* Returns the bytes of everything that a hierarchy owns. */
+int64_t bsi_hierarchy_memory(const bsi_hierarchy *h);
+/* h->peak_bytes ← the bytes of the hierarchy and of temporary memory, if they are more. */
+void bsi_hierarchy_note_peak(bsi_hierarchy *h, int64_t temporary);
+/* Returns the bytes that a cycle reads and writes at least. */
+int64_t bsi_hierarchy_cycle_bytes(const bsi_hierarchy *h);
+
+/* --- null_vectors.c --- */
+
+/* *vectors ← the near-null-space vectors of the options in backend memory: bsi_level_rows() rows of
+ * `null_count` values, row by row. Extreme vectors are scaled. NULL if the options have none. The
+ * caller releases *vectors, also after a failure. */
+bisai_status bsi_null_vectors_upload(const bsi_hierarchy *h, double **vectors);
+
+/* --- diagonal.c --- */
+
+/* Finds the diagonal blocks of a level, and refuses a matrix that lacks one. */
+bisai_status bsi_diagonal_find(bsi_hierarchy *h, bsi_level *level);
+/* Inverts the diagonal blocks of a new level. *regular ← false if one is singular, and the whole
+ * matrix will be inverted instead. */
+bisai_status bsi_diagonal_create(bsi_hierarchy *h, bsi_level *level, bool *regular);
+/* Inverts the diagonal blocks after an update of the matrix. On a device the host may not wait for
+ * the result. */
+bisai_status bsi_diagonal_update(bsi_hierarchy *h, bsi_level *level);
+/* Ends the updates of all levels for which the host did not wait. h->record_copies have been
+ * fetched. Refuses singular blocks. */
+bisai_status bsi_diagonal_complete(bsi_hierarchy *h);
+/* y ← D⁻¹A x on a level, in fp64. y is another array than x. */
+bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, const double *x,
+                                double *y);
+/* level->radius ← an estimate of ρ(D⁻¹A) from below by power steps. It is infinite if these
+ * overflow: Jacobi and Chebyshev then smooth nothing, and transfers are not smoothed either. */
+bisai_status bsi_radius_estimate(bsi_hierarchy *h, bsi_level *level);
+/* Returns ω of the transfers of a level. */
+double bsi_transfer_damping(const bsi_hierarchy *h, const bsi_level *level);
+
+/* --- faults.c --- */
+
+/* Puts the number of a coarse level before the message of a failure, and returns its status. On
+ * level 0 of scalar nodes the message says that rows are scalar rows. */
+bisai_status bsi_level_fail(const bsi_hierarchy *h, const bsi_level *level, bisai_status status);
+/* Refuses blocks of a level that were not inverted, as bsi_invert_stats_judge() does. `what` begins
+ * the message. Tells if the matrix of the level overflows. */
+bisai_status bsi_level_judge(const bsi_hierarchy *h, const bsi_level *level, const char *what,
+                             const bsi_invert_stats *stats);
+/* Refuses an update that makes the matrix of a level singular, or lets it overflow. */
+bisai_status bsi_level_refuse(const bsi_hierarchy *h, const bsi_level *level);
+
+/* --- transfers.c --- */
+
+/* What takes a level to the next one. The arrays are in backend memory, and are released when the
+ * next level is there. */
+typedef struct bsi_coarsening {
+  /* for each block of A: bsi_aggregation_ops::weigh */
+  float *strength;
+  /* for each block row of A: bsi_aggregation_ops::aggregate */
+  int32_t *aggregate;
+  /* the number of aggregates, and the scalar columns of T that each has */
+  int32_t count;
+  int width;
+  /* the near-null-space vectors of this level and of the next one. NULL: T has identity blocks */
+  double *vectors, *coarse_vectors;
+} bsi_coarsening;
+
+/* Makes T, the structures of P, R and A P, and the matrix of the next level without its values.
+ * *coarse stays NULL if that matrix would be too large: this level is the coarsest then. The caller
+ * owns *coarse. */
+bisai_status bsi_transfers_create(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c,
+                                  bisai_bcsr **coarse);
+/* Computes the values of P and R. */
+bisai_status bsi_transfers_update(bsi_hierarchy *h, bsi_level *level);
+/* Computes the values of the next level's matrix from those of A, P and R. */
+bisai_status bsi_coarse_matrix_update(bsi_hierarchy *h, bsi_level *level);
+/* Returns the bytes of the transfers, and of what their updates need. */
+int64_t bsi_transfers_memory(const bsi_level *level);
+/* Releases the transfers. Accepts a level that has none. */
+void bsi_transfers_destroy(bisai_context *context, bsi_level *level);
+/* *matrix ← a square matrix of a structure, with values that are not set. Takes over the arrays of
+ * the structure, also after a failure. */
+bisai_status bsi_matrix_adopt(bsi_hierarchy *h, bsi_sparse *s, bisai_bcsr **matrix);
+
+/* --- rounding.c --- */
+
+/* marks[r] ← 1 for each scalar row r of a level that consists of rounding errors, otherwise 0.
+ * `marks` has bsi_level_rows() values in host memory. *rows ← the number of these rows. Overwrites
+ * work vectors of this level and of the finer one. Waits. */
+bisai_status bsi_rounding_mark(const bsi_hierarchy *h, const bsi_level *level, double *marks,
+                               int64_t *rows);
+/* Looks for such rows if D⁻¹ of a new level is suspiciously large, and gives them the inverse 0.
+ * level->inverse_norm is the norm of D⁻¹ before and after. */
+bisai_status bsi_rounding_create(bsi_hierarchy *h, bsi_level *level);
+/* The same after an update. Allocates nothing. It therefore refuses a D⁻¹ that is suspiciously
+ * large for the first time. */
+bisai_status bsi_rounding_update(bsi_hierarchy *h, bsi_level *level);
+/* Gives the rows that were found the inverse 0 in other inverses of the level's diagonal blocks. */
+bisai_status bsi_rounding_drop(const bsi_hierarchy *h, const bsi_level *level, double *inverse);
+
+/* --- coarsest.c --- */
+
+/* Makes the inverse of the coarsest matrix, or its pseudo-inverse if the matrix is singular. */
+bisai_status bsi_coarsest_create(bsi_hierarchy *h);
+/* The same for new values. Allocates nothing. It therefore refuses a matrix that is singular for
+ * the first time. */
+bisai_status bsi_coarsest_update(bsi_hierarchy *h);
+
+/* --- narrow.c --- */
+
+/* Makes the copy in fp32 of A, if the level is large and the options ask for it. */
+bisai_status bsi_narrow_create(bsi_hierarchy *h, bsi_level *level);
+/* Makes those of P and R, if there is one of A. */
+bisai_status bsi_narrow_create_transfers(bsi_hierarchy *h, bsi_level *level);
+/* Takes new values for the copies that there are, and waits until it is known whether fp32
+ * represents them. Allocates nothing. */
+bisai_status bsi_narrow_update(const bsi_hierarchy *h, bsi_level *level, bsi_copies copies);
+/* The same, but on a device the host does not wait. Cycles do not read the copies until
+ * bsi_narrow_complete(). */
+bisai_status bsi_narrow_begin_update(const bsi_hierarchy *h, bsi_level *level, bsi_copies copies);
+/* Ends the updates of all levels for which the host did not wait. h->record_copies have been
+ * fetched. */
+void bsi_narrow_complete(bsi_hierarchy *h);
+/* Returns the bytes of the copies of a level. */
+int64_t bsi_narrow_memory(const bsi_level *level);
+/* Releases the copies of a level. */
+void bsi_narrow_destroy(bsi_level *level);
+
+/* --- smoother.c --- */
+
+/* Makes what the smoother of a level needs beyond D⁻¹. */
+bisai_status bsi_smoother_create(bsi_hierarchy *h, bsi_level *level);
+/* Takes new values of the level's matrix. Allocates nothing. */
+bisai_status bsi_smoother_update(bsi_hierarchy *h, bsi_level *level);
+/* to ← `count` applications of the smoother to A x = b, from the vector `from` or, if it is NULL,
+ * from zero. `from`, `to` and level->y are different arrays. */
+bisai_status bsi_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count, const double *b,
+                        const double *from, double *to);
+
+/* --- steps.c --- */
+
+/* Does a step of a level, or records it if the tail is being recorded. A step may wait for others
+ * on the same matrix, at most until bsi_steps_end(). */
+bisai_status bsi_step_do(bsi_hierarchy *h, const bsi_level *level, const bsi_step *step);
+/* Does the steps that wait. */
+bisai_status bsi_steps_end(bsi_hierarchy *h);
+/* Makes the tail, of the levels with at most `most_rows` scalar rows. After a failure
+ * bsi_tail_destroy() releases what was made. */
+bisai_status bsi_tail_create(bsi_hierarchy *h, int64_t most_rows);
+/* Records the steps again after an update. Allocates nothing. */
+bisai_status bsi_tail_update(bsi_hierarchy *h);
+/* Does the recorded steps, which are those of bsi_hierarchy_correct() for the first level of the
+ * tail. */
+bisai_status bsi_tail_run(bsi_hierarchy *h);
+/* Releases the recorded steps: single steps take their place. Accepts a struct of zeros. */
+void bsi_tail_destroy(bisai_context *context, bsi_tail *tail);
 
 #endif

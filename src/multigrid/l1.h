@@ -5,8 +5,8 @@
 
 #include "core/block_math.h"
 
-/* Row r of `block` ← row r of D_i, with the magnitudes of the other entries of the scalar row added
- * to the diagonal entry, with its sign. */
+/* Row r of `block` ← row r of D_i. Its diagonal entry grows by the sum of the magnitudes of the
+ * entries of the scalar row outside of D_i, and keeps its sign. */
 BSI_INLINE void bsi_l1_row(const int bs, const int32_t *row_ptr, const int32_t *col_idx,
                            const void *values, int32_t i, int r, double *block) {
   const double *v = (const double *)values;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A backend's operations for multigrid. Matrices A are square, in fp64, and store their diagonal
- * blocks. Those of relaxations may be in fp32. `inverse` has the inverses D⁻¹ of the diagonal
- * blocks of A, or what a smoother takes for them, in the order of the block rows. */
+ * blocks. A of a relaxation may be in fp32. `inverse` has the inverses D⁻¹ of the diagonal blocks
+ * of A, or what a smoother takes for them, in the order of the block rows. Arrays are in backend
+ * memory. The host waits for an operation only where its comment says so. */
 #ifndef BSI_MULTIGRID_OPS_H
 #define BSI_MULTIGRID_OPS_H
 
@@ -30,7 +31,8 @@ typedef struct bsi_aggregation_ops {
 typedef struct bsi_aim_ops {
   /* target[p] ← the column of P to which block p of A contributes (multigrid/aim.h), or `count` if
    * there is none. identity ← the structure of a count × count identity, with an empty row below.
-   * Its arrays are reserved. A with the columns `target`, times this identity, is A T. */
+   * The caller has reserved its arrays. A with the columns `target`, times this identity, is
+   * A T. */
   bisai_status (*aim)(bisai_context *, const bisai_bcsr *a, const double *inverse, double threshold,
                       const int32_t *aggregate, int32_t count, int32_t *target,
                       bsi_sparse *identity);
@@ -39,11 +41,11 @@ typedef struct bsi_aim_ops {
 /* Transfers between levels. */
 typedef struct bsi_transfer_ops {
   /* T ← one block for each row i with aggregate[i] ≥ 0, in column aggregate[i]. Reserves
-   * t->row_ptr and t->col_idx, and sets t->blocks; the other numbers of t are given. After a
-   * failure the caller destroys t. Waits. */
+   * t->row_ptr and t->col_idx, and sets t->blocks. The caller has set the other numbers of t. After
+   * a failure the caller destroys t. Waits. */
   bisai_status (*list)(bisai_context *, const int32_t *aggregate, bsi_sparse *t);
-  /* transposed ← the structure of mᵀ, whose row_ptr and col_idx are reserved. Sets its numbers.
-   * position[q] ← the position in m of entry q of mᵀ. */
+  /* transposed ← the structure of mᵀ and its numbers. The caller has reserved row_ptr and col_idx.
+   * position[q] ← the position in m of block q of mᵀ. */
   bisai_status (*transpose)(bisai_context *, const bsi_sparse *m, bsi_sparse *transposed,
                             int32_t *position);
   /* Block q of mᵀ ← the transpose of block position[q] of m. */
@@ -54,15 +56,14 @@ typedef struct bsi_transfer_ops {
    * row by row. t->values ← the blocks of Q. coarse ← the factors R: t->cols·t->width rows of
    * t->width columns, row by row. A column that depends on earlier ones up to `tolerance` times its
    * norm becomes zero, in Q and on the diagonal of R, and so does a column beyond the number of
-   * scalar rows of the aggregate. Squares neither overflow nor vanish. R may overflow for values
-   * near the largest: set-up keeps away from them. */
+   * scalar rows of the aggregate. Squares neither overflow nor vanish. R may overflow for vectors
+   * near the largest numbers, which multigrid/null_vectors.c scales. */
   bisai_status (*orthonormalise)(bisai_context *, const bsi_sparse *members, const double *vectors,
                                  double tolerance, bsi_sparse *t, double *coarse);
   /* P_i ← T_i − omega·D_i⁻¹ P_i for each block row i; the structure of P has that of T. */
   bisai_status (*smooth)(bisai_context *, const bsi_sparse *t, const double *inverse, double omega,
                          bsi_sparse *p);
-  /* Block (I, j) of R ← block (I, j) of Tᵀ − omega·R_Ij D_j⁻¹; the structure of R has that of
-   * Tᵀ. */
+  /* R_Ij ← (Tᵀ)_Ij − omega·R_Ij D_j⁻¹ for each block of R; the structure of R has that of Tᵀ. */
   bisai_status (*smooth_restriction)(bisai_context *, const bsi_sparse *members,
                                      const double *inverse, double omega, bsi_sparse *r);
   /* Adds 1 to diagonal entries of rows of A that have no nonzero value. They belong to columns of
@@ -77,8 +78,8 @@ typedef struct bsi_balance_ops {
   bisai_status (*balance)(bisai_context *, const struct bsi_balance *, bsi_sparse *members);
 } bsi_balance_ops;
 
-/* Smoothing of the blocks of C: T_ij − omega·D_i⁻¹ C_ij or, from the right, T_ij − omega·C_ij D_j⁻¹
- * (bsi_transfer_ops). */
+/* How the blocks of a product C are smoothed: to T_ij − omega·D_i⁻¹ C_ij or, from the right, to
+ * T_ij − omega·C_ij D_j⁻¹ (bsi_transfer_ops). */
 typedef struct bsi_smoothing {
   const bsi_sparse *t;
   const double *inverse;
@@ -86,29 +87,29 @@ typedef struct bsi_smoothing {
   bool from_right;
 } bsi_smoothing;
 
-/* Smooths a product. */
+/* c ← the smoothed product. */
 bisai_status bsi_smooth_product(bisai_context *context, const bsi_smoothing *smoothing,
                                 bsi_sparse *c);
 
 /* Products of sparse matrices. */
 typedef struct bsi_sparse_ops {
-  /* c ← the structure of a·b. The columns of a row of a may repeat and need not ascend. Sets the
-   * numbers of c, and reserves row_ptr and col_idx; on a device sets `longest` too, and makes the
-   * places if multiply_values() takes them. The values are not touched. A product of more than
-   * `most` blocks has no arrays: row_ptr is NULL. Otherwise 2³¹ blocks are refused. After a failure
-   * the caller destroys c. Waits. */
+  /* c ← the structure of a·b and its numbers. Reserves row_ptr and col_idx, but no values. A device
+   * also sets `longest`, and makes the places if multiply_values() needs them. The columns of a row
+   * of a may repeat and need not ascend. If the product has more than `most` blocks, c->row_ptr is
+   * NULL and there are no arrays. 2³¹ blocks are refused if `most` allows them. After a failure the
+   * caller destroys c. Waits. */
   bisai_status (*multiply_structure)(bisai_context *, const bsi_sparse *a, const bsi_sparse *b,
                                      int64_t most, bsi_sparse *c);
-  /* Values of c ← a·b on the structure above. The products of an entry are added in the order of
-   * the blocks of a. Reserves nothing. */
+  /* Values of c ← a·b, where c has the structure above. The terms of a block are added in the order
+   * of the blocks of a. Reserves nothing. */
   bisai_status (*multiply_values)(bisai_context *, const bsi_sparse *a, const bsi_sparse *b,
                                   bsi_sparse *c);
   /* The same, with the blocks smoothed. */
   bisai_status (*multiply_smoothed)(bisai_context *, const bsi_sparse *a, const bsi_sparse *b,
                                     const bsi_smoothing *, bsi_sparse *c);
-  /* c ← the rows of a matrix that has the nonzero values of A as blocks of one value. Diagonal
-   * entries stay. Sets the numbers of c, reserves row_ptr and col_idx, and sets row_ptr. After a
-   * failure the caller destroys c. Waits. */
+  /* c ← the numbers and row_ptr of a matrix that has the nonzero values and the diagonal entries of
+   * A as blocks of one value. Reserves row_ptr and col_idx. After a failure the caller destroys c.
+   * Waits. */
   bisai_status (*split_rows)(bisai_context *, const bisai_bcsr *a, bsi_sparse *c);
   /* col_idx and values of c, after split_rows(). */
   bisai_status (*split_fill)(bisai_context *, const bisai_bcsr *a, bsi_sparse *c);
@@ -128,17 +129,17 @@ enum { BSI_NORMS = 2 };
 
 /* The steps of a cycle. */
 typedef struct bsi_cycle_ops {
-  /* y ← x + alpha·(x − previous) + beta·D⁻¹(b − A x). x NULL: x is zero, and alpha is 0. previous
-   * NULL: it is zero. alpha = 0: it is not read. y is another array than x and b, and may be
-   * `previous`. b NULL: y ← beta·D⁻¹A x, and alpha is 0. */
+  /* y ← x + alpha·(x − previous) + beta·D⁻¹(b − A x). NULL stands for zero in the place of x, with
+   * alpha 0, and of `previous`, which is not read if alpha is 0. Without b, y ← beta·D⁻¹A x, and
+   * alpha is 0. y may be `previous`, but neither x nor b. */
   bisai_status (*relax)(bisai_context *, const bisai_bcsr *a, const double *inverse, double alpha,
                         double beta, const double *b, const double *x, const double *previous,
                         double *y);
-  /* y ← m x + beta·y. beta 0: y is not read. */
+  /* y ← m x + beta·y. y is not read if beta is 0. */
   bisai_status (*multiply)(bisai_context *, const bsi_sparse *m, const double *x, double beta,
                            double *y);
-  /* The first step of flexible GCR: r ← r − v (v·r)/(v·v). Keeps the scalars in `work` for the
-   * second step. multigrid/scalars.h has the equations of both steps. */
+  /* The first step of flexible GCR: r ← r − v (v·r)/(v·v). Leaves scalars in `work`, of BSI_K_WORK
+   * doubles, for the second step. multigrid/scalars.h has the equations of both steps. */
   bisai_status (*first_step)(bisai_context *, int64_t n, const double *v, double *r, double *work);
   /* The second step: with the c and v of the first step and new ones c2 and v2 = A c2, c becomes
    * the combination of c and c2 of least residual, for the right-hand side of the first step. r is
@@ -171,7 +172,7 @@ typedef struct bsi_split_ops {
   bisai_status (*equal)(bisai_context *, const bisai_bcsr *a, const bisai_bcsr *s, bool *equal);
 } bsi_split_ops;
 
-/* to[k] ← from[k] for k < count, rounded to fp32. */
+/* A copy to make: to[k] ← from[k] for k < count, rounded to fp32. */
 typedef struct bsi_narrowing {
   int64_t count;
   const double *from;
@@ -182,11 +183,11 @@ typedef struct bsi_narrow_ops {
   /* bsi_multigrid_setup::least_narrow of preconditioners. The values of smaller levels stay in a
    * cache. */
   int64_t least_bytes;
-  /* the bytes of a record; 0: there are none */
+  /* the bytes of a record; 0: `record` is always NULL */
   size_t record_bytes;
-  /* Copies `arrays` arrays. *fits ← true if fp32 represents all values with all of its digits
-   * (multigrid/narrow.h). Waits once, unless there is a `record` in backend memory: it gets what
-   * *fits would get. */
+  /* Copies `arrays` arrays. Without a record, *fits ← true if fp32 represents all values with all
+   * of its digits (multigrid/narrow.h), and the host waits once. A record in backend memory gets
+   * this result instead of *fits, and the host does not wait. */
   bisai_status (*copy)(bisai_context *, int arrays, const bsi_narrowing *, void *record,
                        bool *fits);
   /* Reads the copy of a record in host memory. */
@@ -199,9 +200,9 @@ typedef struct bsi_dense_ops {
   int64_t work;
   /* inverse ← A⁻¹, of n = block_rows·bs rows, stored column by column, by blocked Gauss–Jordan
    * elimination. Pivots are the largest of their columns, or of a part of these if the inverse then
-   * passes a test. `work` has n² doubles. *smallest and *largest ← the smallest and
-   * the largest magnitude of the pivots. *smallest is 0 if a pivot is zero or not finite, or if a
-   * value of the inverse is not finite; the inverse is unset then. Waits. */
+   * passes a test. `work` has n² doubles. *smallest and *largest ← the smallest and the largest
+   * magnitude of the pivots. *smallest is 0 if a pivot is zero or not finite, or if a value of the
+   * inverse is not finite. The inverse is of no use then. Waits. */
   bisai_status (*invert)(bisai_context *, const bisai_bcsr *a, double *work, double *inverse,
                          double *smallest, double *largest);
   /* y ← inverse·x */
@@ -219,13 +220,15 @@ typedef struct bsi_reach {
   int32_t below, above;
 } bsi_reach;
 
-/* Steps on one matrix. */
+/* Steps on one matrix. The functions are NULL if single steps are as fast. */
 typedef struct bsi_chain_ops {
-  /* Does relaxations and residuals b − A x, all with the same square matrix of that reach, and with
-   * a b. The x of a step is the y of the step before, and `previous` is the x of that one. No step
-   * writes what another one reads or writes but for this. NULL: single steps are as fast. */
+  /* Does `count` steps, at most BSI_CHAIN_STEPS. All are relaxations with a b, or residuals
+   * b − A x, of the same square matrix. `reach` is that of the matrix. The x of a step is the y of
+   * the step before, and `previous` is the x of that step or NULL. Apart from this, no step writes
+   * what another one reads or writes. */
   bisai_status (*run)(bisai_context *, bsi_reach reach, int32_t count,
                       const struct bsi_step *steps);
+  /* Returns the reach of a matrix. */
   bsi_reach (*reach)(bisai_context *, const bisai_bcsr *a);
 } bsi_chain_ops;
 
@@ -233,8 +236,8 @@ typedef struct bsi_chain_ops {
 typedef struct bsi_tail_ops {
   /* The most scalar rows of these levels. 0 if single steps are as fast. */
   int64_t most_rows;
-  /* Does steps in backend memory, one after the other. `rows` and `values` are the scalar rows and
-   * the values of the largest matrix. */
+  /* Does `count` steps one after the other. The steps are in backend memory. `rows` and `values`
+   * are the scalar rows and the values of the largest matrix. */
   bisai_status (*run)(bisai_context *, int64_t rows, int64_t values, int32_t count,
                       const struct bsi_step *steps);
 } bsi_tail_ops;
@@ -242,11 +245,12 @@ typedef struct bsi_tail_ops {
 struct bsi_invert_stats; /* core/triangular.h */
 
 typedef struct bsi_level_inversion_ops {
-  /* the bytes of a record; 0: there are none */
+  /* the bytes of a record; 0: `record` is not used */
   size_t record_bytes;
-  /* bsi_inversion_ops::invert (factor/factor_ops.h). *norm ← ‖inverses‖₂, unless `norm` is NULL.
-   * Waits, unless there is a `record` in backend memory and *deferred becomes true: statistics and
-   * norm are then in the record. `record` NULL: `deferred` is not touched. */
+  /* bsi_inversion_ops::invert (factor/factor_ops.h). *norm ← the Frobenius norm of all inverses,
+   * unless `norm` is NULL. Waits. With a record in backend memory the host may not wait: *deferred
+   * becomes true, and the record gets statistics and norm. Without one, `deferred` is not
+   * touched. */
   bisai_status (*invert)(bisai_context *, const bisai_bcsr *matrix, const int32_t *position,
                          double shift_amount, double *inverses, void *record, bool *deferred,
                          struct bsi_invert_stats *, double *norm);

@@ -9,8 +9,8 @@
 typedef bisai_status bsi_power_step(void *user, const double *x, double *y);
 
 /* norms ← ‖Gᵏ⁻¹ v‖₂ and ‖Gᵏ v‖₂ for k = `steps` and a vector v of n values that depend on their
- * index only. For a normal G, norms[1]/norms[0] estimates ρ(G) from below. x and y have n values of
- * workspace. Waits. */
+ * index only. For a normal G, norms[1]/norms[0] estimates ρ(G) from below. x and y are workspace of
+ * n values each in backend memory. `user` is passed to `step`. Waits. */
 bisai_status bsi_power_norms(bisai_context *context, int64_t n, int steps, bsi_power_step *step,
                              void *user, double *x, double *y, double norms[2]);
 

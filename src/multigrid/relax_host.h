@@ -5,7 +5,7 @@
 
 #include "core/bcsr_impl.h"
 
-/* The arguments of bsi_cycle_ops::relax. Without `inverse`: y ← b − A x. */
+/* The arguments of bsi_cycle_ops::relax. `inverse` may be NULL here: y ← b − A x then. */
 typedef struct bsi_relaxation {
   const bisai_bcsr *a;
   const double *inverse;
@@ -16,7 +16,7 @@ typedef struct bsi_relaxation {
   bool cached;
 } bsi_relaxation;
 
-/* Computes rows begin … end − 1 of y. */
+/* Computes the block rows begin … end − 1 of y. */
 void bsi_relax_rows(const bsi_relaxation *j, int32_t begin, int32_t end);
 
 #endif

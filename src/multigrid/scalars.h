@@ -15,7 +15,7 @@
 
 #include "core/column.h"
 
-/* The places of the scalars of a K-cycle step: a; v·v; the coefficients of c and of c₂. A direction
+/* The places of the scalars of a K-cycle: a, v·v, the coefficient of c, and that of c₂. A direction
  * that is dropped has the coefficient 0. */
 enum { BSI_K_STEP, BSI_K_SQUARE, BSI_K_OLD, BSI_K_NEW };
 
@@ -23,7 +23,7 @@ enum { BSI_K_STEP, BSI_K_SQUARE, BSI_K_OLD, BSI_K_NEW };
  * of a smaller part has lost most of its digits. */
 #define BSI_K_LEAST_PART 0x1p-40
 
-/* sums: v·r₀, v·v */
+/* The scalars of the first step. `sums` are v·r₀ and v·v. */
 BSI_INLINE void bsi_k_first(const double *sums, double *scalars) {
   const double step = sums[0] / sums[1];
   const bool good = sums[1] > 0.0 && isfinite(sums[1]) && isfinite(step);
@@ -31,7 +31,7 @@ BSI_INLINE void bsi_k_first(const double *sums, double *scalars) {
   scalars[BSI_K_SQUARE] = good ? sums[1] : 0.0;
 }
 
-/* sums: v₂·v, v₂·v₂, v₂·r */
+/* The scalars of the second step, from those of the first one. `sums` are v₂·v, v₂·v₂ and v₂·r. */
 BSI_INLINE void bsi_k_second(const double *sums, double *scalars) {
   const double square = scalars[BSI_K_SQUARE], step = scalars[BSI_K_STEP];
   const double share = square > 0.0 ? sums[0] / square : 0.0;

@@ -9,14 +9,16 @@
 extern "C" {
 #endif
 
-/* What a device knows about a product C = A B beside its structure. Zeros: nothing. */
+/* What a device knows about a product C = A B beside its structure, in backend memory. Zeros:
+ * nothing. */
 typedef struct bsi_places {
   /* the most blocks of a row of C; 0: unknown */
   int32_t longest;
-  /* the products A_ik B_kj: their number, that of the rows before each row of A, and for each the
-   * place of block (i, j) in row i of C. `of` NULL: the places are not known */
+  /* the number of products A_ik B_kj of blocks */
   int64_t count;
+  /* for each row i of A: the number of products of the rows before it */
   int32_t *before;
+  /* for each product: the place of block (i, j) in row i of C. NULL: the places are not known */
   uint8_t *of;
 } bsi_places;
 
@@ -41,14 +43,15 @@ static inline size_t bsi_sparse_offset(const bsi_sparse *m, int64_t block) {
   return (size_t)block * (size_t)(m->height * m->width);
 }
 
-/* Returns a view of a matrix in fp64 without an implied diagonal. */
+/* Returns a view of a matrix, which owns nothing. The matrix is in fp64 and implies no diagonal. */
 bsi_sparse bsi_sparse_of(const bisai_bcsr *matrix);
 
-/* Reserves the values of a structure. */
+/* Reserves the values of a structure. They are not set. */
 bisai_status bsi_sparse_reserve_values(bisai_context *context, bsi_sparse *m);
 
-/* Returns the bytes of the arrays, and of the places alone. */
+/* Returns the bytes of all arrays. */
 int64_t bsi_sparse_memory(const bsi_sparse *m);
+/* Returns the bytes of the places alone. */
 int64_t bsi_places_memory(const bsi_sparse *m);
 
 /* Releases the places. Accepts a struct of zeros. */

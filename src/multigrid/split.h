@@ -6,7 +6,8 @@
 
 #include "core/block_math.h"
 
-/* Returns true if scalar row r of block row i of A is row i·bs + r of S. A NaN is no such value. */
+/* Returns true if scalar row r of block row i of A has the values of row i·bs + r of S. A NaN
+ * equals nothing. */
 BSI_INLINE bool bsi_split_row_is_equal(const int bs, const int32_t *row_ptr, const int32_t *col_idx,
                                        const void *values, const int32_t *s_ptr,
                                        const int32_t *s_col, const void *s_values, int32_t i,

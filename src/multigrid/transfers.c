@@ -158,7 +158,7 @@ bisai_status bsi_coarse_matrix_update(bsi_hierarchy *h, bsi_level *level) {
   BSI_TRY(ops->multiply_values(h->context, &a, bsi_prolongation_of(level), &level->product));
   BSI_TRY(ops->multiply_values(h->context, bsi_restriction_of(level), &level->product, &view));
   /* zeros on the diagonal have no inverse. The pseudo-inverse of the coarsest matrix takes them */
-  if (!level->tentative.values && bsi_inverts(h, level + 1)) return BISAI_OK;
+  if (!level->tentative.values && bsi_inverts_at_once(h, level + 1)) return BISAI_OK;
   return bsi_ops_of(h)->transfer->complete(h->context, coarse);
 }
 
