@@ -30,12 +30,12 @@ static bisai_status residual(bsi_hierarchy *h, const bsi_level *level, const dou
                                  .y = y});
 }
 
-/* y ← m x + beta·y. `narrow` is the copy of m in fp32, or NULL. */
+/* y ← m x + beta·y, where m is P or R. `copy` is m in fp32, or NULL. */
 static bisai_status transfer(bsi_hierarchy *h, const bsi_level *level, const bsi_sparse *m,
-                             const bisai_bcsr *narrow, const double *x, double beta, double *y) {
+                             const bisai_bcsr *copy, const double *x, double beta, double *y) {
   return bsi_step_do(h, level,
                      &(bsi_step){.kind = BSI_STEP_MULTIPLY,
-                                 .matrix = narrow,
+                                 .matrix = level->narrow ? copy : NULL,
                                  .m = *m,
                                  .alpha = 1.0,
                                  .beta = beta,
@@ -44,6 +44,19 @@ static bisai_status transfer(bsi_hierarchy *h, const bsi_level *level, const bsi
                                  .y = y});
 }
 
+/* y ← R x */
+static bisai_status restrict_vector(bsi_hierarchy *h, const bsi_level *level, const double *x,
+                                    double *y) {
+  return transfer(h, level, bsi_restriction_of(level), level->narrow_restriction, x, 0.0, y);
+}
+
+/* y ← y + P x */
+static bisai_status add_prolonged(bsi_hierarchy *h, const bsi_level *level, const double *x,
+                                  double *y) {
+  return transfer(h, level, bsi_prolongation_of(level), level->narrow_prolongation, x, 1.0, y);
+}
+
+/* x ← A⁻¹b, up to the error of smoothing if there is no inverse. */
 static bisai_status solve_coarsest(bsi_hierarchy *h, bsi_level *level, const double *b, double *x) {
   if (!h->dense_inverse) return bsi_smooth(h, level, COARSEST_SMOOTHINGS, b, NULL, x);
   return bsi_step_do(h, level,
@@ -54,11 +67,12 @@ static bisai_status solve_coarsest(bsi_hierarchy *h, bsi_level *level, const dou
                                  .y = x});
 }
 
-/* x ← the combination of two corrections with the least residual (Notay and Vassilevski 2008,
- * Algorithm 3.2, without its test of the first residual). */
+/* solution ← the combination of two corrections with the least residual (Notay and Vassilevski
+ * 2008, Algorithm 3.2, without its test of the first residual). */
 static bisai_status combine_two(bsi_hierarchy *h, int l) {
   bsi_level *level = &h->levels[l];
   const int64_t n = bsi_level_rows(level);
+  BSI_TRY(cycle(h, l, level->b, NULL, level->solution));
   BSI_TRY(multiply(h, level, level->solution, level->image));
   BSI_TRY(bsi_step_do(h, level,
                       &(bsi_step){.kind = BSI_STEP_FIRST,
@@ -89,21 +103,28 @@ static bisai_status cycle_twice(bsi_hierarchy *h, int l) {
   return cycle(h, l, level->b, between, level->solution);
 }
 
+/* solution ← the correction, by single steps on this level. */
+static bisai_status correct(bsi_hierarchy *h, int l) {
+  const bsi_level *level = &h->levels[l];
+  if (!bsi_level_corrects_twice(h, l)) return cycle(h, l, level->b, NULL, level->solution);
+  return h->setup.options.cycle == BISAI_CYCLE_K ? combine_two(h, l) : cycle_twice(h, l);
+}
+
 bisai_status bsi_hierarchy_correct(bsi_hierarchy *h, int l) {
-  bsi_level *level = &h->levels[l];
   if (l == h->tail.level && !h->tail.recording) {
     BSI_TRY(bsi_steps_end(h));
     return bsi_tail_run(h);
   }
-  const bisai_cycle kind = h->setup.options.cycle;
-  const bool twice = bsi_level_corrects_twice(h, l);
-  if (twice && kind != BISAI_CYCLE_K) {
-    BSI_TRY(cycle_twice(h, l));
-    return bsi_steps_end(h);
-  }
-  BSI_TRY(cycle(h, l, level->b, NULL, level->solution));
-  if (twice) BSI_TRY(combine_two(h, l));
+  BSI_TRY(correct(h, l));
   return bsi_steps_end(h);
+}
+
+/* Returns the array for the iterate between the two smoothings. A smoothing that does nothing stays
+ * in its array. One that does something reads one array and writes to another. */
+static double *array_between(const bsi_hierarchy *h, const bsi_level *level, double *from,
+                             double *x) {
+  if (from && h->setup.options.pre == 0) return from;
+  return h->setup.options.post == 0 ? x : level->x;
 }
 
 /* x ← one cycle for A x = b from `from`, which changes, or, if it is NULL, from zero. x is another
@@ -113,26 +134,17 @@ static bisai_status cycle(bsi_hierarchy *h, int l, const double *b, double *from
   if (l == h->count - 1) return solve_coarsest(h, level, b, x);
   bsi_level *coarse = &h->levels[l + 1];
   const int32_t pre = h->setup.options.pre, post = h->setup.options.post;
-  double *before;
-  if (from && pre == 0) {
-    before = from; /* the first smoothing does nothing */
-  } else if (post == 0) {
-    before = x; /* the second one does nothing */
-  } else {
-    before = level->x; /* the second one reads this array and writes to x */
-  }
-  if (before != from) BSI_TRY(bsi_smooth(h, level, pre, b, from, before));
-  const double *left = b;
+  double *between = array_between(h, level, from, x);
+  if (between != from) BSI_TRY(bsi_smooth(h, level, pre, b, from, between));
+  const double *left = b; /* the residual of zero */
   if (from || pre > 0) {
-    BSI_TRY(residual(h, level, b, before, level->residual));
+    BSI_TRY(residual(h, level, b, between, level->residual));
     left = level->residual;
   }
-  const bisai_bcsr *r = level->narrow ? level->narrow_restriction : NULL,
-                   *p = level->narrow ? level->narrow_prolongation : NULL;
-  BSI_TRY(transfer(h, level, bsi_restriction_of(level), r, left, 0.0, coarse->b));
+  BSI_TRY(restrict_vector(h, level, left, coarse->b));
   BSI_TRY(bsi_hierarchy_correct(h, l + 1));
-  BSI_TRY(transfer(h, level, bsi_prolongation_of(level), p, coarse->solution, 1.0, before));
-  return before == x ? BISAI_OK : bsi_smooth(h, level, post, b, before, x);
+  BSI_TRY(add_prolonged(h, level, coarse->solution, between));
+  return between == x ? BISAI_OK : bsi_smooth(h, level, post, b, between, x);
 }
 
 bisai_status bsi_hierarchy_cycle(bsi_hierarchy *h, const double *b, double *x) {

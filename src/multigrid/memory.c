@@ -100,7 +100,7 @@ void bsi_hierarchy_note_peak(bsi_hierarchy *h, int64_t temporary) {
 
 /* --- the cycle --- */
 
-/* The bytes of the smoothing steps of a visit: the first step of a smoothing from zero has no
+/* The bytes of the smoothing steps of a visit. The first step of a smoothing from zero has no
  * product. */
 static int64_t smoothing_bytes(const bsi_hierarchy *h, const bsi_level *level) {
   const bisai_multigrid_options *o = &h->setup.options;
@@ -112,9 +112,9 @@ static int64_t smoothing_bytes(const bsi_hierarchy *h, const bsi_level *level) {
   return steps * step + products * a;
 }
 
-/* `narrow`: its copy in fp32, or NULL */
-static int64_t sparse_bytes(const bsi_sparse *m, const bisai_bcsr *narrow) {
-  if (narrow) return bsi_bcsr_product_bytes(narrow);
+/* The bytes of a product with P or R, which is m. `copy` is m in fp32, or NULL. */
+static int64_t transfer_bytes(const bsi_level *level, const bsi_sparse *m, const bisai_bcsr *copy) {
+  if (level->narrow && copy) return bsi_bcsr_product_bytes(copy);
   return bsi_sparse_memory(m) + 8 * ((int64_t)m->rows * m->height + (int64_t)m->cols * m->width);
 }
 
@@ -125,10 +125,10 @@ int64_t bsi_hierarchy_cycle_bytes(const bsi_hierarchy *h) {
     const int64_t a = bsi_bcsr_product_bytes(bsi_cycle_matrix(level));
     const bool twice = bsi_level_corrects_twice(h, l);
     if (twice) visits *= 2;
-    const bisai_bcsr *r = level->narrow ? level->narrow_restriction : NULL,
-                     *p = level->narrow ? level->narrow_prolongation : NULL;
-    bytes += visits * (smoothing_bytes(h, level) + a + sparse_bytes(bsi_restriction_of(level), r) +
-                       sparse_bytes(bsi_prolongation_of(level), p));
+    bytes +=
+        visits * (smoothing_bytes(h, level) + a +
+                  transfer_bytes(level, bsi_restriction_of(level), level->narrow_restriction) +
+                  transfer_bytes(level, bsi_prolongation_of(level), level->narrow_prolongation));
     if (twice) bytes += visits / 2 * a;
   }
   const int64_t n = bsi_level_rows(bsi_coarsest_of(h));

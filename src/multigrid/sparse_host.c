@@ -20,8 +20,10 @@ enum {
 
 /* What a thread knows while it counts. */
 typedef struct counting {
-  /* its marks are set; it has found a product too large */
-  bool ready, too_large;
+  /* its marks have been initialised */
+  bool ready;
+  /* its part of the product alone has too many blocks */
+  bool too_large;
 } counting;
 
 /* row_ptr[i + 1] has the length of row i. Adds the lengths up. *total ← their sum. */
@@ -45,10 +47,10 @@ static bisai_status add_lengths(bisai_context *context, const char *what, int32_
 typedef struct structure_job {
   bisai_context *context;
   const bsi_sparse *a, *b;
-  /* without col_idx: row_ptr[i + 1] ← the length of row i */
   bsi_sparse *c;
   /* b->cols marks of each thread */
   int32_t *marks;
+  /* the most blocks of c */
   int64_t most;
 } structure_job;
 
@@ -84,34 +86,53 @@ static void list_row(const structure_job *s, int32_t i, int32_t length, int32_t 
   }
 }
 
-static void structure_part(void *job, bsi_part part) {
+/* Returns k if row i of a has one block, in column k. Row i of the product then has the columns of
+ * row k of b. Otherwise returns −1. */
+static int32_t only_row(const bsi_sparse *a, int32_t i) {
+  const int32_t p = a->row_ptr[i];
+  return a->row_ptr[i + 1] - p == 1 ? a->col_idx[p] : -1;
+}
+
+/* Returns the marks of a thread. They are −1 at its first part. */
+static int32_t *marks_of(const structure_job *s, int thread) {
+  int32_t *marks = s->marks + (size_t)thread * (size_t)s->b->cols;
+  counting *partial = bsi_partial(s->context, thread);
+  if (!partial->ready) memset(marks, 0xff, (size_t)s->b->cols * sizeof *marks);
+  partial->ready = true;
+  return marks;
+}
+
+/* The first pass: row_ptr[i + 1] ← the length of row i. */
+static void count_part(void *job, bsi_part part) {
   const structure_job *s = job;
   const bsi_sparse *a = s->a, *b = s->b;
-  bsi_sparse *c = s->c;
-  int32_t *marks = s->marks + (size_t)part.thread * (size_t)b->cols;
+  int32_t *marks = marks_of(s, part.thread), *row_ptr = s->c->row_ptr;
   counting *partial = bsi_partial(s->context, part.thread);
-  int64_t count = 0;
-  if (!partial->ready) memset(marks, 0xff, (size_t)b->cols * sizeof *marks);
-  partial->ready = true;
   const bsi_rows rows = bsi_rows_of(a->rows, a->row_ptr, part);
+  int64_t count = 0;
   for (int32_t i = rows.begin; i < rows.end && !partial->too_large; i++) {
-    const int32_t p = a->row_ptr[i], blocks = a->row_ptr[i + 1] - p;
-    const int32_t k = blocks == 1 ? a->col_idx[p] : 0;
-    if (!c->col_idx) {
-      c->row_ptr[i + 1] =
-          blocks == 1 ? b->row_ptr[k + 1] - b->row_ptr[k] : count_row(s, i, i, marks);
-      count += c->row_ptr[i + 1];
-      partial->too_large = count > s->most;
-      continue;
-    }
+    const int32_t k = only_row(a, i);
+    row_ptr[i + 1] = k >= 0 ? b->row_ptr[k + 1] - b->row_ptr[k] : count_row(s, i, i, marks);
+    count += row_ptr[i + 1];
+    partial->too_large = count > s->most;
+  }
+}
+
+/* The second pass: the columns of the rows, ascending. */
+static void list_part(void *job, bsi_part part) {
+  const structure_job *s = job;
+  const bsi_sparse *a = s->a, *b = s->b, *c = s->c;
+  int32_t *marks = marks_of(s, part.thread);
+  const bsi_rows rows = bsi_rows_of(a->rows, a->row_ptr, part);
+  for (int32_t i = rows.begin; i < rows.end; i++) {
     int32_t *columns = c->col_idx + c->row_ptr[i];
-    const int32_t length = c->row_ptr[i + 1] - c->row_ptr[i];
-    if (blocks == 1) {
+    const int32_t length = c->row_ptr[i + 1] - c->row_ptr[i], k = only_row(a, i);
+    if (k >= 0) {
       memcpy(columns, b->col_idx + b->row_ptr[k], (size_t)length * sizeof *columns);
-      continue;
+    } else {
+      list_row(s, i, length, -2 - i, marks, columns); /* the two passes have different marks */
+      bsi_sort_distinct(columns, length);
     }
-    list_row(s, i, length, -2 - i, marks, columns); /* the two passes have different marks */
-    bsi_sort_distinct(columns, length);
   }
 }
 
@@ -120,7 +141,7 @@ static bool count_rows(structure_job *job, int threads) {
   int64_t total = 0;
   bool too_large = false;
   for (int t = 0; t < threads; t++) *(counting *)bsi_partial(job->context, t) = (counting){0};
-  bsi_run(job->context, threads, BSI_MANY_PARTS, structure_part, job);
+  bsi_run(job->context, threads, BSI_MANY_PARTS, count_part, job);
   for (int t = 0; t < threads; t++)
     too_large |= ((counting *)bsi_partial(job->context, t))->too_large;
   for (int32_t i = 0; i < job->c->rows && !too_large; i++) total += job->c->row_ptr[i + 1];
@@ -147,7 +168,7 @@ static bisai_status multiply_structure(bisai_context *context, const bsi_sparse 
     status = add_lengths(context, "a product", a->rows, c->row_ptr, &c->blocks);
     if (!status) c->col_idx = bsi_allocate(context, (size_t)c->blocks, sizeof *c->col_idx);
     if (!status && !c->col_idx) status = BISAI_OUT_OF_MEMORY;
-    if (!status) bsi_run(context, threads, BSI_MANY_PARTS, structure_part, &job);
+    if (!status) bsi_run(context, threads, BSI_MANY_PARTS, list_part, &job);
   }
   bsi_release(context, marks);
   return status;

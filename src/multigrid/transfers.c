@@ -23,17 +23,17 @@ static bisai_status transpose(bsi_hierarchy *h, const bsi_sparse *m, bsi_sparse 
   return bsi_ops_of(h)->transfer->transpose(h->context, m, transposed, *position);
 }
 
-/* R is Pᵀ. */
+/* Returns true if R is Pᵀ. */
 static bool is_transposed(const bsi_hierarchy *h) {
   return h->setup.symmetric || h->setup.options.unweighted;
 }
 
-/* The rows of level 0 of a nonsymmetric matrix have weights, unless the caller wants none. */
+/* Returns true if the blocks of Tᵀ have weights (multigrid/balance.h). */
 static bool is_balanced(const bsi_hierarchy *h, const bsi_level *level) {
   return level == h->levels && !is_transposed(h);
 }
 
-/* T of aggregates, and Tᵀ. */
+/* Makes T of aggregates, and Tᵀ, which has values if its blocks have weights. */
 static bisai_status make_tentative(bsi_hierarchy *h, bsi_level *level, const int32_t *aggregate,
                                    int32_t count, int width) {
   level->tentative = (bsi_sparse){.rows = level->matrix->block_rows,
@@ -45,7 +45,7 @@ static bisai_status make_tentative(bsi_hierarchy *h, bsi_level *level, const int
   return is_balanced(h, level) ? bsi_sparse_reserve_values(h->context, &level->members) : BISAI_OK;
 }
 
-/* What makes A T with T of identity blocks. */
+/* Makes what A T is computed from if T has identity blocks. */
 static bisai_status make_aims(bsi_hierarchy *h, bsi_level *level, const int32_t *aggregate,
                               int32_t count) {
   const int bs = level->matrix->block_size;
@@ -65,7 +65,7 @@ static bisai_status make_aims(bsi_hierarchy *h, bsi_level *level, const int32_t 
                                  &level->identity);
 }
 
-/* *coarse ← the near-null-space vectors of the next level. */
+/* Fills the blocks of T and Tᵀ with the vectors. *coarse ← the vectors of the next level. */
 static bisai_status orthonormalise(bsi_hierarchy *h, bsi_level *level, const double *vectors,
                                    double **coarse) {
   bsi_sparse *t = &level->tentative;
@@ -148,7 +148,7 @@ static bisai_status update_restriction(bsi_hierarchy *h, bsi_level *level) {
 
 /* --- the coarse matrix --- */
 
-/* The values of A P and R (A P). */
+/* Computes the values of A P, and of R (A P). */
 bisai_status bsi_coarse_matrix_update(bsi_hierarchy *h, bsi_level *level) {
   bisai_bcsr *coarse = level[1].own;
   const bsi_sparse a = bsi_sparse_of(level->matrix);
@@ -157,7 +157,8 @@ bisai_status bsi_coarse_matrix_update(bsi_hierarchy *h, bsi_level *level) {
   const bsi_sparse_ops *ops = bsi_ops_of(h)->sparse;
   BSI_TRY(ops->multiply_values(h->context, &a, bsi_prolongation_of(level), &level->product));
   BSI_TRY(ops->multiply_values(h->context, bsi_restriction_of(level), &level->product, &view));
-  /* zeros on the diagonal have no inverse. The pseudo-inverse of the coarsest matrix takes them */
+  /* a diagonal block of zeros has no inverse, but the pseudo-inverse of the coarsest matrix takes
+   * it */
   if (!level->tentative.values && bsi_inverts_at_once(h, level + 1)) return BISAI_OK;
   return bsi_ops_of(h)->transfer->complete(h->context, coarse);
 }
@@ -170,7 +171,7 @@ static double operator_values(const bsi_hierarchy *h) {
   return values;
 }
 
-/* Returns the bytes of strengths and aggregates. */
+/* Returns the bytes of the arrays of bsi_coarsening but the vectors. */
 static int64_t coarsening_bytes(const bsi_level *level) {
   return 4 * ((int64_t)level->matrix->blocks + level->matrix->block_rows);
 }
@@ -185,7 +186,7 @@ bisai_status bsi_matrix_adopt(bsi_hierarchy *h, bsi_sparse *s, bisai_bcsr **matr
   return status;
 }
 
-/* Returns the most values of the matrix below a level. */
+/* Returns the most values that the limit of the complexity leaves for the matrix below a level. */
 static double values_left(const bsi_hierarchy *h, const bsi_level *level) {
   const double rows = (double)bsi_level_rows(level);
   const double left =
@@ -194,7 +195,8 @@ static double values_left(const bsi_hierarchy *h, const bsi_level *level) {
   return saves_inverse ? fmax(left, rows * rows) : left;
 }
 
-/* *coarse ← the structure of R A P, or NULL if it is too large for the limit of the complexity. */
+/* *coarse ← R A P without its values. It stays NULL if it is too large for the limit of the
+ * complexity. */
 static bisai_status try_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr **coarse) {
   const double width = level->product.width, left = values_left(h, level) / (width * width);
   const int64_t most = (int64_t)fmin(fmax(left, 0.0), INT32_MAX);
@@ -210,8 +212,7 @@ static bisai_status try_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_
   return status;
 }
 
-/* Makes the structures of A P, which is empty if it is too large, and of the smoothed
- * restriction. */
+/* Makes the structure of A P, and of R if P is smoothed. Leaves A P empty if it is too large. */
 static bisai_status make_product(bsi_hierarchy *h, bsi_level *level) {
   const bsi_sparse a = bsi_sparse_of(level->matrix);
   BSI_TRY(bsi_ops_of(h)->sparse->multiply_structure(h->context, &a, bsi_prolongation_of(level),
@@ -222,8 +223,8 @@ static bisai_status make_product(bsi_hierarchy *h, bsi_level *level) {
   return level->prolongation.row_ptr ? make_restriction(h, level) : BISAI_OK;
 }
 
-/* *coarse ← R A P with the smoothed restriction or, if it is too large, with Tᵀ. NULL: both are too
- * large, or A P is. */
+/* *coarse ← R A P with the smoothed R or, if this is too large, with Tᵀ. It stays NULL if both are
+ * too large, or if A P is. */
 static bisai_status make_smoothed_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr **coarse) {
   bisai_status status = make_product(h, level);
   if (status || !level->product.row_ptr) return status;
@@ -244,7 +245,7 @@ static void destroy_smoothed(bisai_context *context, bsi_level *level) {
   level->position = level->target = NULL;
 }
 
-/* *coarse ← R A P or, if it is too large, Tᵀ A T. NULL: that is too large too. */
+/* *coarse ← R A P or, if this is too large, Tᵀ A T. It stays NULL if that is too large too. */
 static bisai_status make_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr **coarse) {
   const bisai_status status = make_smoothed_matrix(h, level, coarse);
   if (status || *coarse) return status;
