@@ -61,19 +61,19 @@ static void write_ratio(char *text, size_t size, double ratio, const char *more,
  * wait for each other, and products do not. */
 static void explain(double rows, const run_result *isai, const run_result *exact,
                     char why[VERDICT_WHY]) {
-  double count = (double)isai->solve.iterations / exact->solve.iterations,
-         gain = solve_of(exact) / solve_of(isai);
   int32_t levels = exact->setup.factor.lower_levels + exact->setup.factor.upper_levels;
+  double count = (double)isai->solve.iterations / exact->solve.iterations,
+         gain = solve_of(exact) / solve_of(isai), width = round(2 * rows / levels);
   char result[48], iterations[48], each[48];
   write_ratio(result, sizeof result, gain, "faster than", "slower than", "as fast as");
   write_ratio(iterations, sizeof iterations, count, "as many", "fewer", "as many");
   write_ratio(each, sizeof each, count * gain, "as fast", "slower", "as fast");
   snprintf(why, VERDICT_WHY,
            "%s is %s %s: it takes %s iterations, and each is %s. The exact solves of %s wait for "
-           "%" PRId32 " levels, of %.0f block rows on average, and read %.3g MB; the products of "
+           "%" PRId32 " levels, of %.0f block row%s on average, and read %.3g MB; the products of "
            "%s do not wait and read %.3g MB.",
-           isai->label, result, exact->label, iterations, each, exact->label, levels,
-           2 * rows / levels, 1e-6 * (double)exact->setup.apply_bytes, isai->label,
+           isai->label, result, exact->label, iterations, each, exact->label, levels, width,
+           width == 1 ? "" : "s", 1e-6 * (double)exact->setup.apply_bytes, isai->label,
            1e-6 * (double)isai->setup.apply_bytes);
 }
 

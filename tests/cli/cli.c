@@ -203,6 +203,11 @@ static void sizes_that_cannot_do_better_are_not_named(void **state) {
   program_write("empty_row.mtx", "%%MatrixMarket matrix coordinate real general\n"
                                  "6 6 6\n1 1 1\n2 2 1\n2 3 1\n4 4 1\n5 5 1\n6 6 1\n");
   program_expect("solve empty_row.mtx --preconditioner ilu", 3, "");
+  program p = run("compare empty_row.mtx --methods ilu,mg");
+  program_expect_in("the table", p.out, "mg: block row 2 is empty: the matrix is singular");
+  assert_null(strstr(p.out, "Larger blocks"));
+  assert_null(strstr(p.out, "shift=0.01"));
+  program_free(&p);
 }
 
 static void padding_is_said_and_left_out_of_the_solution(void **state) {

@@ -41,6 +41,14 @@ static void the_winners_are_those_of_the_figures(void **state) {
   json_decref(root);
 }
 
+static void one_block_row_is_one(void **state) {
+  (void)state;
+  json_t *root = results("compare laplace5.mtx --block-size 1 --methods ilu,isai");
+  const json_t *why = json_object_get(json_object_get(root, "verdict"), "why");
+  assert_non_null(strstr(json_string_value(why), "10 levels, of 1 block row on average,"));
+  json_decref(root);
+}
+
 static void a_failure_does_not_win(void **state) {
   (void)state;
   json_t *root = results("compare --case cavity --size 20 --methods none,ilu --max-iterations 60");
@@ -90,6 +98,7 @@ static void the_table_ends_with_the_winners(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_winners_are_those_of_the_figures),
+      cmocka_unit_test(one_block_row_is_one),
       cmocka_unit_test(a_failure_does_not_win),
       cmocka_unit_test(repetitions_keep_the_median_and_the_least_time),
       cmocka_unit_test(the_table_ends_with_the_winners),
