@@ -14,8 +14,6 @@
 static bsi_multigrid_setup setup_of(bool symmetric) {
   bsi_multigrid_setup s = {.options = bisai_precond_options_default().multigrid,
                            .symmetric = symmetric};
-  s.options.complexity = 2.5;
-  s.options.coarsest = 1024;
   s.options.cycle = BISAI_CYCLE_V;
   s.options.smoother = BISAI_SMOOTHER_JACOBI;
   s.options.nodes = BISAI_NODES_BLOCK;

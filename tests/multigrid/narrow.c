@@ -2,52 +2,14 @@
 /* Cycles that read copies in fp32. */
 #include <math.h>
 
-#include "fixture.h"
 #include "mesh.h"
-#include "multigrid/hierarchy.h"
 #include "multigrid/multigrid_ops.h"
+#include "problem.h"
 
-typedef struct problem {
-  bisai_bcsr *matrix;
-  bsi_hierarchy h;
-  int64_t n;
-  double *b, *x;
-} problem;
-
-static bsi_multigrid_setup setup_of(bisai_smoother smoother, bisai_value_type precision) {
-  bsi_multigrid_setup s = {.options = bisai_precond_options_default().multigrid};
-  s.options.cycle = BISAI_CYCLE_W;
-  s.options.smoother = smoother;
-  s.options.nodes = BISAI_NODES_BLOCK;
-  s.options.coarsest = 20;
-  s.options.complexity = 10.0;
+static bsi_multigrid_setup setup_in(bisai_value_type precision, bisai_smoother smoother) {
+  bsi_multigrid_setup s = setup_of(BISAI_CYCLE_W, smoother);
   s.options.precision = precision;
   return s;
-}
-
-static problem make_problem(test_bcsr arrays, const bsi_multigrid_setup *setup) {
-  problem p = {.n = (int64_t)arrays.block_rows * arrays.block_size};
-  p.matrix = test_bcsr_take(context, arrays);
-  EXPECT_OK(context, bsi_hierarchy_create(context, p.matrix, setup, &p.h));
-  p.b = test_vector_in_place(p.n, 4);
-  p.x = test_vector_in_place(p.n, 5);
-  return p;
-}
-
-static void free_problem(problem *p) {
-  bsi_hierarchy_destroy(context, &p->h);
-  bisai_bcsr_destroy(&p->matrix);
-  test_vector_free(p->b);
-  test_vector_free(p->x);
-}
-
-/* Returns a copy of the result. */
-static double *cycle(problem *p) {
-  double *result = malloc((size_t)p->n * sizeof *result);
-  EXPECT_OK(context, bsi_hierarchy_cycle(&p->h, p->b, p->x));
-  test_synchronize();
-  memcpy(result, p->x, (size_t)p->n * sizeof *result);
-  return result;
 }
 
 static double difference(int64_t n, const double *x, const double *y) {
@@ -90,9 +52,10 @@ static void cycles_differ_by_the_rounding_of_fp32(void **state) {
     for (int bs = 1; bs <= 9; bs++) {
       double *results[2];
       for (int k = 0; k < 2; k++) {
-        bsi_multigrid_setup setup = setup_of(smoothers[s], k ? BISAI_FP32 : BISAI_FP64);
+        bsi_multigrid_setup setup = setup_in(k ? BISAI_FP32 : BISAI_FP64, smoothers[s]);
         setup.smoother = &nested;
-        problem p = make_problem(test_mesh_diffusion(30, 20, bs, TEST_ZERO_OUTSIDE, 0.2), &setup);
+        problem p =
+            make_problem(context, test_mesh_diffusion(30, 20, bs, TEST_ZERO_OUTSIDE, 0.2), &setup);
         assert_true(p.h.count >= 3);
         assert_int_equal(p.h.levels[0].narrow, k);
         assert_int_equal(p.h.levels[1].narrow, k);
@@ -109,10 +72,10 @@ static void rectangular_transfers_stay_as_they_are(void **state) {
   (void)state;
   double *vectors = test_random_vector((int64_t)600 * 3 * 4, 6), *results[2];
   for (int k = 0; k < 2; k++) {
-    bsi_multigrid_setup setup = setup_of(BISAI_SMOOTHER_JACOBI, k ? BISAI_FP32 : BISAI_FP64);
+    bsi_multigrid_setup setup = setup_in(k ? BISAI_FP32 : BISAI_FP64, BISAI_SMOOTHER_JACOBI);
     setup.options.null_vectors = vectors;
     setup.options.null_count = 4;
-    problem p = make_problem(test_bcsr_grid(30, 20, 3, 3), &setup);
+    problem p = make_problem(context, test_bcsr_grid(30, 20, 3, 3), &setup);
     assert_null(p.h.levels[0].narrow_prolongation);
     assert_null(p.h.levels[0].narrow_restriction);
     results[k] = cycle(&p);
@@ -134,13 +97,13 @@ static test_bcsr scaled_grid(double factor) {
 static void values_out_of_range_stay_in_fp64(void **state) {
   (void)state;
   static const double factors[] = {1.0, 0x1p300, 1.0, 0x1p-300};
-  const bsi_multigrid_setup wide = setup_of(BISAI_SMOOTHER_JACOBI, BISAI_FP64),
-                            narrow = setup_of(BISAI_SMOOTHER_JACOBI, BISAI_FP32);
-  problem p = make_problem(scaled_grid(2.0), &narrow);
+  const bsi_multigrid_setup wide = setup_in(BISAI_FP64, BISAI_SMOOTHER_JACOBI),
+                            narrow = setup_in(BISAI_FP32, BISAI_SMOOTHER_JACOBI);
+  problem p = make_problem(context, scaled_grid(2.0), &narrow);
   assert_true(p.h.levels[0].narrow);
   for (int k = 0; k < 4; k++) {
     const bool fits = factors[k] == 1.0;
-    problem fresh = make_problem(scaled_grid(factors[k]), fits ? &narrow : &wide);
+    problem fresh = make_problem(context, scaled_grid(factors[k]), fits ? &narrow : &wide);
     bisai_bcsr *a = test_bcsr_take(context, scaled_grid(factors[k]));
     EXPECT_OK(context, bsi_hierarchy_update(a, &p.h));
     assert_int_equal(p.h.levels[0].narrow, fits);
@@ -158,9 +121,9 @@ static void values_out_of_range_stay_in_fp64(void **state) {
 static void kept_transfers_are_not_copied_again(void **state) {
   (void)state;
   for (int keep = 0; keep <= 1; keep++) {
-    bsi_multigrid_setup setup = setup_of(BISAI_SMOOTHER_JACOBI, BISAI_FP32);
+    bsi_multigrid_setup setup = setup_in(BISAI_FP32, BISAI_SMOOTHER_JACOBI);
     setup.options.keep_transfers = keep;
-    problem p = make_problem(scaled_grid(1.0), &setup);
+    problem p = make_problem(context, scaled_grid(1.0), &setup);
     bisai_bcsr *a = test_bcsr_take(context, scaled_grid(2.0));
     const bsi_level *level = &p.h.levels[0];
     float *of_p = level->narrow_prolongation->values, *of_a = level->narrow_matrix->values;
@@ -180,10 +143,10 @@ static void kept_transfers_are_not_copied_again(void **state) {
 /* CG needs a symmetric M. */
 static void symmetric_cycles_stay_symmetric(void **state) {
   (void)state;
-  bsi_multigrid_setup setup = setup_of(BISAI_SMOOTHER_CHEBYSHEV, BISAI_FP32);
+  bsi_multigrid_setup setup = setup_in(BISAI_FP32, BISAI_SMOOTHER_CHEBYSHEV);
   setup.symmetric = true;
   setup.options.cycle = BISAI_CYCLE_V;
-  problem p = make_problem(test_mesh_diffusion(24, 20, 3, TEST_ZERO_OUTSIDE, 0.0), &setup);
+  problem p = make_problem(context, test_mesh_diffusion(24, 20, 3, TEST_ZERO_OUTSIDE, 0.0), &setup);
   assert_true(p.h.levels[0].narrow && p.h.levels[0].narrow_restriction);
   double *u = test_random_vector(p.n, 7), *v = test_random_vector(p.n, 8);
   memcpy(p.b, u, (size_t)p.n * sizeof *u);
@@ -200,9 +163,9 @@ static void symmetric_cycles_stay_symmetric(void **state) {
 /* The steps of a tail read fp64. */
 static void levels_with_copies_are_not_in_the_tail(void **state) {
   (void)state;
-  bsi_multigrid_setup setup = setup_of(BISAI_SMOOTHER_JACOBI, BISAI_FP32);
+  bsi_multigrid_setup setup = setup_in(BISAI_FP32, BISAI_SMOOTHER_JACOBI);
   for (int level = 1; level <= 2; level++) {
-    problem p = make_problem(test_bcsr_grid(50, 40, 3, 3), &setup);
+    problem p = make_problem(context, test_bcsr_grid(50, 40, 3, 3), &setup);
     assert_true(p.h.count >= 4);
     bsi_tail_destroy(context, &p.h.tail);
     EXPECT_OK(context, bsi_tail_create(&p.h, INT32_MAX));
@@ -214,14 +177,14 @@ static void levels_with_copies_are_not_in_the_tail(void **state) {
 
 static void small_levels_have_no_copies(void **state) {
   (void)state;
-  bsi_multigrid_setup setup = setup_of(BISAI_SMOOTHER_JACOBI, BISAI_FP32);
-  problem all = make_problem(test_bcsr_grid(30, 20, 2, 3), &setup);
+  bsi_multigrid_setup setup = setup_in(BISAI_FP32, BISAI_SMOOTHER_JACOBI);
+  problem all = make_problem(context, test_bcsr_grid(30, 20, 2, 3), &setup);
   setup.least_narrow = bsi_bcsr_product_bytes(all.h.levels[1].matrix);
-  problem first = make_problem(test_bcsr_grid(30, 20, 2, 3), &setup);
+  problem first = make_problem(context, test_bcsr_grid(30, 20, 2, 3), &setup);
   assert_non_null(first.h.levels[0].narrow_matrix);
   assert_null(first.h.levels[1].narrow_matrix);
   setup.options.precision = BISAI_FP64;
-  problem none = make_problem(test_bcsr_grid(30, 20, 2, 3), &setup);
+  problem none = make_problem(context, test_bcsr_grid(30, 20, 2, 3), &setup);
   assert_null(none.h.levels[0].narrow_matrix);
   assert_true(bsi_hierarchy_memory(&none.h) < bsi_hierarchy_memory(&first.h));
   assert_true(bsi_hierarchy_memory(&first.h) < bsi_hierarchy_memory(&all.h));
@@ -232,7 +195,7 @@ static void small_levels_have_no_copies(void **state) {
 static void copies_without_memory_leave_nothing(void **state) {
   (void)state;
   if (test_on_device()) skip();
-  const bsi_multigrid_setup setup = setup_of(BISAI_SMOOTHER_JACOBI, BISAI_FP32);
+  const bsi_multigrid_setup setup = setup_in(BISAI_FP32, BISAI_SMOOTHER_JACOBI);
   bisai_status status = BISAI_OUT_OF_MEMORY;
   for (int fail = 1; status == BISAI_OUT_OF_MEMORY; fail++) {
     test_allocator allocator;

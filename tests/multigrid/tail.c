@@ -4,48 +4,10 @@
 
 #include "apply/apply_ops.h"
 #include "core/context_impl.h"
-#include "fixture.h"
-#include "multigrid/hierarchy.h"
+#include "problem.h"
 
 /* Every level of the test but the first has fewer scalar rows. */
 enum { MOST_ROWS = 5000 };
-
-typedef struct problem {
-  bisai_bcsr *matrix;
-  bsi_hierarchy h;
-  int64_t n;
-  double *b, *x;
-} problem;
-
-static bsi_multigrid_setup setup_of(bisai_cycle cycle, bisai_smoother smoother,
-                                    const bisai_precond_options *nested) {
-  bsi_multigrid_setup s = {.options = bisai_precond_options_default().multigrid,
-                           .smoother = nested};
-  s.options.complexity = 2.5;
-  s.options.coarsest = 1024;
-  s.options.cycle = cycle;
-  s.options.smoother = smoother;
-  s.options.nodes = BISAI_NODES_BLOCK;
-  s.options.precision = BISAI_FP64;
-  s.options.coarsest = 20;
-  s.options.complexity = 10.0;
-  return s;
-}
-
-static problem make_problem(bisai_context *c, int bs, const bsi_multigrid_setup *setup) {
-  problem p = {.matrix = test_bcsr_take(c, test_bcsr_grid(50, 40, bs, 3)), .n = 2000 * bs};
-  EXPECT_OK(c, bsi_hierarchy_create(c, p.matrix, setup, &p.h));
-  p.b = test_vector_in_place(p.n, 4);
-  p.x = test_vector_in_place(p.n, 5);
-  return p;
-}
-
-static void free_problem(bisai_context *c, problem *p) {
-  bsi_hierarchy_destroy(c, &p->h);
-  bisai_bcsr_destroy(&p->matrix);
-  test_vector_free(p->b);
-  test_vector_free(p->x);
-}
 
 /* Compares a cycle without a tail and one with it. */
 static void expect_same_cycle(bisai_context *c, problem *p) {
@@ -71,11 +33,11 @@ static void a_tail_does_the_steps_of_every_cycle(void **state) {
   for (int k = 0; k < 3; k++)
     for (int s = 0; s < 3; s++)
       for (size_t b = 0; b < sizeof sizes / sizeof *sizes; b++) {
-        const bsi_multigrid_setup setup = setup_of(cycles[k], smoothers[s], NULL);
-        problem p = make_problem(context, sizes[b], &setup);
+        const bsi_multigrid_setup setup = setup_of(cycles[k], smoothers[s]);
+        problem p = make_problem(context, test_bcsr_grid(50, 40, sizes[b], 3), &setup);
         assert_true(p.h.count >= 3);
         expect_same_cycle(context, &p);
-        free_problem(context, &p);
+        free_problem(&p);
       }
 }
 
@@ -83,38 +45,38 @@ static void a_tail_does_any_number_of_smoothings(void **state) {
   (void)state;
   for (int pre = 0; pre <= 2; pre++)
     for (int post = 0; post <= 2; post++) {
-      bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_W, BISAI_SMOOTHER_JACOBI, NULL);
+      bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_W, BISAI_SMOOTHER_JACOBI);
       setup.options.pre = pre;
       setup.options.post = post;
-      problem p = make_problem(context, 3, &setup);
+      problem p = make_problem(context, test_bcsr_grid(50, 40, 3, 3), &setup);
       expect_same_cycle(context, &p);
-      free_problem(context, &p);
+      free_problem(&p);
     }
 }
 
 static void a_tail_ends_with_a_smoothed_matrix(void **state) {
   (void)state;
-  bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_K, BISAI_SMOOTHER_CHEBYSHEV, NULL);
+  bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_K, BISAI_SMOOTHER_CHEBYSHEV);
   setup.options.coarsest = 1;
   setup.options.levels = 3;
-  problem p = make_problem(context, 3, &setup);
+  problem p = make_problem(context, test_bcsr_grid(50, 40, 3, 3), &setup);
   assert_int_equal(p.h.count, 3);
   assert_null(p.h.dense_inverse);
   expect_same_cycle(context, &p);
-  free_problem(context, &p);
+  free_problem(&p);
 }
 
 static void a_tail_does_rectangular_transfers(void **state) {
   (void)state;
   const int64_t n = 2000 * 3;
   double *vectors = test_random_vector(n * 4, 6);
-  bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_W, BISAI_SMOOTHER_JACOBI, NULL);
+  bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_W, BISAI_SMOOTHER_JACOBI);
   setup.options.null_vectors = vectors;
   setup.options.null_count = 4;
-  problem p = make_problem(context, 3, &setup);
+  problem p = make_problem(context, test_bcsr_grid(50, 40, 3, 3), &setup);
   assert_int_equal(p.h.levels[1].matrix->block_size, 4);
   expect_same_cycle(context, &p);
-  free_problem(context, &p);
+  free_problem(&p);
   free(vectors);
 }
 
@@ -122,10 +84,10 @@ static void a_tail_does_rectangular_transfers(void **state) {
  * of the two cycles, because the second one needs neither the residual nor the sum. */
 static void a_second_cycle_begins_with_the_first_result(void **state) {
   (void)state;
-  bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_W, BISAI_SMOOTHER_JACOBI, NULL);
+  bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_W, BISAI_SMOOTHER_JACOBI);
   setup.options.levels = 3;
   setup.options.coarsest = 200;
-  problem p = make_problem(context, 3, &setup);
+  problem p = make_problem(context, test_bcsr_grid(50, 40, 3, 3), &setup);
   bsi_level *level = &p.h.levels[1];
   const int64_t n = bsi_level_rows(level);
   assert_int_equal(p.h.count, 3);
@@ -151,7 +113,7 @@ static void a_second_cycle_begins_with_the_first_result(void **state) {
   for (int64_t i = 0; i < n; i++) once[i] += level->solution[i];
   EXPECT_CLOSE(n, once, twice, 1e-10 * test_norm2(n, once)); /* rounding */
   free(twice), free(once);
-  free_problem(context, &p);
+  free_problem(&p);
 }
 
 /* A cycle of level 1 has five steps of its own, and one of level 2 has six with the inverse. Level
@@ -161,11 +123,11 @@ static void the_level_above_an_exact_one_corrects_once(void **state) {
   (void)state;
   for (int k = 0; k <= 2; k++) {
     const bool exact = k > 0, unweighted = k > 1;
-    bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_W, BISAI_SMOOTHER_JACOBI, NULL);
+    bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_W, BISAI_SMOOTHER_JACOBI);
     setup.options.levels = 4;
     setup.options.coarsest = exact ? 60 : 1;
     setup.options.unweighted = unweighted;
-    problem p = make_problem(context, 3, &setup);
+    problem p = make_problem(context, test_bcsr_grid(50, 40, 3, 3), &setup);
     assert_int_equal(p.h.count, 4);
     assert_int_equal(p.h.dense_inverse != NULL, exact);
     bsi_tail_destroy(context, &p.h.tail);
@@ -173,14 +135,14 @@ static void the_level_above_an_exact_one_corrects_once(void **state) {
     assert_int_equal(p.h.tail.level, 1);
     const int of_level_2 = unweighted ? 2 * 6 : exact ? 6 : 2 * (5 + 8);
     assert_int_equal(p.h.tail.count, 2 * (5 + of_level_2));
-    free_problem(context, &p);
+    free_problem(&p);
   }
 }
 
 static void a_tail_takes_the_values_of_an_update(void **state) {
   (void)state;
-  const bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_K, BISAI_SMOOTHER_CHEBYSHEV, NULL);
-  problem p = make_problem(context, 3, &setup);
+  const bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_K, BISAI_SMOOTHER_CHEBYSHEV);
+  problem p = make_problem(context, test_bcsr_grid(50, 40, 3, 3), &setup);
   bsi_tail_destroy(context, &p.h.tail);
   EXPECT_OK(context, bsi_tail_create(&p.h, MOST_ROWS));
   const int32_t count = p.h.tail.count;
@@ -196,13 +158,13 @@ static void a_tail_takes_the_values_of_an_update(void **state) {
   EXPECT_CLOSE(p.n, p.x, updated, test_on_device() ? 1e-10 * test_norm2(p.n, p.x) : 0.0);
   free(updated);
   bisai_bcsr_destroy(&matrix);
-  free_problem(context, &p);
+  free_problem(&p);
 }
 
 static void a_tail_has_small_levels_only(void **state) {
   (void)state;
-  const bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_V, BISAI_SMOOTHER_JACOBI, NULL);
-  problem p = make_problem(context, 3, &setup);
+  const bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_V, BISAI_SMOOTHER_JACOBI);
+  problem p = make_problem(context, test_bcsr_grid(50, 40, 3, 3), &setup);
   assert_true(p.h.count >= 4);
   for (int l = 1; l < p.h.count - 1; l++) {
     const int64_t rows = bsi_level_rows(&p.h.levels[l]);
@@ -213,19 +175,20 @@ static void a_tail_has_small_levels_only(void **state) {
     EXPECT_OK(context, bsi_tail_create(&p.h, rows - 1));
     assert_int_equal(p.h.tail.level, l + 1 < p.h.count - 1 ? l + 1 : 0);
   }
-  free_problem(context, &p);
+  free_problem(&p);
 }
 
 static void nested_smoothers_have_no_tail(void **state) {
   (void)state;
   bisai_precond_options nested = bisai_precond_options_default();
   nested.kind = BISAI_PRECOND_ISAI;
-  const bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_V, BISAI_SMOOTHER_ISAI, &nested);
-  problem p = make_problem(context, 2, &setup);
+  bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_V, BISAI_SMOOTHER_ISAI);
+  setup.smoother = &nested;
+  problem p = make_problem(context, test_bcsr_grid(50, 40, 2, 3), &setup);
   EXPECT_OK(context, bsi_tail_create(&p.h, MOST_ROWS));
   assert_int_equal(p.h.tail.level, 0);
   EXPECT_OK(context, bsi_hierarchy_cycle(&p.h, p.b, p.x));
-  free_problem(context, &p);
+  free_problem(&p);
 }
 
 static void a_tail_without_memory_leaves_nothing(void **state) {
@@ -235,8 +198,8 @@ static void a_tail_without_memory_leaves_nothing(void **state) {
     test_allocator allocator;
     test_allocator_reset(&allocator, 0);
     bisai_context *c = test_context_on(&allocator, 1);
-    const bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_V, BISAI_SMOOTHER_JACOBI, NULL);
-    problem p = make_problem(c, 2, &setup);
+    const bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_V, BISAI_SMOOTHER_JACOBI);
+    problem p = make_problem(c, test_bcsr_grid(50, 40, 2, 3), &setup);
     const long long before = atomic_load(&allocator.live_blocks);
     allocator.fail_at = atomic_load(&allocator.calls) + fail;
     EXPECT_STATUS(c, fail <= 2 ? BISAI_OUT_OF_MEMORY : BISAI_OK, bsi_tail_create(&p.h, MOST_ROWS));
@@ -244,7 +207,7 @@ static void a_tail_without_memory_leaves_nothing(void **state) {
     bsi_tail_destroy(c, &p.h.tail);
     assert_int_equal(atomic_load(&allocator.live_blocks), before);
     EXPECT_OK(c, bsi_hierarchy_cycle(&p.h, p.b, p.x));
-    free_problem(c, &p);
+    free_problem(&p);
     bisai_context_destroy(&c);
   }
 }
