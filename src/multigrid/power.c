@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Power steps without normalisation in between: nothing grows beyond ρ^steps. The last step leaves
+ * both of its vectors, so that the host waits once for their norms. */
 #include "multigrid/power.h"
 
 #include "core/context_impl.h"
 #include "multigrid/multigrid_ops.h"
 
-/* There is no growth beyond ρ^steps, so that the vectors are not normalised in between. The last
- * step leaves both of its vectors, so that the host waits once for their norms. */
 bisai_status bsi_power_norms(bisai_context *context, int64_t n, int steps, bsi_power_step *step,
                              void *user, double *x, double *y, double norms[2]) {
   const bsi_cycle_ops *ops = context->backend->multigrid->cycle;

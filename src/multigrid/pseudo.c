@@ -31,15 +31,18 @@ enum { SCALINGS = 4 };
 /* A pivot of at most this many `errors` ε times the largest is negligible. */
 #define NEGLIGIBLE 16.0
 
+/* The parts of the room of bsi_pseudo_invert(). Matrices are stored column by column. */
 typedef struct pseudo {
   int64_t n;
-  /* n² each: S, then S⁺; what the elimination leaves */
-  double *s, *x;
-  /* null vectors, n·nullity each; before these, workspace of n² each */
+  /* n²: A, then S, then S⁺, then the result */
+  double *s;
+  /* n²: what the elimination leaves of P S Q */
+  double *x;
+  /* n² each: workspace, then the null vectors of S and of Sᵀ, one a column */
   double *v, *w;
-  /* the diagonals of R and C */
+  /* n each: the diagonals of R and C */
   double *r, *c;
-  /* P and Q: row i of x is row rows[i] of S */
+  /* n each: row i of x is row rows[i] of S, and column j of x is column cols[j] of S */
   int32_t *rows, *cols;
   int64_t rank;
 } pseudo;

@@ -59,8 +59,8 @@ bisai_status bsi_smoother_update(bsi_hierarchy *h, bsi_level *level) {
   return bsi_level_fail(h, level, bisai_precond_update(level->smoother, level->matrix));
 }
 
-/* The places of the iterates: the last one is `to`, and neighbours differ. An iterate takes the
- * place of the last but one. */
+/* Returns where a step writes its iterate. Steps write to `to` and to level->y in turn. The last
+ * one writes to `to`. */
 static double *place_of(const bsi_level *level, int32_t step, int32_t steps, double *to) {
   return (steps - step) % 2 == 1 ? to : level->y;
 }

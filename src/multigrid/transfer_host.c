@@ -92,7 +92,7 @@ typedef struct orthonormal_job {
   double *coarse;
 } orthonormal_job;
 
-/* The rows of T of an aggregate. */
+/* The members of an aggregate: its block rows of T. */
 typedef struct aggregate_rows {
   const bsi_sparse *t;
   const int32_t *rows;
@@ -105,6 +105,7 @@ static double *column_of(const aggregate_rows *g, int32_t k, int c) {
   return t->values + bsi_sparse_offset(t, t->row_ptr[g->rows[k]]) + c * t->height;
 }
 
+/* Returns the product of columns a and b. */
 static double dot(const aggregate_rows *g, int a, int b) {
   double sum = 0.0;
   for (int32_t k = 0; k < g->count; k++) {
@@ -123,6 +124,7 @@ static void subtract(const aggregate_rows *g, int a, double factor, int b) {
   }
 }
 
+/* Column c ← factor·column c. It becomes 0 for the factor 0, even if it has infinite values. */
 static void scale(const aggregate_rows *g, double factor, int c) {
   for (int32_t k = 0; k < g->count; k++) {
     double *x = column_of(g, k, c);
@@ -130,24 +132,25 @@ static void scale(const aggregate_rows *g, double factor, int c) {
   }
 }
 
-/* Copies the rows of a vector into column c of the blocks of T, divided by a power of two that
+/* Returns the value of vector c in scalar row r of member k. */
+static double value_of(const orthonormal_job *job, const aggregate_rows *g, int32_t k, int r,
+                       int c) {
+  const int64_t row = (int64_t)g->rows[k] * g->t->height + r;
+  return job->vectors[row * g->t->width + c];
+}
+
+/* Copies the rows of vector c into column c of the blocks of T, divided by a power of two that
  * brings the largest magnitude between 1 and 2, so that squares neither overflow nor vanish.
  * Returns the exponent of the power. */
 static int load_column(const orthonormal_job *job, const aggregate_rows *g, int c) {
-  const int h = g->t->height, w = g->t->width;
+  const int h = g->t->height;
   double largest = 0.0;
   for (int32_t k = 0; k < g->count; k++)
-    for (int r = 0; r < h; r++)
-      largest = fmax(
-          largest,
-          fabs(job->vectors[((size_t)g->rows[k] * (size_t)h + (size_t)r) * (size_t)w + (size_t)c]));
+    for (int r = 0; r < h; r++) largest = fmax(largest, fabs(value_of(job, g, k, r, c)));
   const int exponent = largest > 0.0 ? ilogb(largest) : 0;
   for (int32_t k = 0; k < g->count; k++) {
     double *x = column_of(g, k, c);
-    for (int r = 0; r < h; r++)
-      x[r] =
-          scalbn(job->vectors[((size_t)g->rows[k] * (size_t)h + (size_t)r) * (size_t)w + (size_t)c],
-                 -exponent);
+    for (int r = 0; r < h; r++) x[r] = scalbn(value_of(job, g, k, r, c), -exponent);
   }
   return exponent;
 }
