@@ -5,12 +5,8 @@
 
 #include "fixture.h"
 #include "mesh.h"
+#include "smoothers.h"
 #include "systems.h"
-
-static const bisai_smoother smoothers[] = {BISAI_SMOOTHER_JACOBI,    BISAI_SMOOTHER_L1,
-                                           BISAI_SMOOTHER_CHEBYSHEV, BISAI_SMOOTHER_ISAI,
-                                           BISAI_SMOOTHER_SWEEPS,    BISAI_SMOOTHER_ILU};
-enum { SMOOTHERS = sizeof smoothers / sizeof *smoothers };
 
 /* Matrices of some hundred rows have several levels. */
 static bisai_precond_options multigrid(void) {

@@ -5,20 +5,8 @@
 
 #include "fixture.h"
 #include "mesh.h"
+#include "smoothers.h"
 #include "systems.h"
-
-static const bisai_smoother smoothers[] = {BISAI_SMOOTHER_JACOBI,    BISAI_SMOOTHER_L1,
-                                           BISAI_SMOOTHER_CHEBYSHEV, BISAI_SMOOTHER_ISAI,
-                                           BISAI_SMOOTHER_SWEEPS,    BISAI_SMOOTHER_ILU};
-enum { SMOOTHERS = sizeof smoothers / sizeof *smoothers };
-
-static bisai_precond_options multigrid(int smoother, int32_t coarsest) {
-  bisai_precond_options o = bisai_precond_options_default();
-  o.kind = BISAI_PRECOND_MULTIGRID;
-  o.multigrid.smoother = smoothers[smoother];
-  o.multigrid.coarsest = coarsest;
-  return o;
-}
 
 static bisai_precond *make(const bisai_bcsr *a, const bisai_precond_options *o) {
   bisai_precond *m = NULL;
@@ -74,7 +62,7 @@ static void a_matrix_of_one_row_is_inverted(void **state) {
   for (int bs = 1; bs <= 5; bs++)
     for (int s = 0; s < SMOOTHERS; s++) {
       bisai_bcsr *a = test_bcsr_take(context, block_diagonal(1, bs));
-      bisai_precond_options o = multigrid(s, 1024);
+      bisai_precond_options o = with_smoother(s, 1024);
       assert_int_equal(expect_solved(a, &o, 1), 1);
       o.multigrid.coarsest = 0;
       o.multigrid.nodes = BISAI_NODES_SCALAR;
@@ -92,7 +80,7 @@ static void a_matrix_without_rows_is_accepted(void **state) {
         none.block_rows = none.block_cols = 0;
         none.row_ptr[0] = none.row_ptr[1] = 0;
         bisai_bcsr *a = test_bcsr_take(context, none);
-        bisai_precond_options o = multigrid(s, coarsest);
+        bisai_precond_options o = with_smoother(s, coarsest);
         o.multigrid.nodes = (bisai_nodes)nodes;
         bisai_precond *m = make(a, &o);
         assert_int_equal(test_report_of(context, m).multigrid.levels, 1);
@@ -108,7 +96,7 @@ static void a_matrix_without_rows_is_accepted(void **state) {
 static void small_matrices_are_inverted(void **state) {
   (void)state;
   bisai_bcsr *a = test_bcsr_take(context, test_mesh_diffusion(15, 10, 3, TEST_ZERO_OUTSIDE, 0.3));
-  bisai_precond_options o = multigrid(0, 1024);
+  bisai_precond_options o = with_smoother(0, 1024);
   bisai_precond *m = make(a, &o);
   const bisai_precond_report r = test_report_of(context, m);
   assert_int_equal(r.multigrid.levels, 1);
@@ -129,7 +117,7 @@ static void block_diagonal_matrices_are_solved_by_the_smoother(void **state) {
   for (int bs = 1; bs <= 3; bs++)
     for (int s = 0; s < SMOOTHERS; s++) {
       bisai_bcsr *a = test_bcsr_take(context, block_diagonal(500, bs));
-      bisai_precond_options o = multigrid(s, 20);
+      bisai_precond_options o = with_smoother(s, 20);
       bisai_precond *m = make(a, &o);
       assert_int_equal(test_report_of(context, m).multigrid.levels,
                        1); /* there is nothing to aggregate */
@@ -149,7 +137,7 @@ static void fixed_rows_stay_out(void **state) {
                                                block_diagonal(200, 2)));
   bisai_bcsr *a = test_bcsr_take(context, arrays);
   for (int s = 0; s < SMOOTHERS; s++) {
-    bisai_precond_options o = multigrid(s, 20);
+    bisai_precond_options o = with_smoother(s, 20);
     bisai_precond *m = make(a, &o);
     const bisai_multigrid_report r = test_report_of(context, m).multigrid;
     assert_true(r.levels > 1);
@@ -171,7 +159,7 @@ static void components_are_solved_together(void **state) {
         arrays = test_mesh_beside(
             arrays, test_mesh_diffusion(edge, 9 - edge, 2, TEST_FIXED_FACE, 0.3 * wind));
       bisai_bcsr *a = test_bcsr_take(context, arrays);
-      bisai_precond_options o = multigrid(s, 20);
+      bisai_precond_options o = with_smoother(s, 20);
       expect_solved(a, &o, 30);
       bisai_bcsr_destroy(&a);
     }
@@ -184,7 +172,7 @@ static void couplings_of_all_sizes_are_solved(void **state) {
     for (int bs = 1; bs <= 3; bs++) {
       test_bcsr arrays = test_bcsr_definite(400, bs, (uint64_t)s + 1);
       bisai_bcsr *a = test_bcsr_take(context, arrays);
-      bisai_precond_options o = multigrid(s, 20);
+      bisai_precond_options o = with_smoother(s, 20);
       o.multigrid.complexity = 10.0;
       expect_solved(a, &o, 60);
       bisai_bcsr_destroy(&a);
@@ -213,7 +201,7 @@ static void a_row_with_all_columns_is_solved(void **state) {
   }
   bisai_bcsr *matrix = test_bcsr_take(context, a);
   for (int s = 0; s < SMOOTHERS; s++) {
-    bisai_precond_options o = multigrid(s, 20);
+    bisai_precond_options o = with_smoother(s, 20);
     o.multigrid.complexity = 4.0;
     expect_solved(matrix, &o, 30);
   }
@@ -251,7 +239,7 @@ static void a_row_with_all_columns_does_not_fill_the_levels(void **state) {
   (void)state;
   for (int wind = 0; wind < 2; wind++) {
     bisai_bcsr *a = test_bcsr_take(context, constrained_mesh(60, 0.2 * wind));
-    bisai_precond_options o = multigrid(0, 200);
+    bisai_precond_options o = with_smoother(0, 200);
     bisai_precond *m = make(a, &o);
     const bisai_multigrid_report r = test_report_of(context, m).multigrid;
     assert_int_equal(r.levels, 3);
@@ -275,7 +263,7 @@ static void products_that_a_long_row_fills_are_not_made(void **state) {
     test_allocator_reset(&allocator, 0);
     bisai_context *own = test_context_on(&allocator, 2);
     bisai_bcsr *a = test_bcsr_take(own, constrained_mesh(SIDE, 0.2 * wind));
-    bisai_precond_options o = multigrid(0, 200);
+    bisai_precond_options o = with_smoother(0, 200);
     o.multigrid.null_vectors = ones;
     o.multigrid.null_count = 1;
     bisai_precond *m = NULL;
@@ -300,7 +288,7 @@ static void levels_without_room_take_transfers_that_are_not_smoothed(void **stat
   for (int wind = 0; wind < 2; wind++) {
     bisai_bcsr *a =
         test_bcsr_take(context, test_mesh_diffusion(60, 60, 2, TEST_ZERO_OUTSIDE, 0.2 * wind));
-    bisai_precond_options o = multigrid(0, 20);
+    bisai_precond_options o = with_smoother(0, 20);
     o.multigrid.complexity = 1.225;
     bisai_precond *m = make(a, &o);
     const bisai_multigrid_report r = test_report_of(context, m).multigrid;
@@ -317,7 +305,7 @@ static void one_level_and_no_inverse_is_a_smoother(void **state) {
   (void)state;
   bisai_bcsr *a = test_bcsr_take(context, test_mesh_diffusion(20, 20, 2, TEST_ZERO_OUTSIDE, 0.2));
   for (int s = 0; s < SMOOTHERS; s++) {
-    bisai_precond_options o = multigrid(s, 20);
+    bisai_precond_options o = with_smoother(s, 20);
     o.multigrid.levels = 1;
     bisai_precond *m = make(a, &o);
     assert_int_equal(test_report_of(context, m).multigrid.levels, 1);
@@ -332,7 +320,7 @@ static void levels_are_limited(void **state) {
   (void)state;
   bisai_bcsr *a = test_bcsr_take(context, test_mesh_diffusion(40, 40, 1, TEST_ZERO_OUTSIDE, 0.2));
   for (int levels = 1; levels <= 3; levels++) {
-    bisai_precond_options o = multigrid(0, 0);
+    bisai_precond_options o = with_smoother(0, 0);
     o.multigrid.levels = levels;
     bisai_precond *m = make(a, &o);
     assert_int_equal(test_report_of(context, m).multigrid.levels, levels);
@@ -350,7 +338,7 @@ static void the_complexity_is_limited(void **state) {
         test_bcsr_take(context, test_mesh_diffusion(40, 40, 1, TEST_ZERO_OUTSIDE, 0.2 * wind));
     static const double limits[] = {1.0, 1.1, 1.3, 1.8, 3.0};
     for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
-      bisai_precond_options o = multigrid(0, 0);
+      bisai_precond_options o = with_smoother(0, 0);
       o.multigrid.complexity = limits[k];
       bisai_precond *m = make(a, &o);
       const bisai_multigrid_report r = test_report_of(context, m).multigrid;
@@ -379,7 +367,7 @@ static void factors_of_a_pattern_that_is_not_symmetric_are_not_either(void **sta
   *value = 1e-20;
   bisai_bcsr *a = test_bcsr_take(context, arrays);
   for (int s = 0; s < SMOOTHERS; s++) {
-    bisai_precond_options o = multigrid(s, 20);
+    bisai_precond_options o = with_smoother(s, 20);
     o.multigrid.nodes = BISAI_NODES_SCALAR;
     bisai_precond *m = make(a, &o);
     const bisai_precond_report r = test_report_of(context, m);
@@ -400,7 +388,7 @@ static void expect_refused(test_bcsr arrays, int32_t coarsest, bisai_status stat
                            const char *message) {
   bisai_bcsr *a = test_bcsr_take(context, arrays);
   for (int s = 0; s < SMOOTHERS; s++) {
-    bisai_precond_options o = multigrid(s, coarsest);
+    bisai_precond_options o = with_smoother(s, coarsest);
     bisai_precond *m = NULL;
     EXPECT_STATUS(context, status, bisai_precond_create(context, a, &o, &m));
     assert_null(m);
@@ -450,7 +438,7 @@ static void singular_blocks_are_shifted_if_that_is_asked_for(void **state) {
   memset(test_bcsr_block(&a, 150, 150), 0, 4 * sizeof *a.values);
   bisai_bcsr *matrix = test_bcsr_take(context, a);
   for (int s = 0; s < SMOOTHERS; s++) {
-    bisai_precond_options o = multigrid(s, 20);
+    bisai_precond_options o = with_smoother(s, 20);
     bisai_precond *m = NULL;
     EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_create(context, matrix, &o, &m));
     o.shift = BISAI_SHIFT_IN_BLOCKS;

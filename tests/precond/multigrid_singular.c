@@ -5,22 +5,12 @@
 
 #include "fixture.h"
 #include "mesh.h"
+#include "smoothers.h"
 #include "systems.h"
 
-static const bisai_smoother smoothers[] = {BISAI_SMOOTHER_JACOBI,    BISAI_SMOOTHER_L1,
-                                           BISAI_SMOOTHER_CHEBYSHEV, BISAI_SMOOTHER_ISAI,
-                                           BISAI_SMOOTHER_SWEEPS,    BISAI_SMOOTHER_ILU};
-
-/* ILU of a singular matrix has a last pivot of rounding errors. */
-enum { SMOOTHERS = 3 };
-
-static bisai_precond_options multigrid(int smoother, int32_t coarsest) {
-  bisai_precond_options o = bisai_precond_options_default();
-  o.kind = BISAI_PRECOND_MULTIGRID;
-  o.multigrid.smoother = smoothers[smoother];
-  o.multigrid.coarsest = coarsest;
-  return o;
-}
+/* The smoothers without factors come first. ILU of a singular matrix has a last pivot of rounding
+ * errors. */
+enum { WITHOUT_FACTORS = 3 };
 
 static bisai_status solve(const bisai_bcsr *a, bisai_precond *m, bool cg, const double *b,
                           double *x, int32_t *iterations) {
@@ -60,12 +50,12 @@ static void expect_solved(const bisai_bcsr *a, const bisai_precond_options *o, b
 static void neumann_problems_are_solved(void **state) {
   (void)state;
   for (int bs = 1; bs <= 3; bs++)
-    for (int s = 0; s < SMOOTHERS; s++)
+    for (int s = 0; s < WITHOUT_FACTORS; s++)
       for (int wind = 0; wind < 2; wind++) {
         bisai_bcsr *a =
             test_bcsr_take(context, test_mesh_diffusion(30, 27, bs, TEST_FREE, 0.2 * wind));
         for (int cycle = BISAI_CYCLE_V; cycle <= BISAI_CYCLE_VW; cycle++) {
-          bisai_precond_options o = multigrid(s, 60);
+          bisai_precond_options o = with_smoother(s, 60);
           o.multigrid.cycle = (bisai_cycle)cycle;
           expect_solved(a, &o, false, bs, 40);
           if (wind == 0 && cycle != BISAI_CYCLE_K) expect_solved(a, &o, true, bs, 40);
@@ -80,7 +70,7 @@ static void small_singular_matrices_have_a_pseudo_inverse(void **state) {
     for (int wind = 0; wind < 2; wind++) {
       bisai_bcsr *a =
           test_bcsr_take(context, test_mesh_diffusion(12, 10, bs, TEST_FREE, 0.2 * wind));
-      bisai_precond_options o = multigrid(0, 1024);
+      bisai_precond_options o = with_smoother(0, 1024);
       expect_solved(a, &o, false, bs, 2);
       if (wind == 0) expect_solved(a, &o, true, bs, 2);
       bisai_bcsr_destroy(&a);
@@ -92,9 +82,9 @@ static void free_bodies_are_solved(void **state) {
   enum { EDGE = 5 };
   double *modes = test_mesh_modes(EDGE, EDGE, EDGE);
   bisai_bcsr *a = test_bcsr_take(context, test_mesh_springs(EDGE, EDGE, EDGE, TEST_FREE));
-  for (int s = 0; s < SMOOTHERS; s++)
+  for (int s = 0; s < WITHOUT_FACTORS; s++)
     for (int32_t coarsest = 150; coarsest <= 400; coarsest += 250) {
-      bisai_precond_options o = multigrid(s, coarsest);
+      bisai_precond_options o = with_smoother(s, coarsest);
       o.multigrid.null_vectors = modes;
       o.multigrid.null_count = 6;
       expect_solved(a, &o, true, 6, coarsest == 150 ? 40 : 3);
@@ -112,8 +102,8 @@ static void each_component_has_its_own_null_space(void **state) {
                        test_mesh_beside(test_mesh_diffusion(15, 18, 2, TEST_ZERO_OUTSIDE, 0.0),
                                         test_mesh_diffusion(15, 18, 2, TEST_FREE, 0.0))));
   bisai_bcsr *a = test_bcsr_take(context, arrays);
-  for (int s = 0; s < SMOOTHERS; s++) {
-    bisai_precond_options o = multigrid(s, 200);
+  for (int s = 0; s < WITHOUT_FACTORS; s++) {
+    bisai_precond_options o = with_smoother(s, 200);
     expect_solved(a, &o, true, 6, 40);
     expect_solved(a, &o, false, 6, 40);
   }
@@ -125,9 +115,9 @@ static void a_coarsest_matrix_of_zeros_is_solved(void **state) {
   (void)state;
   for (int bs = 1; bs <= 3; bs++)
     for (int32_t nx = 2; nx <= 40; nx += 19)
-      for (int s = 0; s < SMOOTHERS; s++) {
+      for (int s = 0; s < WITHOUT_FACTORS; s++) {
         bisai_bcsr *a = test_bcsr_take(context, test_mesh_diffusion(nx, 20, bs, TEST_FREE, 0.0));
-        bisai_precond_options o = multigrid(s, bs);
+        bisai_precond_options o = with_smoother(s, bs);
         o.multigrid.complexity = 10.0;
         expect_solved(a, &o, true, bs, 50);
         expect_solved(a, &o, false, bs, 50);
@@ -149,12 +139,12 @@ static test_bcsr islands(int32_t bs, int scale) {
 
 static void small_components_without_boundary_are_solved(void **state) {
   (void)state;
-  for (int k = 0; k < 3 * 2 * SMOOTHERS; k++) {
-    const int32_t bs = 1 + k / SMOOTHERS % 2;
-    const int scale = 332 * (k / SMOOTHERS / 2 - 1); /* 10^−100, 1, 10^100 */
+  for (int k = 0; k < 3 * 2 * WITHOUT_FACTORS; k++) {
+    const int32_t bs = 1 + k / WITHOUT_FACTORS % 2;
+    const int scale = 332 * (k / WITHOUT_FACTORS / 2 - 1); /* 10^−100, 1, 10^100 */
     bisai_bcsr *a = test_bcsr_take(context, islands(bs, scale));
     for (int32_t coarsest = 40; coarsest <= 1000; coarsest += 960) {
-      bisai_precond_options o = multigrid(k % SMOOTHERS, coarsest);
+      bisai_precond_options o = with_smoother(k % WITHOUT_FACTORS, coarsest);
       bisai_precond *m = test_precond_with(context, a, &o);
       assert_true(test_report_of(context, m).multigrid.levels >= (coarsest == 40 ? 3 : 2));
       const int64_t n = bisai_precond_rows(m);
@@ -178,7 +168,7 @@ static void an_inconsistent_right_hand_side_is_suspected(void **state) {
   (void)state;
   enum { N = 30 * 30 };
   bisai_bcsr *a = test_bcsr_take(context, test_mesh_diffusion(30, 30, 1, TEST_FREE, 0.0));
-  bisai_precond_options o = multigrid(0, 60);
+  bisai_precond_options o = with_smoother(0, 60);
   bisai_precond *m = test_precond_with(context, a, &o);
   double b[N], x[N];
   int32_t iterations;
@@ -216,7 +206,7 @@ static void updates_compute_the_pseudo_inverse_again(void **state) {
     bisai_bcsr *a = test_bcsr_make(own, &arrays);
     for (int32_t v = 0; v < 4 * test_bcsr_blocks(&arrays); v++) arrays.values[v] *= 2.0;
     bisai_bcsr *b = test_bcsr_take(own, arrays);
-    bisai_precond_options o = multigrid(k == 3, k == 1 ? 1024 : 60);
+    bisai_precond_options o = with_smoother(k == 3, k == 1 ? 1024 : 60);
     bisai_precond *expected = test_precond_with(own, b, &o), *m = test_precond_with(own, a, &o);
     const long long before = atomic_load(&allocator.calls);
     EXPECT_OK(own, bisai_precond_update(m, b));
@@ -239,7 +229,7 @@ static void updates_may_end_a_null_space_and_not_begin_one(void **state) {
   bisai_bcsr *singular = test_bcsr_take(context, test_mesh_diffusion(20, 20, 2, TEST_FREE, 0.0)),
              *regular =
                  test_bcsr_take(context, test_mesh_diffusion(20, 20, 2, TEST_ZERO_OUTSIDE, 0.0));
-  bisai_precond_options o = multigrid(0, 60);
+  bisai_precond_options o = with_smoother(0, 60);
   bisai_precond *m = test_precond_with(context, singular, &o);
   assert_int_equal(test_report_of(context, m).multigrid.coarsest_nullity, 2);
   assert_non_null(strstr(bisai_precond_describe(m), ", 3 levels of 400, "));
@@ -266,7 +256,7 @@ static void creation_survives_every_failing_allocation(void **state) {
   test_allocator_reset(&allocator, 0);
   bisai_context *own = test_context_on(&allocator, 2);
   bisai_bcsr *a = test_bcsr_take(own, islands(1, 0));
-  bisai_precond_options o = multigrid(1, 40);
+  bisai_precond_options o = with_smoother(1, 40);
   bisai_precond *m = test_precond_with(own, a, &o);
   bisai_precond_destroy(&m);
   const long long blocks = atomic_load(&allocator.live_blocks);
