@@ -256,6 +256,9 @@ static void compare_stops_and_writes_what_has_ended(void **state) {
 /* The program waits for someone to read its JSON. */
 static void a_second_signal_ends_at_once(void **state) {
   (void)state;
+#ifdef __SANITIZE_THREAD__
+  skip(); /* ThreadSanitizer keeps the signal until open() returns, which nobody reads */
+#endif
   assert_int_equal(mkfifo("json", 0600), 0);
   const pid_t child = program_start(
       program_path(), "solve --case cavity --size 8 --output written.mtx --json json");
