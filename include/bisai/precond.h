@@ -306,6 +306,20 @@ BISAI_API bisai_status bisai_precond_apply_many(bisai_precond *precond, int32_t 
                                                 const double *v, int64_t ldv, double *z,
                                                 int64_t ldz);
 
+/** Estimates the factor by which a step of x ← x + M⁻¹ (b − A x) multiplies the error of x: the
+ *  spectral radius of I − M⁻¹A, by twelve steps from an error that depends on the number of rows
+ *  only. It shows before any solve what to expect of M. With a factor below 0.9, GMRES and CG
+ *  converge in a few dozen iterations as a rule. Where it exceeds 1, the iteration diverges. A
+ *  solver may converge all the same if only a few errors grow, and it may stagnate. The twelve
+ *  products with A and applications cost about as much as twelve iterations. They take 32 bytes of
+ *  memory for each row, which are released again. Waits.
+ *  @param matrix  A of creation or of the last update
+ *  @param factor  out; 0 if M⁻¹ is A⁻¹ and nothing is rounded, infinite if an error overflows
+ *  @retval BISAI_INVALID_ARGUMENT  NULL, or a matrix of another size
+ *  @retval BISAI_NOT_READY, BISAI_OUT_OF_MEMORY, BISAI_CALLBACK_FAILED */
+BISAI_API bisai_status bisai_precond_error_factor(bisai_precond *precond, const bisai_bcsr *matrix,
+                                                  double *factor);
+
 /** Frees *precond and sets it to NULL; accepts NULL and pointers to NULL. */
 BISAI_API void bisai_precond_destroy(bisai_precond **precond);
 

@@ -241,11 +241,16 @@ bisai_status bsi_precond_update_inside(bisai_precond *m, const bisai_bcsr *matri
   return status;
 }
 
-static bisai_status check_apply(bisai_precond *m, const double *v, const double *z) {
+bisai_status bsi_precond_check_ready(const bisai_precond *m) {
   if (!m->ready)
     return bsi_fail(m->context, BISAI_NOT_READY, "the preconditioner's last update failed");
   if (m->factors && !m->factors->ready)
     return bsi_fail(m->context, BISAI_NOT_READY, "the factors' last update failed");
+  return BISAI_OK;
+}
+
+static bisai_status check_apply(const bisai_precond *m, const double *v, const double *z) {
+  BSI_TRY(bsi_precond_check_ready(m));
   if (m->block_rows > 0 && (!v || !z))
     return bsi_fail(m->context, BISAI_INVALID_ARGUMENT, "bisai_precond_apply: %s is NULL",
                     v ? "z" : "v");

@@ -107,6 +107,12 @@ bisai_status bsi_precond_update_inside(bisai_precond *m, const bisai_bcsr *matri
 bisai_status bsi_precond_apply_inside(bisai_precond *m, int32_t count, const double *v, int64_t ldv,
                                       double *z, int64_t ldz, int64_t cached_bytes);
 
+/* Refuses a preconditioner, or factors of the caller, whose last update failed. */
+bisai_status bsi_precond_check_ready(const bisai_precond *m);
+
+/* Does bisai_precond_error_factor() for a preconditioner whose values are up to date. */
+bisai_status bsi_precond_error_factor(bisai_precond *m, const bisai_bcsr *a, double *factor);
+
 /* Scalar rows. */
 static inline int64_t bsi_precond_size(const bisai_precond *m) {
   return (int64_t)m->block_rows * m->block_size;
