@@ -282,9 +282,34 @@ static void choose_cycle(const bisai_precond *m, bisai_multigrid_options *o) {
   o->cycle = multigrid_of(m)->symmetric ? BISAI_CYCLE_V : values ? BISAI_CYCLE_VW : BISAI_CYCLE_W;
 }
 
+/* The growth of errors in a cycle beyond which the matrix is inverted instead, if it is small
+ * enough. It is above 1, because a singular matrix keeps the errors of its null space. */
+#define MOST_GROWTH 1.01
+
+/* Returns true if the cost of an inverse has kept the matrix itself from being inverted. */
+static bool avoids_inverse(const bsi_hierarchy *h) {
+  return h->setup.inverse_work > 0 && h->count > 1 && bsi_may_invert(h, &h->levels[0]);
+}
+
+static bisai_status errors_grow(bisai_precond *m, const bisai_bcsr *a, bool *grow) {
+  double factor = 0.0;
+  BSI_TRY(bsi_precond_error_factor(m, a, &factor));
+  *grow = factor > MOST_GROWTH;
+  return BISAI_OK;
+}
+
+/* Makes the only level of a matrix that is inverted, in the place of others. */
+static bisai_status invert_instead(bisai_precond *m, const bisai_bcsr *a,
+                                   bsi_multigrid_setup setup) {
+  setup.inverse_work = 0;
+  bsi_hierarchy_destroy(m->context, &multigrid_of(m)->hierarchy);
+  return bsi_hierarchy_create(m->context, a, &setup, &multigrid_of(m)->hierarchy);
+}
+
 static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
   multigrid_state *state = multigrid_of(m);
   const double start = bsi_now();
+  bool poor = false;
   const bisai_multigrid_options *given = &m->options.multigrid;
   bisai_multigrid_options o = choose(m);
   BSI_TRY(choose_nodes(m, a, &o.nodes));
@@ -302,6 +327,8 @@ static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
       .spares_inverses = given->complexity == 0.0};
   m->options.multigrid.null_vectors = NULL; /* the caller's array may go */
   BSI_TRY(bsi_hierarchy_create(m->context, a, &setup, &state->hierarchy));
+  if (avoids_inverse(&state->hierarchy)) BSI_TRY(errors_grow(m, a, &poor));
+  if (poor) BSI_TRY(invert_instead(m, a, setup));
   m->report.pattern_seconds = bsi_now() - start;
   return BISAI_OK;
 }

@@ -114,6 +114,42 @@ static void a_singular_diagonal_block_does_not_hinder_an_inverse(void **state) {
   }
 }
 
+/* Each row follows the next one ten times as strongly as itself, so that smoothing lets errors
+ * grow. */
+static bisai_bcsr *growing(bisai_context *own, int32_t n) {
+  test_bcsr arrays = test_bcsr_tridiagonal(n, 1, 1.0, -10.0);
+  for (int32_t i = 1; i < n; i++) *test_bcsr_block(&arrays, i, i - 1) = 0.0;
+  return test_bcsr_take(own, arrays);
+}
+
+static void a_matrix_whose_levels_let_errors_grow_is_inverted(void **state) {
+  (void)state;
+  for (int32_t n = 600; n <= 1200; n += 600) {
+    bisai_bcsr *a = growing(context, n);
+    bisai_precond *m = test_precond_with(context, a, automatic());
+    const bisai_multigrid_report r = test_report_of(context, m).multigrid;
+    assert_int_equal(r.levels == 1, n <= 1024);
+    if (n <= 1024) assert_true(r.coarsest_inverted && r.coarsest == 1024);
+    EXPECT_OK(context, bisai_precond_update(m, a));
+    assert_int_equal(test_report_of(context, m).multigrid.levels, r.levels);
+    bisai_precond_destroy(&m);
+    bisai_bcsr_destroy(&a);
+  }
+}
+
+static void replacing_levels_survives_every_failing_allocation(void **state) {
+  (void)state;
+  test_allocator allocator;
+  test_allocator_reset(&allocator, 0);
+  bisai_context *own = test_context_on(&allocator, 1);
+  bisai_bcsr *a = growing(own, 300);
+  long long at = 1;
+  while (test_precond_fails_once(own, &allocator, a, automatic(), at, false)) at++;
+  assert_true(at > 10);
+  bisai_bcsr_destroy(&a);
+  bisai_context_destroy(&own);
+}
+
 /* Nothing is smoothed, so that neither the smoother nor `pre` and `post` matter. */
 static void an_inverted_symmetric_matrix_is_symmetric(void **state) {
   (void)state;
@@ -163,6 +199,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(cost_bounds_inverses_on_the_host),
       cmocka_unit_test(a_matrix_that_cannot_be_coarsened_is_inverted),
+      cmocka_unit_test(a_matrix_whose_levels_let_errors_grow_is_inverted),
+      cmocka_unit_test(replacing_levels_survives_every_failing_allocation),
       cmocka_unit_test(a_singular_diagonal_block_does_not_hinder_an_inverse),
       cmocka_unit_test(an_inverted_symmetric_matrix_is_symmetric),
       cmocka_unit_test(a_matrix_that_saves_an_inverse_may_exceed_the_complexity)};
