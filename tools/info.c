@@ -130,11 +130,20 @@ static void collect_diagonal(bisai_context *context, const bisai_bcsr *matrix, p
   bisai_precond_destroy(&precond);
 }
 
+static void try_iteration(bisai_context *context, const bisai_bcsr *matrix, bisai_precond *precond,
+                          info_trial *trial) {
+  trial->factor_known =
+      bisai_precond_error_factor(precond, matrix, &trial->error_factor) == BISAI_OK;
+  if (!trial->factor_known)
+    say("factor of errors: %s%s", bisai_context_error(context),
+        message_base(bisai_context_error(context)));
+}
+
 /* Makes a method with its defaults, or with a shift if it refuses a singular diagonal block, and
  * adds what an application moves. */
 static bool collect_report(bisai_context *context, const bisai_bcsr *matrix,
-                           bisai_precond_kind kind, bisai_precond_report *report,
-                           info_repairs *repairs, info *i) {
+                           bisai_precond_kind kind, bisai_precond_report *report, info_trial *trial,
+                           info *i) {
   const char *name = bisai_precond_kind_string(kind);
   bisai_precond_options how = bisai_precond_options_default();
   bisai_precond *precond = NULL;
@@ -149,8 +158,9 @@ static bool collect_report(bisai_context *context, const bisai_bcsr *matrix,
   const bool ok = status == BISAI_OK && bisai_precond_get_report(precond, report) == BISAI_OK;
   if (ok) {
     if (shifted)
-      *repairs = (info_repairs){how.shift_amount, report->repairs, report->first_repair_row};
+      trial->repairs = (info_repairs){how.shift_amount, report->repairs, report->first_repair_row};
     add_method(i, name, (double)report->apply_bytes);
+    try_iteration(context, matrix, precond, trial);
   } else {
     say("%s: %s%s", name, bisai_context_error(context), message_base(bisai_context_error(context)));
   }
@@ -162,7 +172,7 @@ static void collect_hierarchy(bisai_context *context, const bisai_bcsr *matrix, 
                               info *i) {
   bisai_precond_report report;
   progress_show(shown, "levels of multigrid");
-  if (collect_report(context, matrix, BISAI_PRECOND_MULTIGRID, &report, &i->mg_repairs, i))
+  if (collect_report(context, matrix, BISAI_PRECOND_MULTIGRID, &report, &i->mg, i))
     i->hierarchy = report.multigrid;
 }
 
@@ -171,8 +181,7 @@ static void collect_pressure(bisai_context *context, const bisai_bcsr *matrix, p
   bisai_precond_report report;
   if (i->block_size == 1 || i->missing_diagonals > 0) return;
   progress_show(shown, "pressure");
-  i->pressure_known =
-      collect_report(context, matrix, BISAI_PRECOND_CPR, &report, &i->cpr_repairs, i);
+  i->pressure_known = collect_report(context, matrix, BISAI_PRECOND_CPR, &report, &i->cpr, i);
   if (i->pressure_known) i->pressure = report.cpr;
 }
 

@@ -59,6 +59,14 @@ typedef struct info_repairs {
   int32_t first_row;
 } info_repairs;
 
+/* What info finds out about a method beside its report. */
+typedef struct info_trial {
+  info_repairs repairs;
+  /* bisai_precond_error_factor(), if known */
+  bool factor_known;
+  double error_factor;
+} info_trial;
+
 /* A lower bound on the bytes that an iteration of GMRES(30) moves. */
 typedef struct info_method {
   char label[INFO_LABEL];
@@ -87,7 +95,7 @@ typedef struct info {
   info_diagonal diagonals[INFO_BOUNDS];
   /* no levels if mg could not be made; a message has been printed */
   bisai_multigrid_report hierarchy;
-  info_repairs mg_repairs, cpr_repairs;
+  info_trial mg, cpr;
   /* false for scalar matrices, and if a diagonal block is missing */
   bool pressure_known;
   bisai_cpr_report pressure;

@@ -96,9 +96,11 @@ char *info_json(const info *i) {
              {"levels", levels(i)}, {"block_sizes", array(i->sizes, i, size)},
              {"patterns", array(INFO_POWERS, i, pattern)},
              {"diagonal_blocks", i->has_diagonals ? array(INFO_BOUNDS, i, diagonal) : json_null()},
-             {"hierarchy", hierarchy_json(&i->hierarchy)}, {"mg_repairs", repairs(&i->mg_repairs)},
+             {"hierarchy", hierarchy_json(&i->hierarchy)}, {"mg_repairs", repairs(&i->mg.repairs)},
+             {"mg_error_factor", number(i->mg.factor_known, i->mg.error_factor)},
              {"cpr", i->pressure_known ? pressure_json(&i->pressure, i->block_size) : json_null()},
-             {"cpr_repairs", repairs(&i->cpr_repairs)},
+             {"cpr_repairs", repairs(&i->cpr.repairs)},
+             {"cpr_error_factor", number(i->cpr.factor_known, i->cpr.error_factor)},
              {"iteration_bytes", array(i->methods, i, method_bytes)}));
 }
 

@@ -109,18 +109,25 @@ static void print_repairs(const char *name, const info_repairs *r) {
          r->shift, r->count, plural(r->count), r->first_row, name);
 }
 
+static void print_factor(const char *what, const info_trial *t) {
+  if (t->factor_known)
+    printf("         %s multiplies errors by about %.2g\n", what, t->error_factor);
+}
+
 static void print_hierarchy(const info *i) {
   if (i->hierarchy.levels == 0) return;
   printf("\nlevels that mg makes\n");
-  print_repairs("mg", &i->mg_repairs);
+  print_repairs("mg", &i->mg.repairs);
   hierarchy_print(stdout, "A", &i->hierarchy);
+  print_factor("a cycle", &i->mg);
 }
 
 static void print_pressure(const info *i) {
   if (!i->pressure_known) return;
   printf("\npressure that cpr finds\n");
-  print_repairs("cpr", &i->cpr_repairs);
+  print_repairs("cpr", &i->cpr.repairs);
   pressure_print(stdout, &i->pressure, i->block_size);
+  print_factor("an application", &i->cpr);
 }
 
 static void print_methods(const info *i) {
