@@ -291,26 +291,13 @@ def nowhere():
 
 def radii(least, most):
     """Returns the runs of mg whose ρ(D⁻¹A) lies in a range and that do not invert the matrix."""
-    return [run_of(result, "mg") for result in in_range(least, most)]
-
-
-def in_range(least, most):
     found = []
     for result in load("real-matrices-cpu"):
-        hierarchy = run_of(result, "mg")["hierarchy"]
-        first = hierarchy["levels"][0]["radius"] if hierarchy else None
-        if first is not None and len(hierarchy["levels"]) > 1 and least <= first < most:
-            found.append(result)
+        run = run_of(result, "mg")
+        levels = run["hierarchy"]["levels"] if run["hierarchy"] else []
+        if len(levels) > 1 and least <= (levels[0]["radius"] or inf) < most:
+            found.append(run)
     return found
-
-
-def failing(least, most):
-    """Returns what mg does not solve of the systems whose ρ(D⁻¹A) lies in a range: "NAME:SIZE"."""
-    return sorted(
-        f"{result['matrix']['name']}:{result['matrix']['block_size']}"
-        for result in in_range(least, most)
-        if not run_of(result, "mg")["converged"]
-    )
 
 
 def hierarchy_of(name):
@@ -321,8 +308,21 @@ def radius(name, level):
     return hierarchy_of(name)["levels"][level]["radius"]
 
 
-def complexity(name):
-    return hierarchy_of(name)["operator_complexity"]
+def factor(name):
+    """Returns what a cycle of mg multiplies errors by, at the block size of `auto`."""
+    return matrices()[name][0]["mg_error_factor"]
+
+
+def cycles(least, most):
+    """Returns the runs of mg whose cycles multiply errors by a factor in a range, and that do not
+    invert the matrix."""
+    return [
+        run_of(result, "mg")
+        for result in load("real-matrices-cpu")
+        if result["mg_error_factor"] is not None
+        and least <= result["mg_error_factor"] < most
+        and len(run_of(result, "mg")["hierarchy"]["levels"]) > 1
+    ]
 
 
 def few(runs, most):

@@ -61,6 +61,14 @@ def available(options):
             yield method, heading
 
 
+def error_factor(options, path, block_size):
+    """Returns what a cycle of mg multiplies errors by, or None if mg refuses the matrix."""
+    found, _ = tables.info(
+        options, [str(path), "--block-size", str(block_size)], options.seconds
+    )
+    return found["mg_error_factor"] if found and not found["mg_repairs"] else None
+
+
 def solve_all(options, found, refused):
     """Returns the results of all matrices, at the block size of `auto` and at that of the physics."""
     jobs = [(name, path, "auto") for name, path in found]
@@ -72,6 +80,8 @@ def solve_all(options, found, refused):
             options, tables.system_of(path, block_size), METHODS, options.seconds
         )
         print(name, message or " ".join(map(tables.cell, result["runs"])), flush=True)
+        if result:
+            result["mg_error_factor"] = error_factor(options, path, block_size)
         return result, message
 
     solved = tables.each(options, solve, jobs, lambda job: tables.size_of(job[1]))
@@ -135,7 +145,7 @@ def multigrid(results):
     """The hierarchies of multigrid, a row for each of `results` that has one."""
     at = METHODS.index("mg")
     columns = ["matrix", "bs", "symmetric", "rows of the levels", "coarsest"]
-    columns += ["complexity", "ρ(D⁻¹A)", "nodes", "smoother", "cycle", "ILU(0)", *HEADINGS[at:]]
+    columns += ["complexity", "ρ(D⁻¹A)", "errors", "nodes", "smoother", "cycle", "ILU(0)", *HEADINGS[at:]]
     lines = tables.heading(*columns)
     for result in results:
         run = result["runs"][at]
@@ -143,7 +153,7 @@ def multigrid(results):
         if not hierarchy:
             continue
         levels = hierarchy["levels"]
-        radius = levels[0]["radius"]
+        radius, factor = levels[0]["radius"], result.get("mg_error_factor")
         lines.append(
             tables.row(
                 result["matrix"]["name"],
@@ -153,6 +163,7 @@ def multigrid(results):
                 coarsest(hierarchy),
                 f"{hierarchy['operator_complexity']:.2f}",
                 "–" if radius is None else f"{radius:.3g}",
+                "–" if factor is None else f"{factor:.2g}",
                 hierarchy["nodes"],
                 hierarchy["smoother"],
                 hierarchy["cycle"],
@@ -213,7 +224,7 @@ def main():
             " multigrid is then a direct solver. *Inverted but for d* says that the coarsest matrix"
             " has a null space of dimension d. If the last matrix is *smoothed*, it could not be"
             " coarsened. Matrices with a missing or singular diagonal block have no hierarchy."
-            " ρ(D⁻¹A) is an estimate for level 0.",
+            " ρ(D⁻¹A) is an estimate for level 0. A cycle multiplies *errors* by about that factor.",
             "",
             *multigrid(results),
             "",

@@ -88,32 +88,29 @@ def system_of(path, block_size):
 
 def compare(options, arguments, methods, timeout=None):
     """Returns the program's JSON, or None and the reason."""
+    flags = ["--methods", ",".join(methods), "--max-iterations", options.max_iterations]
+    if options.repeats:
+        flags += ["--repeat", str(options.repeats)]
+    return json_of(options, "compare", [*arguments, *flags], timeout)
+
+
+def info(options, arguments, timeout=None):
+    """Returns the JSON of `bisai info`, or None and the reason."""
+    return json_of(options, "info", arguments, timeout)
+
+
+def json_of(options, command, arguments, timeout):
     places = getattr(options, "places", None)  # `each` makes them
     with places.place() if places else contextlib.nullcontext([]) as words:
-        return compare_there(options, words, arguments, methods, timeout)
+        return json_there(options, words, command, arguments, timeout)
 
 
-def compare_there(options, words, arguments, methods, timeout):
+def json_there(options, words, command, arguments, timeout):
     """The same. `words` are those of a command that runs another one."""
-    command = [
-        *words,
-        options.bisai,
-        "compare",
-        *arguments,
-        "--methods",
-        ",".join(methods),
-        "--max-iterations",
-        options.max_iterations,
-        "--threads",
-        options.threads,
-        "--backend",
-        options.backend,
-        *(["--repeat", str(options.repeats)] if options.repeats else []),
-        "--json",
-        "-",
-    ]
+    line = [*words, options.bisai, command, *arguments]
+    line += ["--threads", options.threads, "--backend", options.backend, "--json", "-"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+        done = subprocess.run(line, capture_output=True, text=True, timeout=timeout)
     except subprocess.TimeoutExpired:
         return None, "time"
     if done.returncode == 0:
