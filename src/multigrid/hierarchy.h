@@ -70,11 +70,11 @@ typedef enum bsi_copies { BSI_COPY_OF_MATRIX, BSI_COPIES_OF_TRANSFERS } bsi_copi
 enum { BSI_COPIES = 2 };
 
 /* A level: its matrix, its smoother, the transfers to the next level, and work vectors. It owns all
- * of these but `matrix`. Arrays are in backend memory unless a comment says otherwise. n stands for
- * the scalar rows of A, and bs for its block size. */
+ * of these but `matrix`. Arrays are in backend memory unless a comment says otherwise. n is the
+ * number of scalar rows of A. */
 typedef struct bsi_level {
-  /* A. On level 0 it is the caller's or bsi_hierarchy::split, and `own` is NULL. On coarser levels
-   * it is `own` */
+  /* A. On level 0 it is the caller's matrix or bsi_hierarchy::split, and `own` is NULL. On coarser
+   * levels `matrix` and `own` are the same */
   const bisai_bcsr *matrix;
   bisai_bcsr *own;
   /* how far the blocks of A lie from the diagonal, if the backend does steps in chains */
@@ -117,14 +117,15 @@ typedef struct bsi_level {
   int32_t *target;
   bsi_sparse identity;
 
-  /* Copies in fp32 (narrow.c) of A, P and R. NULL: there is none. Cycles read them if `narrow` is
-   * true */
+  /* The copies in fp32 (narrow.c) of A, P and R. NULL: there is none. Cycles read them if `narrow`
+   * is true */
   bisai_bcsr *narrow_matrix, *narrow_prolongation, *narrow_restriction;
   bool narrow;
   /* for each of bsi_copies: fp32 represents all values; whether it does is still in a record */
   bool copies_fit[BSI_COPIES], copies_recorded[BSI_COPIES];
 
-  /* Work vectors of n values: x before and during smoothing, a residual */
+  /* Work vectors of n values: the iterate between two smoothings, one inside a smoothing, and a
+   * residual */
   double *x, *y, *residual;
   /* the right-hand side and the solution; NULL on level 0, where they are the caller's */
   double *b, *solution;
