@@ -126,6 +126,20 @@ static void expect_many(bisai_precond *precond, int64_t n, const double *v) {
   free(z);
 }
 
+/* Estimates of the growth of errors change nothing. */
+static void expect_factor(bisai_precond *precond, const bisai_bcsr *matrix, int64_t n,
+                          const double *v) {
+  double *before = fuzz_vector(n), *after = fuzz_vector(n), factor = -1.0;
+  bisai_status status = bisai_precond_apply(precond, v, before);
+  if (!status) status = bisai_precond_error_factor(precond, matrix, &factor);
+  if (!status) status = bisai_precond_apply(precond, v, after);
+  fuzz_property(!status && factor >= 0.0, "an estimate of errors succeeds (status %d, %g)",
+                (int)status, factor);
+  fuzz_property(fuzz_same(n, before, after), "an estimate of errors changes no application");
+  free(before);
+  free(after);
+}
+
 /* --- what a set-up promises --- */
 
 /* With all the fill there is, L U = A, and inverses on full patterns are inverses: for dominant
@@ -318,6 +332,7 @@ void fuzz_precond_properties(fuzz_choices *choices, const fuzz_system *s,
     expect_same_report(preconds[0], preconds[1], "another number of threads");
     expect_same_apply(preconds[0], preconds[1], s->rows, v, "another number of threads");
     expect_many(preconds[0], s->rows, v);
+    expect_factor(preconds[0], first[0], s->rows, v);
     expect_inverse(s, first[0], preconds[0], &choice.options, v);
     expect_symmetric(s, preconds[0], &choice.options, v);
     fuzz_solve_properties(choices, s, first, &choice, preconds, worlds);
