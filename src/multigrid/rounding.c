@@ -48,8 +48,8 @@ bisai_status bsi_rounding_mark(const bsi_hierarchy *h, const bsi_level *level, d
 bisai_status bsi_rounding_drop(const bsi_hierarchy *h, const bsi_level *level, double *inverse) {
   const bsi_memory_ops *memory = h->context->backend->memory;
   const int64_t n = bsi_level_rows(level), bs = level->matrix->block_size;
-  double *blocks = level->rounding_marks + n;
   if (level->rounding_rows == 0) return BISAI_OK;
+  double *blocks = level->rounding_marks + n;
   BSI_TRY(memory->fetch(h->context, blocks, inverse, (size_t)(n * bs) * sizeof *blocks));
   for (int64_t r = 0; r < n; r++)
     for (int64_t k = 0; k < bs && level->rounding_marks[r] != 0.0; k++) {
