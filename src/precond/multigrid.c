@@ -314,6 +314,9 @@ static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
   bisai_multigrid_options o = choose(m);
   BSI_TRY(choose_nodes(m, a, &o.nodes));
   choose_cycle(m, &o);
+  /* a cycle that never smooths needs the inverse, whatever it costs: check_smoothings() */
+  const bool bounded =
+      given->coarsest == BISAI_MULTIGRID_COARSEST_AUTO && (o.pre > 0 || o.post > 0);
   state->smoother = smoother_options(m, o.smoother);
   const bsi_multigrid_setup setup = {
       .options = o,
@@ -321,9 +324,7 @@ static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
       .shift_amount = m->options.shift == BISAI_SHIFT_NONE ? 0.0 : m->options.shift_amount,
       .smoother = &state->smoother,
       .least_narrow = m->context->backend->multigrid->narrow->least_bytes,
-      .inverse_work = given->coarsest == BISAI_MULTIGRID_COARSEST_AUTO
-                          ? m->context->backend->multigrid->dense->work
-                          : 0,
+      .inverse_work = bounded ? m->context->backend->multigrid->dense->work : 0,
       .spares_inverses = given->complexity == 0.0};
   m->options.multigrid.null_vectors = NULL; /* the caller's array may go */
   BSI_TRY(bsi_hierarchy_create(m->context, a, &setup, &state->hierarchy));

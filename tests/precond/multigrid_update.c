@@ -509,10 +509,12 @@ static void cycles_that_never_smooth_need_an_inverse(void **state) {
   o.multigrid.coarsest = N - 1;
   expect_option_refused(o, "which has 576 rows, and `coarsest` is 575");
   bisai_bcsr *a = diffusion(context, 0.3);
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k < 3; k++) {
     o.multigrid.coarsest = k ? BISAI_MULTIGRID_COARSEST_AUTO : N;
+    if (k == 2) o.multigrid.levels = BISAI_MULTIGRID_LEVELS;
     bisai_precond *m = test_precond_with(context, a, &o);
-    assert_true(test_report_of(context, m).multigrid.coarsest_inverted);
+    const bisai_multigrid_report r = test_report_of(context, m).multigrid;
+    assert_true(r.levels == 1 && r.coarsest_inverted);
     bisai_precond_destroy(&m);
   }
   bisai_bcsr_destroy(&a);
