@@ -137,6 +137,25 @@ static void a_matrix_whose_levels_let_errors_grow_is_inverted(void **state) {
   }
 }
 
+/* The first of two unknowns has such couplings. */
+static void a_pressure_matrix_is_tried_out_too(void **state) {
+  (void)state;
+  test_bcsr arrays = test_bcsr_tridiagonal(300, 2, 1.0, -0.1);
+  for (int32_t i = 1; i < 300; i++) {
+    *test_bcsr_block(&arrays, i - 1, i) = -10.0;
+    *test_bcsr_block(&arrays, i, i - 1) = -9.0;
+  }
+  bisai_bcsr *a = test_bcsr_take(context, arrays);
+  bisai_precond_options o = bisai_precond_options_default();
+  o.kind = BISAI_PRECOND_CPR;
+  o.cpr.pressure = 0;
+  bisai_precond *m = test_precond_with(context, a, &o);
+  const bisai_multigrid_report r = test_report_of(context, m).multigrid;
+  assert_true(r.levels == 1 && r.coarsest_inverted);
+  bisai_precond_destroy(&m);
+  bisai_bcsr_destroy(&a);
+}
+
 static void replacing_levels_survives_every_failing_allocation(void **state) {
   (void)state;
   test_allocator allocator;
@@ -200,6 +219,7 @@ int main(void) {
       cmocka_unit_test(cost_bounds_inverses_on_the_host),
       cmocka_unit_test(a_matrix_that_cannot_be_coarsened_is_inverted),
       cmocka_unit_test(a_matrix_whose_levels_let_errors_grow_is_inverted),
+      cmocka_unit_test(a_pressure_matrix_is_tried_out_too),
       cmocka_unit_test(replacing_levels_survives_every_failing_allocation),
       cmocka_unit_test(a_singular_diagonal_block_does_not_hinder_an_inverse),
       cmocka_unit_test(an_inverted_symmetric_matrix_is_symmetric),
