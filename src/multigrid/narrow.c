@@ -93,6 +93,7 @@ void bsi_narrow_complete(bsi_hierarchy *h) {
     set_use(level);
   }
 }
+
 int64_t bsi_narrow_memory(const bsi_level *level) {
   return (level->narrow_matrix ? bsi_bcsr_memory(level->narrow_matrix) : 0) +
          (level->narrow_prolongation ? bsi_bcsr_memory(level->narrow_prolongation) : 0) +
