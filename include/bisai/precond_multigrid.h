@@ -148,9 +148,9 @@ enum { BISAI_MULTIGRID_LEVELS = 24, BISAI_MULTIGRID_VECTORS = BISAI_MAX_BLOCK_SI
 /** For `coarsest`. On a GPU: 1024, and 512 for the pressure matrix of CPR. On the host, where an
  *  inverse takes longer: the largest n ≤ 1024 with n³ ≤ 150·(v + 8 b), where A has b blocks of v
  *  values in all. The inverse then takes at most about half as long as the rest of set-up. Larger
- *  matrices of up to 1024 rows are inverted only if they cannot be coarsened, or if A is one of them
- *  and cycles let errors grow (bisai_precond_error_factor()) or never smooth. Here A is the pressure
- *  matrix if multigrid is the first stage of CPR. */
+ *  matrices of up to 1024 rows are inverted only if they cannot be coarsened, or if A is one of
+ *  them and cycles let errors grow (bisai_precond_error_factor()) or never smooth. Here A is the
+ *  pressure matrix if multigrid is the first stage of CPR. */
 enum { BISAI_MULTIGRID_COARSEST_AUTO = -1 };
 
 /** Options of multigrid. Level 0 has the matrix itself, which must live until the preconditioner is
