@@ -142,7 +142,7 @@ void bsi_dense_fill(const bisai_bcsr *a, int64_t n, double *dense) {
 
 /* Begins the elimination of a matrix of n rows with its first panel. `work` has n² doubles. W takes
  * whole quads of rows, and the swaps of n rows lie behind it. There is room for them, because a
- * panel has less than n columns. */
+ * panel has less than n columns, and W is empty if n is 1. */
 static bsi_elimination elimination_of(int64_t n, double *a, double *work) {
   const int panel = n > BSI_PANEL ? BSI_PANEL : n > 1 ? (int)(n - 1) : 1;
   const int64_t packed = n / QUAD * QUAD * panel;

@@ -49,8 +49,8 @@ static void set_use(bsi_level *level) {
       level->copies_fit[BSI_COPY_OF_MATRIX] && level->copies_fit[BSI_COPIES_OF_TRANSFERS];
 }
 
-/* Copies the values. Without a record it is known at the return whether they fit. With one, they do
- * not until bsi_narrow_complete() has read it. */
+/* Copies the values. Without a record it is known at the return whether they fit. With one, they
+ * count as values that do not fit until bsi_narrow_complete() has read it. */
 static bisai_status update(const bsi_hierarchy *h, bsi_level *level, bsi_copies copies,
                            void *record) {
   const bsi_sparse a = bsi_sparse_of(level->matrix);
