@@ -47,8 +47,14 @@ typedef struct level_sum {
 static bool make_hierarchy(recorded *r, const bench_system *s, const bench_method *m) {
   bisai_precond_report report = {.struct_size = sizeof report};
   bisai_precond *precond;
-  bsi_multigrid_setup setup = {.options = m->options.multigrid,
-                               .least_narrow = r->context->backend->multigrid->narrow->least_bytes};
+  const bsi_multigrid_ops *ops = r->context->backend->multigrid;
+  const bisai_multigrid_options *given = &m->options.multigrid;
+  bsi_multigrid_setup setup = {
+      .options = *given,
+      .shift_amount = m->options.shift == BISAI_SHIFT_NONE ? 0.0 : m->options.shift_amount,
+      .least_narrow = ops->narrow->least_bytes,
+      .inverse_work = given->coarsest == BISAI_MULTIGRID_COARSEST_AUTO ? ops->dense->work : 0,
+      .spares_inverses = given->complexity == 0.0};
   need(r->context, bisai_precond_create(r->context, s->matrix, &m->options, &precond), "set-up");
   need(r->context, bisai_precond_get_report(precond, &report), "report");
   bisai_precond_destroy(&precond);
