@@ -302,7 +302,7 @@ def petsc_tutorials(b):
 
 def peers(b):
     """Each problem runs on two cores: two threads, or two ranks."""
-    problems, rounds = "elasticity,reaction,cavity,reservoir,blackoil", 3
+    problems, rounds = "elasticity,reaction,cavity,reservoir,blackoil", 2
     if b.quick:
         problems, rounds = "elasticity=8,reaction=64,cavity=30,reservoir=10,blackoil=10", 1
     methods = ["--methods", "ilu,mg,mg:null={null}"]
@@ -310,7 +310,7 @@ def peers(b):
     b.script(
         "peers_cpu.py",
         *(b.program("bisai"), b.program("bench_peers"), b.page("peers-cpu.md")),
-        *("--problems", problems, "--rounds", str(rounds), "--limit", "60", *methods),
+        *("--problems", problems, "--rounds", str(rounds), "--limit", "40", *methods),
         *("--at-once", str(max(tables.cores() // 2, 1))),
     )
 

@@ -246,7 +246,7 @@ PAGES = [
         "host",
         "multigrid and CPR beside PETSc's GAMG and hypre's BoomerAMG",
         ["peers-cpu.md", "peers-cpu.json"],
-        350,
+        900,
         measure.peers,
         [program("bench_peers"), runs.tool("mpirun")],
     ),
