@@ -120,9 +120,7 @@ bisai_status bsi_radius_estimate(bsi_hierarchy *h, bsi_level *level) {
   const int steps = few ? FEW_POWER_STEPS : POWER_STEPS;
   BSI_TRY(bsi_power_norms(h->context, bsi_level_rows(level), steps, power_step,
                           &(scaled_level){h, level}, level->x, level->residual, norms));
-  level->radius = norms[0] == 0.0      ? LEAST_RADIUS
-                  : isfinite(norms[1]) ? norms[1] / norms[0]
-                                       : INFINITY; /* the vectors overflow */
+  level->radius = norms[0] == 0.0 ? LEAST_RADIUS : bsi_power_growth(norms);
   return BISAI_OK;
 }
 

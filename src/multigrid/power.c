@@ -3,6 +3,8 @@
  * both of its vectors, so that the host waits once for their norms. */
 #include "multigrid/power.h"
 
+#include <math.h>
+
 #include "core/context_impl.h"
 #include "multigrid/multigrid_ops.h"
 
@@ -18,4 +20,9 @@ bisai_status bsi_power_norms(bisai_context *context, int64_t n, int steps, bsi_p
     now = next;
   }
   return ops->norms(context, 2, n, (const double *const[]){before, now}, norms);
+}
+
+double bsi_power_growth(const double norms[2]) {
+  if (!isfinite(norms[0]) || !isfinite(norms[1])) return INFINITY;
+  return norms[0] > 0.0 ? norms[1] / norms[0] : 0.0;
 }

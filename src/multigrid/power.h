@@ -14,4 +14,8 @@ typedef bisai_status bsi_power_step(void *user, const double *x, double *y);
 bisai_status bsi_power_norms(bisai_context *context, int64_t n, int steps, bsi_power_step *step,
                              void *user, double *x, double *y, double norms[2]);
 
+/* Returns norms[1]/norms[0] of bsi_power_norms(): 0 if the vector has vanished, and infinite if it
+ * overflows. */
+double bsi_power_growth(const double norms[2]);
+
 #endif

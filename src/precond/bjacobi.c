@@ -5,7 +5,6 @@
  * D are. */
 #include "bjacobi/bjacobi.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "apply/apply_ops.h"
@@ -189,8 +188,7 @@ static bisai_status estimate_radius(bisai_precond *m) {
   double norms[2] = {0.0, 0.0};
   BSI_TRY(
       bsi_power_norms(m->context, n, POWER_STEPS, change_error, m, m->work, m->work + n, norms));
-  const double growth = norms[0] > 0.0 ? norms[1] / norms[0] : 0.0;
-  state_of(m)->radius = isfinite(norms[0]) && isfinite(norms[1]) ? growth : INFINITY;
+  state_of(m)->radius = bsi_power_growth(norms);
   return BISAI_OK;
 }
 

@@ -47,8 +47,7 @@ bisai_status bsi_precond_error_factor(bisai_precond *m, const bisai_bcsr *a, dou
       bsi_power_norms(m->context, n, POWER_STEPS, power_step, &i, vectors, vectors + n, norms);
   memory->release(m->context, vectors);
   if (status) return status;
-  const double growth = norms[0] > 0.0 ? norms[1] / norms[0] : 0.0;
-  *factor = isfinite(norms[0]) && isfinite(norms[1]) ? pow(growth, 1.0 / STEPS_OF_POWER) : INFINITY;
+  *factor = pow(bsi_power_growth(norms), 1.0 / STEPS_OF_POWER);
   return BISAI_OK;
 }
 
