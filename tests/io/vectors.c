@@ -53,8 +53,7 @@ static void faults_of_vectors_name_line_and_sizes(void **state) {
   expect_refusal(ARRAY "5 1\n", BISAI_INVALID_ARGUMENT,
                  "line 2: a vector of 5 values; 4 are needed");
   expect_refusal(ARRAY "4 5\n", BISAI_UNSUPPORTED, "line 2: 5 columns; at most 3 are possible");
-  expect_refusal(ARRAY "4 0\n", BISAI_UNSUPPORTED,
-                 "line 2: 0 columns; at least one is needed");
+  expect_refusal(ARRAY "4 0\n", BISAI_UNSUPPORTED, "line 2: 0 columns; at least one is needed");
   expect_refusal(ARRAY "4 2\n1\n2\n3\n4\n5\n", BISAI_PARSE_ERROR,
                  "line 7: the file ends after 5 of 8 entries");
   expect_refusal(ARRAY "4 1\n1\n2\nx\n4\n", BISAI_PARSE_ERROR, "line 5: 'x' is not a number");
