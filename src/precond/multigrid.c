@@ -298,12 +298,30 @@ static bisai_status errors_grow(bisai_precond *m, const bisai_bcsr *a, bool *gro
   return BISAI_OK;
 }
 
-/* Makes the only level of a matrix that is inverted, in the place of others. */
+static void exchange(bsi_hierarchy *h, bsi_hierarchy *other) {
+  const bsi_hierarchy kept = *h;
+  *h = *other;
+  *other = kept;
+}
+
+/* Makes the only level of a matrix that is inverted, in the place of others. These stay, and so
+ * does the context's message, if the inverse of a finite matrix overflows. */
 static bisai_status invert_instead(bisai_precond *m, const bisai_bcsr *a,
                                    bsi_multigrid_setup setup) {
+  bisai_context *context = m->context;
+  bsi_hierarchy *h = &multigrid_of(m)->hierarchy, other = *h;
+  char message[sizeof context->error];
+  memcpy(message, context->error, sizeof message);
   setup.inverse_work = 0;
-  bsi_hierarchy_destroy(m->context, &multigrid_of(m)->hierarchy);
-  return bsi_hierarchy_create(m->context, a, &setup, &multigrid_of(m)->hierarchy);
+  bisai_status status = bsi_hierarchy_create(context, a, &setup, h);
+  if (status == BISAI_NOT_FINITE) {
+    exchange(h, &other);
+    status = bsi_bcsr_check_finite(context, a);
+    if (!status) memcpy(context->error, message, sizeof message);
+  }
+  if (!status) bsi_hierarchy_note_peak(h, bsi_hierarchy_memory(&other));
+  bsi_hierarchy_destroy(context, &other);
+  return status;
 }
 
 static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {

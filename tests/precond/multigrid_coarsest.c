@@ -116,16 +116,23 @@ static void a_singular_diagonal_block_does_not_hinder_an_inverse(void **state) {
 
 /* Each row follows the next one ten times as strongly as itself, so that smoothing lets errors
  * grow. */
-static bisai_bcsr *growing(bisai_context *own, int32_t n) {
-  test_bcsr arrays = test_bcsr_tridiagonal(n, 1, 1.0, -10.0);
-  for (int32_t i = 1; i < n; i++) *test_bcsr_block(&arrays, i, i - 1) = 0.0;
-  return test_bcsr_take(own, arrays);
+static test_bcsr growing(int32_t n) {
+  test_bcsr a = test_bcsr_tridiagonal(n, 1, 1.0, -10.0);
+  for (int32_t i = 1; i < n; i++) *test_bcsr_block(&a, i, i - 1) = 0.0;
+  return a;
+}
+
+/* The same beside two rows whose inverse has values of 10³¹⁰. These rows are an aggregate, and the
+ * coarse matrix has the sum of their values only. */
+static test_bcsr growing_without_inverse(int32_t n) {
+  const double tiny = 1e-300, nearly = 1.0 - 1e-10;
+  return test_mesh_beside(growing(n), test_bcsr_tridiagonal(2, 1, tiny, nearly * tiny));
 }
 
 static void a_matrix_whose_levels_let_errors_grow_is_inverted(void **state) {
   (void)state;
   for (int32_t n = 600; n <= 1200; n += 600) {
-    bisai_bcsr *a = growing(context, n);
+    bisai_bcsr *a = test_bcsr_take(context, growing(n));
     bisai_precond *m = test_precond_with(context, a, automatic());
     const bisai_multigrid_report r = test_report_of(context, m).multigrid;
     assert_int_equal(r.levels == 1, n <= 1024);
@@ -156,17 +163,41 @@ static void a_pressure_matrix_is_tried_out_too(void **state) {
   bisai_bcsr_destroy(&a);
 }
 
+static void levels_stay_if_the_inverse_overflows(void **state) {
+  (void)state;
+  if (test_on_device()) skip(); /* inverts the matrix */
+  bisai_bcsr *a = test_bcsr_take(context, growing_without_inverse(600));
+  const bisai_precond_options given = multigrid(documented(a)), whole = multigrid(1024);
+  bisai_precond *m = NULL;
+  EXPECT_STATUS(context, BISAI_NOT_FINITE, bisai_precond_create(context, a, &whole, &m));
+  bisai_context_fail(context, BISAI_UNSUPPORTED, "an older message");
+  m = test_precond_with(context, a, automatic());
+  EXPECT_MESSAGE(context, "an older message");
+  const bisai_multigrid_report r = test_report_of(context, m).multigrid;
+  assert_true(r.levels > 1 && r.coarsest == documented(a) && r.coarsest_inverted);
+  bisai_precond *levels = test_precond_with(context, a, &given);
+  expect_same(m, levels);
+  EXPECT_OK(context, bisai_precond_update(m, a));
+  expect_same(m, levels);
+  bisai_precond_destroy(&m);
+  bisai_precond_destroy(&levels);
+  bisai_bcsr_destroy(&a);
+}
+
 static void replacing_levels_survives_every_failing_allocation(void **state) {
   (void)state;
-  test_allocator allocator;
-  test_allocator_reset(&allocator, 0);
-  bisai_context *own = test_context_on(&allocator, 1);
-  bisai_bcsr *a = growing(own, 300);
-  long long at = 1;
-  while (test_precond_fails_once(own, &allocator, a, automatic(), at, false)) at++;
-  assert_true(at > 10);
-  bisai_bcsr_destroy(&a);
-  bisai_context_destroy(&own);
+  const int matrices = test_on_device() ? 1 : 2; /* a device inverts both */
+  for (int k = 0; k < matrices; k++) {
+    test_allocator allocator;
+    test_allocator_reset(&allocator, 0);
+    bisai_context *own = test_context_on(&allocator, 1);
+    bisai_bcsr *a = test_bcsr_take(own, k == 0 ? growing(300) : growing_without_inverse(300));
+    long long at = 1;
+    while (test_precond_fails_once(own, &allocator, a, automatic(), at, false)) at++;
+    assert_true(at > 10);
+    bisai_bcsr_destroy(&a);
+    bisai_context_destroy(&own);
+  }
 }
 
 /* Nothing is smoothed, so that neither the smoother nor `pre` and `post` matter. */
@@ -220,6 +251,7 @@ int main(void) {
       cmocka_unit_test(a_matrix_that_cannot_be_coarsened_is_inverted),
       cmocka_unit_test(a_matrix_whose_levels_let_errors_grow_is_inverted),
       cmocka_unit_test(a_pressure_matrix_is_tried_out_too),
+      cmocka_unit_test(levels_stay_if_the_inverse_overflows),
       cmocka_unit_test(replacing_levels_survives_every_failing_allocation),
       cmocka_unit_test(a_singular_diagonal_block_does_not_hinder_an_inverse),
       cmocka_unit_test(an_inverted_symmetric_matrix_is_symmetric),
