@@ -13,6 +13,7 @@
 #include "core/context_impl.h"
 #include "multigrid/hierarchy.h"
 #include "multigrid/multigrid_ops.h"
+#include "precond/precond_impl.h"
 
 enum { ROUNDS = 30, AHEAD = 2 };
 
@@ -24,7 +25,9 @@ typedef struct segment {
 
 typedef struct recorded {
   bisai_context *context;
-  bsi_hierarchy h;
+  bisai_precond *precond;
+  /* the levels of the preconditioner */
+  bsi_hierarchy *h;
   double *b, *x;
   /* of a whole cycle, and their levels */
   bsi_step *steps;
@@ -40,46 +43,27 @@ typedef struct level_sum {
   double bytes, seconds;
 } level_sum;
 
-/* --- the hierarchy --- */
+/* --- the levels --- */
 
-/* Makes the hierarchy that the preconditioner has. Returns false for smoothers whose steps are not
- * recorded, and without a coarse level. */
-static bool make_hierarchy(recorded *r, const bench_system *s, const bench_method *m) {
-  bisai_precond_report report = {.struct_size = sizeof report};
-  bisai_precond *precond;
-  const bsi_multigrid_ops *ops = r->context->backend->multigrid;
-  const bisai_multigrid_options *given = &m->options.multigrid;
-  bsi_multigrid_setup setup = {
-      .options = *given,
-      .shift_amount = m->options.shift == BISAI_SHIFT_NONE ? 0.0 : m->options.shift_amount,
-      .least_narrow = ops->narrow->least_bytes,
-      .inverse_work = given->coarsest == BISAI_MULTIGRID_COARSEST_AUTO ? ops->dense->work : 0,
-      .spares_inverses = given->complexity == 0.0};
-  need(r->context, bisai_precond_create(r->context, s->matrix, &m->options, &precond), "set-up");
-  need(r->context, bisai_precond_get_report(precond, &report), "report");
-  bisai_precond_destroy(&precond);
-  setup.options.cycle = report.multigrid.cycle;
-  setup.options.smoother = report.multigrid.smoother;
-  setup.options.nodes = report.multigrid.nodes;
-  if (setup.options.complexity == 0) setup.options.complexity = BSI_COMPLEXITY;
-  if (setup.options.coarsest < 0) setup.options.coarsest = BSI_COARSEST_ROWS;
-  setup.symmetric = report.multigrid.symmetric;
-  if (setup.options.smoother >= BISAI_SMOOTHER_ISAI || report.multigrid.levels < 2) return false;
-  need(r->context, bsi_hierarchy_create(r->context, s->matrix, &setup, &r->h), "hierarchy");
-  return true;
+/* Makes the preconditioner. Returns false for smoothers whose steps are not recorded, and without a
+ * coarse level. */
+static bool make_levels(recorded *r, const bench_system *s, const bench_method *m) {
+  need(r->context, bisai_precond_create(r->context, s->matrix, &m->options, &r->precond), "set-up");
+  r->h = bsi_multigrid_levels(r->precond);
+  return !bsi_smoother_is_nested(r->h) && r->h->count > 1;
 }
 
 /* --- steps --- */
 
 static void record_cycle(recorded *r) {
-  const bsi_tail own = r->h.tail;
-  r->h.tail = (bsi_tail){.recording = true};
-  need(r->context, bsi_hierarchy_cycle(&r->h, r->b, r->x), "a cycle");
-  r->count = r->h.tail.count;
+  const bsi_tail own = r->h->tail;
+  r->h->tail = (bsi_tail){.recording = true};
+  need(r->context, bsi_hierarchy_cycle(r->h, r->b, r->x), "a cycle");
+  r->count = r->h->tail.count;
   r->steps = bench_allocate((size_t)r->count, sizeof *r->steps);
-  r->h.tail = (bsi_tail){.recording = true, .steps = r->steps, .capacity = r->count};
-  need(r->context, bsi_hierarchy_cycle(&r->h, r->b, r->x), "a cycle");
-  r->h.tail = own;
+  r->h->tail = (bsi_tail){.recording = true, .steps = r->steps, .capacity = r->count};
+  need(r->context, bsi_hierarchy_cycle(r->h, r->b, r->x), "a cycle");
+  r->h->tail = own;
 }
 
 static bool is_transfer(const bsi_step *s) { return s->kind == BSI_STEP_MULTIPLY && !s->matrix; }
@@ -101,8 +85,8 @@ static bool belongs(const bsi_hierarchy *h, const bsi_level *level, const bsi_st
 }
 
 static int find_level(const recorded *r, const bsi_step *s) {
-  for (int l = 0; l < r->h.count; l++)
-    if (belongs(&r->h, &r->h.levels[l], s)) return l;
+  for (int l = 0; l < r->h->count; l++)
+    if (belongs(r->h, &r->h->levels[l], s)) return l;
   bench_fail("a step of kind %d belongs to no level", (int)s->kind);
 }
 
@@ -135,7 +119,7 @@ static int launches_of(const bsi_step *s) {
 
 /* Levels of the tail count as its first level. */
 static int segment_level(const recorded *r, int step) {
-  const int tail = r->h.tail.level, level = r->level_of[step];
+  const int tail = r->h->tail.level, level = r->level_of[step];
   return tail > 0 && level > tail ? tail : level;
 }
 
@@ -152,12 +136,12 @@ static void cut(recorded *r) {
 }
 
 static bool is_tail(const recorded *r, const segment *s) {
-  return r->h.tail.level > 0 && s->level == r->h.tail.level;
+  return r->h->tail.level > 0 && s->level == r->h->tail.level;
 }
 
 static void run_segment(recorded *r, const segment *s) {
   if (is_tail(r, s)) {
-    need(r->context, bsi_tail_run(&r->h), "the small levels");
+    need(r->context, bsi_tail_run(r->h), "the small levels");
     return;
   }
   for (int i = s->first; i < s->first + s->count; i++)
@@ -172,7 +156,7 @@ static void time_segments(recorded *r) {
   for (int round = 0; round < ROUNDS; round++) {
     double seconds;
     for (int i = 0; i < AHEAD; i++)
-      need(r->context, bsi_hierarchy_cycle(&r->h, r->b, r->x), "a cycle");
+      need(r->context, bsi_hierarchy_cycle(r->h, r->b, r->x), "a cycle");
     for (int i = 0; i < r->segment_count; i++) {
       segment *s = &r->segments[i];
       need(r->context, clock->start(r->context, &s->clock), "clock");
@@ -194,10 +178,10 @@ static void time_cycle(recorded *r) {
   need(r->context, clock->open(r->context, &c), "clock");
   for (int round = 0; round < ROUNDS; round++) {
     double seconds;
-    need(r->context, bsi_hierarchy_cycle(&r->h, r->b, r->x), "a cycle");
+    need(r->context, bsi_hierarchy_cycle(r->h, r->b, r->x), "a cycle");
     need(r->context, clock->start(r->context, &c), "clock");
     for (int i = 0; i < AHEAD; i++)
-      need(r->context, bsi_hierarchy_cycle(&r->h, r->b, r->x), "a cycle");
+      need(r->context, bsi_hierarchy_cycle(r->h, r->b, r->x), "a cycle");
     need(r->context, clock->stop(r->context, &c), "clock");
     need(r->context, clock->read(r->context, &c, &seconds), "clock");
     r->cycle_seconds = fmin(r->cycle_seconds, seconds / AHEAD);
@@ -213,7 +197,7 @@ static void sum_up(const recorded *r, level_sum *sums) {
     const int l = r->level_of[i];
     sums[l].steps++;
     sums[l].bytes += bytes_of(&r->steps[i]);
-    if (is_restriction(&r->h.levels[l], &r->steps[i])) sums[l + 1].visits++;
+    if (is_restriction(&r->h->levels[l], &r->steps[i])) sums[l + 1].visits++;
   }
   for (int i = 0; i < r->segment_count; i++) {
     const segment *s = &r->segments[i];
@@ -226,14 +210,14 @@ static void sum_up(const recorded *r, level_sum *sums) {
 
 /* Returns the last level that is shown together with level l. */
 static int last_of(const recorded *r, int l) {
-  return r->h.tail.level > 0 && l == r->h.tail.level ? r->h.count - 1 : l;
+  return r->h->tail.level > 0 && l == r->h->tail.level ? r->h->count - 1 : l;
 }
 
 /* Bytes and times of a level, or of the whole tail. */
 static void print_level(multigrid_bench *b, const recorded *r, const level_sum *sums, int l,
                         double whole) {
   const int last = last_of(r, l);
-  const bisai_bcsr *a = r->h.levels[l].matrix;
+  const bisai_bcsr *a = r->h->levels[l].matrix;
   level_sum sum = sums[l];
   for (int k = l + 1; k <= last; k++) {
     sum.steps += sums[k].steps;
@@ -255,7 +239,7 @@ static void print_level(multigrid_bench *b, const recorded *r, const level_sum *
 static void print(multigrid_bench *b, const recorded *r, const bench_system *system,
                   const bench_method *method) {
   level_sum sums[BISAI_MULTIGRID_LEVELS] = {{0}};
-  const int shown = r->h.tail.level > 0 ? r->h.tail.level + 1 : r->h.count;
+  const int shown = r->h->tail.level > 0 ? r->h->tail.level + 1 : r->h->count;
   double whole = 0, coarse = 0;
   int launches = 0;
   sum_up(r, sums);
@@ -284,9 +268,10 @@ static void print(multigrid_bench *b, const recorded *r, const bench_system *sys
 
 void measure_levels(multigrid_bench *b, const bench_system *system, const bench_method *method) {
   recorded r = {.context = b->context};
-  if (!make_hierarchy(&r, system, method)) {
+  if (!make_levels(&r, system, method)) {
     printf("  %s, level by level: one level, or a smoother whose steps are not recorded\n",
            method->name);
+    bisai_precond_destroy(&r.precond);
     return;
   }
   r.b = vector_create(b->context, system->n, system->rhs);
@@ -301,5 +286,5 @@ void measure_levels(multigrid_bench *b, const bench_system *system, const bench_
   free(r.steps);
   free(r.level_of);
   free(r.segments);
-  bsi_hierarchy_destroy(b->context, &r.h);
+  bisai_precond_destroy(&r.precond);
 }

@@ -31,6 +31,8 @@ typedef struct multigrid_state {
 
 static multigrid_state *multigrid_of(const bisai_precond *m) { return m->state; }
 
+bsi_hierarchy *bsi_multigrid_levels(const bisai_precond *m) { return &multigrid_of(m)->hierarchy; }
+
 static const char *const cycles[] = BSI_OPTION_WORDS(BISAI_CYCLE_LIST);
 static const char *const smoothers[] = BSI_OPTION_WORDS(BISAI_SMOOTHER_LIST);
 static const char *const node_words[] = BSI_OPTION_WORDS(BISAI_NODES_LIST);
@@ -309,7 +311,7 @@ static void exchange(bsi_hierarchy *h, bsi_hierarchy *other) {
 static bisai_status invert_instead(bisai_precond *m, const bisai_bcsr *a,
                                    bsi_multigrid_setup setup) {
   bisai_context *context = m->context;
-  bsi_hierarchy *h = &multigrid_of(m)->hierarchy, other = *h;
+  bsi_hierarchy *h = bsi_multigrid_levels(m), other = *h;
   char message[sizeof context->error];
   memcpy(message, context->error, sizeof message);
   setup.inverse_work = 0;
@@ -353,11 +355,11 @@ static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
 }
 
 static bisai_status multigrid_update(bisai_precond *m, const bisai_bcsr *a) {
-  return bsi_hierarchy_update(a, &multigrid_of(m)->hierarchy);
+  return bsi_hierarchy_update(a, bsi_multigrid_levels(m));
 }
 
 static bisai_status multigrid_check_update(const bisai_precond *m, const bisai_bcsr *a) {
-  return bsi_hierarchy_check(a, &multigrid_of(m)->hierarchy);
+  return bsi_hierarchy_check(a, bsi_multigrid_levels(m));
 }
 
 /* Measures the symmetry of A. That of creation decides on R, on the smoother and on the cycle, so
@@ -379,7 +381,7 @@ static bisai_status multigrid_check_values(bisai_precond *m, const bisai_bcsr *a
 
 static bisai_status multigrid_apply(bisai_precond *m, const bsi_vectors *v) {
   for (int32_t c = 0; c < v->count; c++)
-    BSI_TRY(bsi_hierarchy_cycle(&multigrid_of(m)->hierarchy, v->b + c * v->ldb, v->x + c * v->ldx));
+    BSI_TRY(bsi_hierarchy_cycle(bsi_multigrid_levels(m), v->b + c * v->ldb, v->x + c * v->ldx));
   return BISAI_OK;
 }
 
@@ -397,7 +399,7 @@ static bisai_status multigrid_smaller_copy(const bisai_precond *m, const bisai_b
 }
 
 static bisai_symmetry multigrid_symmetry(const bisai_precond *m) {
-  const bsi_hierarchy *h = &multigrid_of(m)->hierarchy;
+  const bsi_hierarchy *h = bsi_multigrid_levels(m);
   const bisai_multigrid_options *o = &h->setup.options;
   const bool isai = o->smoother == BISAI_SMOOTHER_ISAI;
   const bool smoother = !bsi_smoother_is_nested(h) || (h->mirrored && !(isai && o->unweighted));
@@ -419,7 +421,7 @@ static void count_block_rows(int32_t block_size, bisai_precond_report *r) {
 }
 
 static void multigrid_report(const bisai_precond *m, bisai_precond_report *r) {
-  const bsi_hierarchy *h = &multigrid_of(m)->hierarchy;
+  const bsi_hierarchy *h = bsi_multigrid_levels(m);
   bisai_multigrid_report *g = &r->multigrid;
   const bsi_level *first = &h->levels[0];
   double values = 0.0, rows = 0.0;
@@ -468,7 +470,7 @@ static void multigrid_describe(bisai_precond *m) {
 }
 
 static void multigrid_destroy(bisai_precond *m) {
-  bsi_hierarchy_destroy(m->context, &multigrid_of(m)->hierarchy);
+  bsi_hierarchy_destroy(m->context, bsi_multigrid_levels(m));
 }
 
 const bsi_precond_ops bsi_precond_multigrid = {.options = {&own_options, &bsi_shift_options},

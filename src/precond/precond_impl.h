@@ -124,6 +124,13 @@ void bsi_append(bisai_precond *m, const char *format, ...) __attribute__((format
 /* Reports the statistics of the inversion of the diagonal blocks. */
 void bsi_report_inversion(const bsi_invert_stats *stats, bisai_precond_report *r);
 
+/* --- multigrid.c --- */
+
+struct bsi_hierarchy; /* multigrid/hierarchy.h */
+
+/* Returns the levels of a preconditioner of the kind BISAI_PRECOND_MULTIGRID. */
+struct bsi_hierarchy *bsi_multigrid_levels(const bisai_precond *m);
+
 /* --- factored.c: what the kinds with factors share --- */
 
 /* level, factors */
