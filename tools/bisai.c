@@ -128,7 +128,7 @@ static int run_methods(command which, bisai_context *context, const options *o, 
   } while (begun < count && !signals_caught());
   if (out && which == COMMAND_COMPARE) {
     const verdict v = verdict_of(p, begun, results);
-    table_failures(out, begun, results);
+    table_failures(out, p, begun, results);
     if (!signals_caught()) verdict_print(out, &v, begun);
   }
   if (begun < count) say("%d of %d methods not run", count - begun, count);

@@ -185,28 +185,6 @@ static void collect_pressure(bisai_context *context, const bisai_bcsr *matrix, p
   if (i->pressure_known) i->pressure = report.cpr;
 }
 
-/* Finds the empty rows and columns of a square structure in host memory. Entries with the value
- * zero do not count, unless `values` is NULL. Returns false if there is no memory. */
-static bool find_empties(int32_t n, const int32_t *row_ptr, const int32_t *col_idx,
-                         const double *values, info_empties *e) {
-  bool *seen = calloc((size_t)n + 1, sizeof *seen);
-  *e = (info_empties){0};
-  if (!seen) return false;
-  for (int32_t i = 0; i < n; ++i) {
-    bool any = false;
-    for (int32_t p = row_ptr[i]; p < row_ptr[i + 1]; ++p) {
-      if (values && values[p] == 0) continue;
-      any = seen[col_idx[p]] = true;
-    }
-    if (!any && e->rows++ == 0) e->first_row = i;
-  }
-  for (int32_t j = 0; j < n; ++j) {
-    if (!seen[j] && e->columns++ == 0) e->first_column = j;
-  }
-  free(seen);
-  return true;
-}
-
 static void collect_rows(info *i, const int32_t *row_ptr, const int32_t *col_idx) {
   int32_t diagonals = 0;
   for (int32_t r = 0; r < i->block_rows; ++r) {
@@ -230,8 +208,8 @@ static bisai_status collect_matrix(bisai_context *context, const bisai_csr_desc 
   i->padding = bisai_bcsr_padding(matrix);
   i->asymmetry_known = bisai_bcsr_asymmetry(matrix, &i->asymmetry, NULL) == BISAI_OK;
   collect_rows(i, row_ptr, col_idx);
-  if (!find_empties(i->block_rows, row_ptr, col_idx, NULL, &i->empty_blocks) ||
-      !find_empties(csr->rows, csr->row_ptr, csr->col_idx, csr->values, &i->zeros))
+  if (!empties_find(i->block_rows, row_ptr, col_idx, NULL, &i->empty_blocks) ||
+      !empties_find(csr->rows, csr->row_ptr, csr->col_idx, csr->values, &i->zeros))
     return bisai_context_fail(context, BISAI_OUT_OF_MEMORY,
                               "no memory to look for empty rows and columns");
   i->has_diagonals = i->empty_blocks.rows + i->empty_blocks.columns == 0;

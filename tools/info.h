@@ -10,6 +10,7 @@
 #include <bisai/bcsr.h>
 #include <bisai/precond.h>
 
+#include "empties.h"
 #include "options.h"
 
 enum { INFO_POWERS = 3, INFO_BOUNDS = 5, INFO_METHODS = 8 + INFO_POWERS, INFO_LABEL = 32 };
@@ -46,11 +47,6 @@ typedef struct info_diagonal {
   int64_t bytes;
 } info_diagonal;
 
-/* Empty rows and columns: their numbers, and the first ones. */
-typedef struct info_empties {
-  int32_t rows, first_row, columns, first_column;
-} info_empties;
-
 /* The diagonal blocks that a method repairs. */
 typedef struct info_repairs {
   /* 0: the method needs no shift */
@@ -85,7 +81,7 @@ typedef struct info {
   bool asymmetry_known;
   double asymmetry;
   /* block rows and columns without a block; scalar rows and columns without a value other than 0 */
-  info_empties empty_blocks, zeros;
+  empties empty_blocks, zeros;
   int sizes;
   info_size size[BISAI_CHOSEN_SIZES + 1];
   /* L and U */

@@ -36,7 +36,7 @@ static json_t *matrix(const info *i) {
       {"asymmetry", number(i->asymmetry_known, i->asymmetry)});
 }
 
-static json_t *empties(const info_empties *e) {
+static json_t *of_empties(const empties *e) {
   return OBJECT({"rows", integer(true, e->rows)}, {"first_row", integer(e->rows > 0, e->first_row)},
                 {"columns", integer(true, e->columns)},
                 {"first_column", integer(e->columns > 0, e->first_column)});
@@ -92,7 +92,7 @@ static json_t *method_bytes(const info *i, int k) {
 char *info_json(const info *i) {
   return text_of_document(
       OBJECT({"version", text(true, bisai_version())}, {"matrix", matrix(i)},
-             {"empty_blocks", empties(&i->empty_blocks)}, {"zeros", empties(&i->zeros)},
+             {"empty_blocks", of_empties(&i->empty_blocks)}, {"zeros", of_empties(&i->zeros)},
              {"levels", levels(i)}, {"block_sizes", array(i->sizes, i, size)},
              {"patterns", array(INFO_POWERS, i, pattern)},
              {"diagonal_blocks", i->has_diagonals ? array(INFO_BOUNDS, i, diagonal) : json_null()},

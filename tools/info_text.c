@@ -13,7 +13,7 @@ static void print_first(const char *kind, const char *noun, int32_t count, int32
   if (count > 1) printf("%" PRId32 " %s%ss, first %" PRId32, count, kind, noun, first);
 }
 
-static void print_empties(const char *label, const char *kind, const info_empties *e) {
+static void print_empties(const char *label, const char *kind, const empties *e) {
   if (e->rows + e->columns == 0) return;
   printf("%-13s", label);
   print_first(kind, "row", e->rows, e->first_row);
@@ -24,7 +24,7 @@ static void print_empties(const char *label, const char *kind, const info_emptie
 
 /* Prints empty rows and columns, which make the matrix singular. */
 static void print_singular(const info *i) {
-  const info_empties *blocks = &i->empty_blocks, *zeros = &i->zeros;
+  const empties *blocks = &i->empty_blocks, *zeros = &i->zeros;
   print_empties("empty", "block ", blocks);
   const bool same =
       i->block_size == 1 && blocks->rows == zeros->rows && blocks->columns == zeros->columns;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "empties.h"
 #include "hierarchy.h"
 #include "message.h"
 #include "pressure.h"
@@ -207,14 +208,7 @@ static void print_columns(FILE *out, int count, const run_result *results) {
   fputc('\n', out);
 }
 
-/* Returns true if a diagonal block is missing that larger blocks or a shift may give. Nothing
- * repairs an empty block row or column, for which the library returns the same status. */
-static bool lacks_diagonal(const run_result *r) {
-  return strcmp(r->reason, "missing_diagonal") == 0 &&
-         !strstr(run_message(r), "is empty: the matrix is singular");
-}
-
-void table_failures(FILE *out, int count, const run_result *results) {
+void table_failures(FILE *out, const problem *p, int count, const run_result *results) {
   bool any = false, exact = false, cheaper = false, approximate = false, missing = false,
        singular = false;
   print_columns(out, count, results);
@@ -223,7 +217,7 @@ void table_failures(FILE *out, int count, const run_result *results) {
     if (!r->converged) fprintf(out, "%s: %s\n", r->label, run_message(r));
     if (r->set_up) print_changes(out, r->label, ": ", r);
     any |= r->converged;
-    missing |= lacks_diagonal(r);
+    missing |= strcmp(r->reason, "missing_diagonal") == 0;
     singular |= strcmp(r->reason, "singular_block") == 0;
     if (method_is_exact(&r->m)) exact |= r->converged;
     approximate |= r->set_up &&
@@ -239,12 +233,12 @@ void table_failures(FILE *out, int count, const run_result *results) {
   } else if (!any) {
     fprintf(out, "No method converged.\n");
   }
+  if ((!missing && !singular) || empties_exist(p->matrix)) return; /* nothing repairs these */
   if (missing)
     fprintf(out, "Larger blocks (--block-size B, the unknowns of a node) may give every block row "
                  "its diagonal block.\n");
-  if (missing || singular)
-    fprintf(out, "The key shift=0.01 repairs singular diagonal blocks and, in all methods but mg, "
-                 "missing ones.\n");
+  fprintf(out, "The key shift=0.01 repairs singular diagonal blocks and, in all methods but mg, "
+               "missing ones.\n");
 }
 
 void table_solve(FILE *out, const problem *p, const run_result *r) {

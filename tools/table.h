@@ -15,7 +15,7 @@ int table_width(const method_list *methods); /* of the column of methods */
 void table_columns(FILE *out, int width);
 void table_row(FILE *out, int width, const run_result *r);
 /* Prints what went wrong, and what that means. */
-void table_failures(FILE *out, int count, const run_result *results);
+void table_failures(FILE *out, const problem *p, int count, const run_result *results);
 
 void table_solve(FILE *out, const problem *p, const run_result *r);
 
