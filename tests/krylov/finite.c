@@ -103,8 +103,7 @@ static void an_infinite_x_is_never_called_converged(void **state) {
           test_solve(context, &options, matrix, precond, cases[k].b, x, &report);
       /* In the last case rounding decides which failure is met first. */
       assert_true(k == 2 ? status != BISAI_OK : status == BISAI_NOT_FINITE);
-      assert_non_null(strstr(bisai_context_error(context),
-                             "; block column 1 is empty: the matrix is singular"));
+      EXPECT_IN_MESSAGE(context, "; block column 1 is empty: the matrix is singular");
       assert_true(test_all_finite(2, x));
       EXPECT_NEAR(1, report.relative_residual, 0); /* of x = 0: every other x was infinite */
       EXPECT_NEAR(0, test_norm2(2, x), 0);
@@ -229,11 +228,9 @@ static void a_failure_names_the_empty_row_or_column_of_a(void **state) {
     const bisai_solver_options options = options_of(v);
     double x[3];
     assert_true(test_solve(context, &options, row, NULL, b, x, NULL) != BISAI_OK);
-    assert_non_null(
-        strstr(bisai_context_error(context), "; block row 1 is empty: the matrix is singular"));
+    EXPECT_IN_MESSAGE(context, "; block row 1 is empty: the matrix is singular");
     assert_true(test_solve(context, &options, column, NULL, b, x, NULL) != BISAI_OK);
-    assert_non_null(
-        strstr(bisai_context_error(context), "; block column 1 is empty: the matrix is singular"));
+    EXPECT_IN_MESSAGE(context, "; block column 1 is empty: the matrix is singular");
   }
   bisai_bcsr_destroy(&row);
   bisai_bcsr_destroy(&column);

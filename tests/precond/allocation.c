@@ -204,7 +204,7 @@ static void fail_every_allocation(step *run, int variant, bool after) {
     EXPECT_STATUS(context, reached ? BISAI_OUT_OF_MEMORY : BISAI_OK, status);
     if (reached) {
       expect_unpublished(&outputs);
-      assert_non_null(strstr(bisai_context_error(context), "cannot allocate "));
+      EXPECT_IN_MESSAGE(context, "cannot allocate ");
     }
     free_scene(&outputs);
     assert_int_equal(atomic_load(&allocator.live_blocks), blocks);

@@ -198,7 +198,7 @@ static void options_of_other_kinds_are_refused_by_name(void **state) {
       char message[96];
       snprintf(message, sizeof message, "%s does not take the option %s, which is for ",
                bisai_precond_kind_string(kind), set.name);
-      assert_non_null(strstr(bisai_context_error(context), message));
+      EXPECT_IN_MESSAGE(context, message);
       assert_null(precond);
       refused++;
     }
@@ -530,7 +530,7 @@ static void update_refuses_other_sizes(void **state) {
     EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_update(precond, wide));
     if (kind >= BISAI_PRECOND_BJACOBI) {
       EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_update(precond, thinner));
-      assert_non_null(strstr(bisai_context_error(context), "the pattern changed: "));
+      EXPECT_IN_MESSAGE(context, "the pattern changed: ");
     }
     EXPECT_OK(context, bisai_precond_update(precond, matrix));
     bisai_precond_destroy(&precond);

@@ -16,17 +16,12 @@ static bisai_precond_options multigrid(void) {
   return o;
 }
 
-static void expect_message(const char *message) {
-  if (!strstr(bisai_context_error(context), message))
-    fail_msg("%s, and not %s", bisai_context_error(context), message);
-}
-
 static void expect_refused(const bisai_bcsr *a, const bisai_precond_options *o, bisai_status status,
                            const char *message) {
   bisai_precond *m = NULL;
   EXPECT_STATUS(context, status, bisai_precond_create(context, a, o, &m));
   assert_null(m);
-  expect_message(message);
+  EXPECT_IN_MESSAGE(context, message);
 }
 
 /* --- values that are not finite --- */
@@ -52,7 +47,7 @@ static void expect_update_refused(bisai_precond *m, const bisai_bcsr *a, double 
   EXPECT_OK(context, bisai_precond_apply(m, v, before));
   *value = wrong;
   EXPECT_STATUS(context, BISAI_NOT_FINITE, bisai_precond_update(m, a));
-  expect_message(message);
+  EXPECT_IN_MESSAGE(context, message);
   EXPECT_STATUS(context, BISAI_NOT_READY, bisai_precond_apply(m, v, after));
   *value = right;
   EXPECT_OK(context, bisai_precond_update(m, a));
@@ -106,7 +101,7 @@ static void a_coarse_matrix_that_overflows_is_named(void **state) {
   bisai_bcsr *a = test_bcsr_take(context, arrays);
   bisai_precond_options o = multigrid();
   expect_refused(a, &o, BISAI_NOT_FINITE, "multigrid, level 1: the matrix of 4");
-  expect_message(" block rows overflows");
+  EXPECT_IN_MESSAGE(context, " block rows overflows");
   bisai_bcsr_destroy(&a);
 }
 

@@ -177,10 +177,9 @@ static void an_inconsistent_right_hand_side_is_suspected(void **state) {
     const bisai_status status = solve(a, m, cg, b, x, &iterations);
     assert_true(status == BISAI_MAX_ITERATIONS || status == BISAI_STAGNATED ||
                 status == BISAI_BREAKDOWN);
-    assert_non_null(
-        strstr(bisai_context_error(context),
-               "; the coarsest matrix of multigrid has a null space of dimension 1: the "
-               "matrix may be singular, and b inconsistent"));
+    EXPECT_IN_MESSAGE(context,
+                      "; the coarsest matrix of multigrid has a null space of dimension 1: the "
+                      "matrix may be singular, and b inconsistent");
   }
   bisai_precond_destroy(&m);
   bisai_bcsr_destroy(&a);

@@ -66,6 +66,11 @@ void test_expect_message(const bisai_context *context, const char *expected, con
                          int line);
 #define EXPECT_MESSAGE(context, expected) test_expect_message(context, expected, __FILE__, __LINE__)
 
+/* Fails unless the context's last message has `part` in it. */
+void test_expect_in_message(const bisai_context *context, const char *part, const char *file,
+                            int line);
+#define EXPECT_IN_MESSAGE(context, part) test_expect_in_message(context, part, __FILE__, __LINE__)
+
 /* --- contexts and allocators --- */
 
 /* Whether BISAI_TEST_BACKEND=cuda asks for contexts on a device; ends the program as skipped (77)
