@@ -5,6 +5,7 @@
 
 #include "fixture.h"
 #include "flow.h"
+#include "preconds.h"
 #include "systems.h"
 
 enum { NX = 20, NY = 18, CELLS = NX * NY, P = 1 };
@@ -15,12 +16,6 @@ static bisai_precond_options cpr(bisai_second second) {
   o.cpr.second = second;
   o.multigrid.coarsest = 30;
   return o;
-}
-
-static bisai_precond *make(const bisai_bcsr *a, const bisai_precond_options *o) {
-  bisai_precond *m = NULL;
-  EXPECT_OK(context, bisai_precond_create(context, a, o, &m));
-  return m;
 }
 
 static void expect_solved(const bisai_bcsr *a, bisai_precond *m, int32_t most) {
@@ -35,16 +30,6 @@ static void expect_solved(const bisai_bcsr *a, bisai_precond *m, int32_t most) {
   assert_in_range(r.iterations, 0, most);
   assert_true(test_relative_residual(a, x, b) <= 2e-10);
   free(b), free(x);
-}
-
-static void expect_bits(bisai_precond *expected, bisai_precond *got) {
-  const int64_t n = bisai_precond_rows(expected);
-  double *v = test_random_vector(n, 3), *x = malloc((size_t)n * sizeof *x),
-         *y = malloc((size_t)n * sizeof *y);
-  EXPECT_OK(context, bisai_precond_apply(expected, v, x));
-  EXPECT_OK(context, bisai_precond_apply(got, v, y));
-  assert_memory_equal(x, y, (size_t)n * sizeof *x);
-  free(v), free(x), free(y);
 }
 
 /* --- awkward cells --- */
@@ -79,7 +64,7 @@ static void expect_handled(test_bcsr arrays, expectation e, int32_t most) {
       bisai_precond_options o = cpr((bisai_second)second);
       o.cpr.additive = additive;
       o.shift = BISAI_SHIFT_IN_BLOCKS;
-      bisai_precond *m = make(a, &o);
+      bisai_precond *m = test_precond_with(context, a, &o);
       const bisai_cpr_report r = test_report_of(context, m).cpr;
       assert_int_equal(r.pressure, P);
       assert_int_equal(r.singular_rows, e.singular);
@@ -189,7 +174,7 @@ static void factors_of_single_equations_change_no_pressure_and_no_count(void **s
       bisai_bcsr *a = test_bcsr_make(context, &arrays);
       bisai_precond_options o = cpr(BISAI_SECOND_BJACOBI);
       o.shift = BISAI_SHIFT_IN_BLOCKS;
-      bisai_precond *m = make(a, &o);
+      bisai_precond *m = test_precond_with(context, a, &o);
       const bisai_cpr_report r = test_report_of(context, m).cpr;
       if (!scaled) expected = r;
       assert_int_equal(r.pressure, P);
@@ -218,14 +203,15 @@ static void all_cells_may_be_excluded(void **state) {
       o.cpr.pressure = pressure;
       o.cpr.weights = zeros;
       alone.kind = kinds[second];
-      bisai_precond *m = make(a, &o), *expected = make(a, &alone);
+      bisai_precond *m = test_precond_with(context, a, &o),
+                    *expected = test_precond_with(context, a, &alone);
       const bisai_cpr_report r = test_report_of(context, m).cpr;
       assert_int_equal(r.pressure, pressure < 0 ? 0 : pressure); /* the first of equal ones */
       assert_int_equal(r.excluded_rows, CELLS);
       assert_int_equal(r.first_excluded_row, 0);
       assert_int_equal(r.weights, BISAI_WEIGHTS_GIVEN);
       for (int p = 0; p < 3; p++) assert_true(r.ellipticity[p] == 0.0);
-      expect_bits(expected, m);
+      assert_true(test_same_bits(context, expected, m));
       bisai_precond_destroy(&m);
       bisai_precond_destroy(&expected);
     }
@@ -252,9 +238,9 @@ static void given_weights_only_need_a_direction(void **state) {
     }
     bisai_precond_options o = cpr(BISAI_SECOND_ILU);
     o.cpr.pressure = 0;
-    bisai_precond *computed = make(a, &o);
+    bisai_precond *computed = test_precond_with(context, a, &o);
     o.cpr.weights = weights;
-    bisai_precond *given = make(a, &o);
+    bisai_precond *given = test_precond_with(context, a, &o);
     assert_int_equal(test_report_of(context, given).cpr.reversed_rows, CELLS - CELLS / 3);
     assert_int_equal(test_report_of(context, computed).cpr.reversed_rows, 0);
     double *v = test_random_vector((int64_t)CELLS * bs, 1), *x = malloc((size_t)(CELLS * bs) * 8),
@@ -282,9 +268,9 @@ static void storage_of_the_diagonal_blocks_is_quasi_impes(void **state) {
         for (int c = 0; c < bs; c++)
           storage[(i * bs + r) * bs + c] = test_bcsr_block(&arrays, i, i)[c * bs + r];
     bisai_precond_options o = cpr(BISAI_SECOND_ILU);
-    bisai_precond *quasi = make(a, &o);
+    bisai_precond *quasi = test_precond_with(context, a, &o);
     o.cpr.storage = storage;
-    bisai_precond *given = make(a, &o);
+    bisai_precond *given = test_precond_with(context, a, &o);
     assert_int_equal(test_report_of(context, given).cpr.weights, BISAI_WEIGHTS_TRUE_IMPES);
     assert_int_equal(test_report_of(context, given).cpr.pressure, 0);
     double *v = test_random_vector((int64_t)CELLS * bs, 1), *x = malloc((size_t)(CELLS * bs) * 8),
@@ -313,7 +299,7 @@ static void a_matrix_without_rows_is_accepted(void **state) {
       bisai_bcsr *a = test_bcsr_take(context, none);
       bisai_precond_options o = cpr((bisai_second)second);
       o.cpr.pressure = pressure;
-      bisai_precond *m = make(a, &o);
+      bisai_precond *m = test_precond_with(context, a, &o);
       EXPECT_OK(context, bisai_precond_update(m, a));
       EXPECT_OK(context, bisai_precond_apply(m, NULL, NULL));
       assert_true(test_report_of(context, m).cpr.ellipticity[0] == 0.0);
@@ -327,7 +313,7 @@ static void one_cell_is_solved_at_once(void **state) {
   for (int bs = 1; bs <= 32; bs = 2 * bs + (bs == 8)) {
     bisai_bcsr *a = test_bcsr_take(context, test_flow(1, 1, bs > 32 ? 32 : bs, 0, 1));
     bisai_precond_options o = cpr(BISAI_SECOND_ILU);
-    bisai_precond *m = make(a, &o);
+    bisai_precond *m = test_precond_with(context, a, &o);
     expect_solved(a, m, 1);
     bisai_precond_destroy(&m);
     bisai_bcsr_destroy(&a);
@@ -341,7 +327,7 @@ static void the_smallest_and_the_largest_blocks_are_solved(void **state) {
       const int32_t pressure = bs - 1;
       bisai_bcsr *a = test_bcsr_take(context, test_flow(12, 10, bs, pressure, 1));
       bisai_precond_options o = cpr((bisai_second)second);
-      bisai_precond *m = make(a, &o);
+      bisai_precond *m = test_precond_with(context, a, &o);
       assert_int_equal(test_report_of(context, m).cpr.pressure, pressure);
       expect_solved(a, m, 40);
       bisai_precond_destroy(&m);
@@ -351,42 +337,36 @@ static void the_smallest_and_the_largest_blocks_are_solved(void **state) {
 
 /* --- refusals --- */
 
-static void expect_refused(const bisai_bcsr *a, const bisai_precond_options *o, bisai_status status,
-                           const char *message) {
-  bisai_precond *m = NULL;
-  EXPECT_STATUS(context, status, bisai_precond_create(context, a, o, &m));
-  assert_null(m);
-  EXPECT_IN_MESSAGE(context, message);
-}
-
 static void options_out_of_range_are_refused_by_name(void **state) {
   (void)state;
   bisai_bcsr *a = test_bcsr_take(context, test_flow(4, 4, 3, 0, 1));
   bisai_precond_options o = cpr(BISAI_SECOND_AUTO);
   double array[16 * 9] = {1.0};
   o.cpr.pressure = 3;
-  expect_refused(a, &o, BISAI_INVALID_ARGUMENT, "pressure 3: a block has the unknowns 0 … 2");
+  test_expect_refused(context, a, &o, BISAI_INVALID_ARGUMENT,
+                      "pressure 3: a block has the unknowns 0 … 2");
   o.cpr.pressure = BISAI_MAX_BLOCK_SIZE;
-  expect_refused(a, &o, BISAI_INVALID_ARGUMENT, "pressure 32: ");
+  test_expect_refused(context, a, &o, BISAI_INVALID_ARGUMENT, "pressure 32: ");
   o.cpr.pressure = -2;
-  expect_refused(a, &o, BISAI_INVALID_ARGUMENT, "pressure -2: ");
+  test_expect_refused(context, a, &o, BISAI_INVALID_ARGUMENT, "pressure -2: ");
   o.cpr.pressure = 0;
   o.cpr.second = (bisai_second)5;
-  expect_refused(a, &o, BISAI_INVALID_ARGUMENT, "second 5");
+  test_expect_refused(context, a, &o, BISAI_INVALID_ARGUMENT, "second 5");
   o.cpr.second = (bisai_second)-1;
-  expect_refused(a, &o, BISAI_INVALID_ARGUMENT, "second -1");
+  test_expect_refused(context, a, &o, BISAI_INVALID_ARGUMENT, "second -1");
   o.cpr.second = BISAI_SECOND_AUTO;
   o.cpr.weights = o.cpr.storage = array;
-  expect_refused(a, &o, BISAI_INVALID_ARGUMENT, "weights and storage: ");
+  test_expect_refused(context, a, &o, BISAI_INVALID_ARGUMENT, "weights and storage: ");
   o.cpr.weights = o.cpr.storage = NULL;
   o.multigrid.damping = 0.0;
-  expect_refused(a, &o, BISAI_INVALID_ARGUMENT, "damping 0: between 0 and 2 is needed");
+  test_expect_refused(context, a, &o, BISAI_INVALID_ARGUMENT,
+                      "damping 0: between 0 and 2 is needed");
   o = cpr(BISAI_SECOND_ISAI);
   o.isai.power = -1;
-  expect_refused(a, &o, BISAI_INVALID_ARGUMENT, "power -1");
+  test_expect_refused(context, a, &o, BISAI_INVALID_ARGUMENT, "power -1");
   o = cpr(BISAI_SECOND_ILU);
   o.factor.ordering = BISAI_ORDERING_GIVEN;
-  expect_refused(a, &o, BISAI_INVALID_ARGUMENT, "second stage: ");
+  test_expect_refused(context, a, &o, BISAI_INVALID_ARGUMENT, "second stage: ");
   bisai_bcsr_destroy(&a);
 }
 
@@ -400,10 +380,12 @@ static void arrays_that_are_not_finite_are_named(void **state) {
     weights[5 * 3 + 2] = bad[k];
     storage[7 * 9 + 4] = bad[k];
     o.cpr.weights = weights;
-    expect_refused(a, &o, BISAI_INVALID_ARGUMENT, "weights: value 2 of block row 5 is not finite");
+    test_expect_refused(context, a, &o, BISAI_INVALID_ARGUMENT,
+                        "weights: value 2 of block row 5 is not finite");
     o.cpr.weights = NULL;
     o.cpr.storage = storage;
-    expect_refused(a, &o, BISAI_INVALID_ARGUMENT, "storage: value 4 of block row 7 is not finite");
+    test_expect_refused(context, a, &o, BISAI_INVALID_ARGUMENT,
+                        "storage: value 4 of block row 7 is not finite");
   }
   free(weights), free(storage);
   bisai_bcsr_destroy(&a);
@@ -413,7 +395,7 @@ static void arrays_that_are_not_finite_are_named(void **state) {
   do {                                                                                             \
     bisai_precond_options unused = cpr(second_stage);                                              \
     unused.member = (value);                                                                       \
-    expect_refused(a, &unused, BISAI_INVALID_ARGUMENT, message);                                   \
+    test_expect_refused(context, a, &unused, BISAI_INVALID_ARGUMENT, message);                     \
   } while (0)
 
 static void options_of_other_second_stages_are_refused_by_name(void **state) {
@@ -435,11 +417,12 @@ static void options_of_other_second_stages_are_refused_by_name(void **state) {
   EXPECT_UNUSED(BISAI_SECOND_BJACOBI, callback.nonlinear, true, "nonlinear");
   bisai_precond_options o = cpr(BISAI_SECOND_BJACOBI);
   o.factor.equilibrate = true; /* which kinds without factors ignore */
-  bisai_precond *m = make(a, &o);
+  bisai_precond *m = test_precond_with(context, a, &o);
   bisai_precond_destroy(&m);
   o = bisai_precond_options_default();
   o.cpr.additive = true;
-  expect_refused(a, &o, BISAI_INVALID_ARGUMENT, "isai does not take the option additive");
+  test_expect_refused(context, a, &o, BISAI_INVALID_ARGUMENT,
+                      "isai does not take the option additive");
   bisai_factors_destroy(&factors);
   bisai_bcsr_destroy(&a);
 }
@@ -457,7 +440,8 @@ static void a_missing_diagonal_block_is_named(void **state) {
   for (int second = BISAI_SECOND_AUTO; second <= BISAI_SECOND_BJACOBI; second++) {
     bisai_precond_options o = cpr((bisai_second)second);
     o.shift = BISAI_SHIFT_IN_BLOCKS;
-    expect_refused(a, &o, BISAI_MISSING_DIAGONAL, "block row 40 has no diagonal block");
+    test_expect_refused(context, a, &o, BISAI_MISSING_DIAGONAL,
+                        "block row 40 has no diagonal block");
   }
   bisai_bcsr_destroy(&a);
 }
@@ -469,7 +453,7 @@ static void singular_blocks_of_the_second_stage_are_named(void **state) {
   bisai_bcsr *a = test_bcsr_take(context, arrays);
   for (int second = BISAI_SECOND_AUTO; second <= BISAI_SECOND_BJACOBI; second++) {
     bisai_precond_options o = cpr((bisai_second)second);
-    expect_refused(a, &o, BISAI_SINGULAR_BLOCK, "second stage: ");
+    test_expect_refused(context, a, &o, BISAI_SINGULAR_BLOCK, "second stage: ");
     EXPECT_IN_MESSAGE(context, "row 0");
   }
   bisai_bcsr_destroy(&a);
@@ -488,12 +472,12 @@ static void narrow_and_rectangular_matrices_are_refused(void **state) {
   bisai_bcsr *a = NULL;
   EXPECT_OK(context, bisai_bcsr_create(context, &desc, &a));
   bisai_precond_options o = cpr(BISAI_SECOND_ILU);
-  expect_refused(a, &o, BISAI_UNSUPPORTED, "cpr needs a matrix stored in fp64");
+  test_expect_refused(context, a, &o, BISAI_UNSUPPORTED, "cpr needs a matrix stored in fp64");
   bisai_bcsr_destroy(&a);
   test_shape shape = test_shape_square(4, 2, 1);
   shape.block_cols = 5;
   a = test_bcsr_take(context, test_bcsr_random(shape));
-  expect_refused(a, &o, BISAI_INVALID_ARGUMENT, "not square");
+  test_expect_refused(context, a, &o, BISAI_INVALID_ARGUMENT, "not square");
   bisai_bcsr_destroy(&a);
 }
 

@@ -5,14 +5,9 @@
 
 #include "fixture.h"
 #include "mesh.h"
+#include "preconds.h"
 #include "smoothers.h"
 #include "systems.h"
-
-static bisai_precond *make(const bisai_bcsr *a, const bisai_precond_options *o) {
-  bisai_precond *m = NULL;
-  EXPECT_OK(context, bisai_precond_create(context, a, o, &m));
-  return m;
-}
 
 /* Solves by FGMRES. `b` NULL: random values. Returns the iterations. */
 static int32_t expect_solved_with(const bisai_bcsr *a, bisai_precond *m, const double *b,
@@ -34,7 +29,7 @@ static int32_t expect_solved_with(const bisai_bcsr *a, bisai_precond *m, const d
 }
 
 static int32_t expect_solved(const bisai_bcsr *a, const bisai_precond_options *o, int32_t most) {
-  bisai_precond *m = make(a, o);
+  bisai_precond *m = test_precond_with(context, a, o);
   const int32_t iterations = expect_solved_with(a, m, NULL, most);
   EXPECT_OK(context, bisai_precond_update(m, a));
   assert_int_equal(expect_solved_with(a, m, NULL, most), iterations);
@@ -82,7 +77,7 @@ static void a_matrix_without_rows_is_accepted(void **state) {
         bisai_bcsr *a = test_bcsr_take(context, none);
         bisai_precond_options o = with_smoother(s, coarsest);
         o.multigrid.nodes = (bisai_nodes)nodes;
-        bisai_precond *m = make(a, &o);
+        bisai_precond *m = test_precond_with(context, a, &o);
         assert_int_equal(test_report_of(context, m).multigrid.levels, 1);
         assert_true(test_report_of(context, m).multigrid.operator_complexity == 1.0);
         assert_true(test_report_of(context, m).multigrid.grid_complexity == 1.0);
@@ -97,7 +92,7 @@ static void small_matrices_are_inverted(void **state) {
   (void)state;
   bisai_bcsr *a = test_bcsr_take(context, test_mesh_diffusion(15, 10, 3, TEST_ZERO_OUTSIDE, 0.3));
   bisai_precond_options o = with_smoother(0, 1024);
-  bisai_precond *m = make(a, &o);
+  bisai_precond *m = test_precond_with(context, a, &o);
   const bisai_precond_report r = test_report_of(context, m);
   assert_int_equal(r.multigrid.levels, 1);
   assert_true(r.multigrid.coarsest_inverted);
@@ -118,7 +113,7 @@ static void block_diagonal_matrices_are_solved_by_the_smoother(void **state) {
     for (int s = 0; s < SMOOTHERS; s++) {
       bisai_bcsr *a = test_bcsr_take(context, block_diagonal(500, bs));
       bisai_precond_options o = with_smoother(s, 20);
-      bisai_precond *m = make(a, &o);
+      bisai_precond *m = test_precond_with(context, a, &o);
       assert_int_equal(test_report_of(context, m).multigrid.levels,
                        1); /* there is nothing to aggregate */
       assert_int_equal(test_report_of(context, m).multigrid.ended_by, BISAI_COARSENING_AGGREGATES);
@@ -138,7 +133,7 @@ static void fixed_rows_stay_out(void **state) {
   bisai_bcsr *a = test_bcsr_take(context, arrays);
   for (int s = 0; s < SMOOTHERS; s++) {
     bisai_precond_options o = with_smoother(s, 20);
-    bisai_precond *m = make(a, &o);
+    bisai_precond *m = test_precond_with(context, a, &o);
     const bisai_multigrid_report r = test_report_of(context, m).multigrid;
     assert_true(r.levels > 1);
     assert_true(r.rows[1] <= 20 * 20 / 2); /* none of the 500 */
@@ -240,7 +235,7 @@ static void a_row_with_all_columns_does_not_fill_the_levels(void **state) {
   for (int wind = 0; wind < 2; wind++) {
     bisai_bcsr *a = test_bcsr_take(context, constrained_mesh(60, 0.2 * wind));
     bisai_precond_options o = with_smoother(0, 200);
-    bisai_precond *m = make(a, &o);
+    bisai_precond *m = test_precond_with(context, a, &o);
     const bisai_multigrid_report r = test_report_of(context, m).multigrid;
     assert_int_equal(r.levels, 3);
     assert_true(r.coarsest_inverted);
@@ -290,7 +285,7 @@ static void levels_without_room_take_transfers_that_are_not_smoothed(void **stat
         test_bcsr_take(context, test_mesh_diffusion(60, 60, 2, TEST_ZERO_OUTSIDE, 0.2 * wind));
     bisai_precond_options o = with_smoother(0, 20);
     o.multigrid.complexity = 1.225;
-    bisai_precond *m = make(a, &o);
+    bisai_precond *m = test_precond_with(context, a, &o);
     const bisai_multigrid_report r = test_report_of(context, m).multigrid;
     assert_true(r.unsmoothed[0] && !r.unsmoothed[r.levels - 1] && r.coarsest_inverted);
     bisai_precond_destroy(&m);
@@ -307,7 +302,7 @@ static void one_level_and_no_inverse_is_a_smoother(void **state) {
   for (int s = 0; s < SMOOTHERS; s++) {
     bisai_precond_options o = with_smoother(s, 20);
     o.multigrid.levels = 1;
-    bisai_precond *m = make(a, &o);
+    bisai_precond *m = test_precond_with(context, a, &o);
     assert_int_equal(test_report_of(context, m).multigrid.levels, 1);
     assert_false(test_report_of(context, m).multigrid.coarsest_inverted);
     expect_solved_with(a, m, NULL, 100);
@@ -322,7 +317,7 @@ static void levels_are_limited(void **state) {
   for (int levels = 1; levels <= 3; levels++) {
     bisai_precond_options o = with_smoother(0, 0);
     o.multigrid.levels = levels;
-    bisai_precond *m = make(a, &o);
+    bisai_precond *m = test_precond_with(context, a, &o);
     assert_int_equal(test_report_of(context, m).multigrid.levels, levels);
     assert_int_equal(test_report_of(context, m).multigrid.ended_by, BISAI_COARSENING_LEVELS);
     assert_non_null(strstr(bisai_precond_describe(m), ", ended by levels"));
@@ -340,7 +335,7 @@ static void the_complexity_is_limited(void **state) {
     for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
       bisai_precond_options o = with_smoother(0, 0);
       o.multigrid.complexity = limits[k];
-      bisai_precond *m = make(a, &o);
+      bisai_precond *m = test_precond_with(context, a, &o);
       const bisai_multigrid_report r = test_report_of(context, m).multigrid;
       double values = 0.0;
       for (int l = 0; l < r.levels; l++) values += r.blocks[l];
@@ -369,7 +364,7 @@ static void factors_of_a_pattern_that_is_not_symmetric_are_not_either(void **sta
   for (int s = 0; s < SMOOTHERS; s++) {
     bisai_precond_options o = with_smoother(s, 20);
     o.multigrid.nodes = BISAI_NODES_SCALAR;
-    bisai_precond *m = make(a, &o);
+    bisai_precond *m = test_precond_with(context, a, &o);
     const bisai_precond_report r = test_report_of(context, m);
     assert_true(r.multigrid.symmetric);
     const bool factors = smoothers[s] == BISAI_SMOOTHER_ISAI ||
@@ -389,10 +384,7 @@ static void expect_refused(test_bcsr arrays, int32_t coarsest, bisai_status stat
   bisai_bcsr *a = test_bcsr_take(context, arrays);
   for (int s = 0; s < SMOOTHERS; s++) {
     bisai_precond_options o = with_smoother(s, coarsest);
-    bisai_precond *m = NULL;
-    EXPECT_STATUS(context, status, bisai_precond_create(context, a, &o, &m));
-    assert_null(m);
-    EXPECT_IN_MESSAGE(context, message);
+    test_expect_refused(context, a, &o, status, message);
   }
   bisai_bcsr_destroy(&a);
 }
@@ -441,59 +433,13 @@ static void singular_blocks_are_shifted_if_that_is_asked_for(void **state) {
     bisai_precond *m = NULL;
     EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_create(context, matrix, &o, &m));
     o.shift = BISAI_SHIFT_IN_BLOCKS;
-    m = make(matrix, &o);
+    m = test_precond_with(context, matrix, &o);
     const bisai_precond_report r = test_report_of(context, m);
     assert_int_equal(r.repairs, 1);
     assert_int_equal(r.first_repair_row, 150);
     bisai_precond_destroy(&m);
   }
   bisai_bcsr_destroy(&matrix);
-}
-
-static void options_of_other_smoothers_are_refused(void **state) {
-  (void)state;
-  bisai_bcsr *a = test_bcsr_take(context, test_mesh_diffusion(6, 6, 2, TEST_ZERO_OUTSIDE, 0.2));
-  static const struct {
-    const char *field, *message;
-    double value;
-    bisai_smoother refusing, taking;
-  } cases[] = {
-      {"multigrid.damping",
-       "the smoother ilu does not take the option damping, which is for "
-       "jacobi, l1",
-       0.5, BISAI_SMOOTHER_ILU, BISAI_SMOOTHER_L1},
-      {"multigrid.degree",
-       "the smoother jacobi does not take the option degree, which is for "
-       "chebyshev",
-       3, BISAI_SMOOTHER_JACOBI, BISAI_SMOOTHER_AUTO},
-      {"multigrid.ratio", "the smoother l1 does not take the option ratio, which is for chebyshev",
-       4, BISAI_SMOOTHER_L1, BISAI_SMOOTHER_CHEBYSHEV},
-      {"multigrid.power", "the smoother auto does not take the option power, which is for isai", 2,
-       BISAI_SMOOTHER_AUTO, BISAI_SMOOTHER_ISAI},
-      {"multigrid.relax", "the smoother ilu does not take the option relax, which is for isai", 1,
-       BISAI_SMOOTHER_ILU, BISAI_SMOOTHER_ISAI},
-      {"multigrid.sweeps", "the smoother isai does not take the option sweeps, which is for sweeps",
-       2, BISAI_SMOOTHER_ISAI, BISAI_SMOOTHER_SWEEPS},
-      {"multigrid.level",
-       "the smoother chebyshev does not take the option level, which is for "
-       "isai, sweeps, ilu",
-       1, BISAI_SMOOTHER_CHEBYSHEV, BISAI_SMOOTHER_SWEEPS},
-  };
-  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-    bisai_precond_options o = bisai_precond_options_default();
-    bisai_precond *m = NULL;
-    const bisai_option *option;
-    o.kind = BISAI_PRECOND_MULTIGRID;
-    for (int i = 0; (option = bisai_precond_kind_option(o.kind, i)); i++)
-      if (strcmp(option->field, cases[k].field) == 0) bisai_option_set(option, cases[k].value, &o);
-    o.multigrid.smoother = cases[k].refusing;
-    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, a, &o, &m));
-    EXPECT_MESSAGE(context, cases[k].message);
-    o.multigrid.smoother = cases[k].taking;
-    EXPECT_OK(context, bisai_precond_create(context, a, &o, &m));
-    bisai_precond_destroy(&m);
-  }
-  bisai_bcsr_destroy(&a);
 }
 
 int main(void) {
@@ -516,7 +462,6 @@ int main(void) {
       cmocka_unit_test(rows_without_blocks_are_named),
       cmocka_unit_test(rows_of_zeros_are_named),
       cmocka_unit_test(singular_blocks_are_shifted_if_that_is_asked_for),
-      cmocka_unit_test(options_of_other_smoothers_are_refused),
   };
   return cmocka_run_group_tests_name("multigrid_edges", tests, setup, teardown);
 }

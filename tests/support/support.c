@@ -268,25 +268,6 @@ bisai_context *test_context_on(test_allocator *allocator, int threads) {
   return context;
 }
 
-bool test_precond_fails_once(bisai_context *own, test_allocator *allocator, const bisai_bcsr *a,
-                             const bisai_precond_options *o, long long at, bool after) {
-  const long long blocks = atomic_load(&allocator->live_blocks),
-                  bytes = atomic_load(&allocator->live_bytes);
-  bisai_precond *m = NULL;
-  allocator->fail_at = atomic_load(&allocator->calls) + at;
-  allocator->fail_after = after;
-  const bisai_status status = bisai_precond_create(own, a, o, &m);
-  const bool reached = atomic_load(&allocator->calls) >= allocator->fail_at;
-  allocator->fail_at = 0;
-  EXPECT_STATUS(own, reached ? BISAI_OUT_OF_MEMORY : BISAI_OK, status);
-  if (reached) assert_null(m);
-  if (reached) EXPECT_IN_MESSAGE(own, "cannot allocate ");
-  bisai_precond_destroy(&m);
-  assert_int_equal(atomic_load(&allocator->live_blocks), blocks);
-  assert_int_equal(atomic_load(&allocator->live_bytes), bytes);
-  return reached;
-}
-
 bisai_precond_report test_report_of(bisai_context *context, const bisai_precond *precond) {
   bisai_precond_report report;
   memset(&report, 0xff, sizeof report);

@@ -118,12 +118,6 @@ bisai_allocator test_allocator_hooks(test_allocator *allocator);
  * told to fail. */
 bisai_context *test_context_on(test_allocator *allocator, int threads);
 
-/* Creates a preconditioner on such a context while the allocation `at` from now on fails, and with
- * `after` all later ones. Checks that this is told and leaves nothing behind. Returns false once
- * all allocations of the creation succeed. */
-bool test_precond_fails_once(bisai_context *own, test_allocator *allocator, const bisai_bcsr *a,
-                             const bisai_precond_options *o, long long at, bool after);
-
 /* What the preconditioner reports, which sets every member. */
 bisai_precond_report test_report_of(bisai_context *context, const bisai_precond *precond);
 
