@@ -1,43 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The levels of multigrid: coarse matrices against plain triple products, what the transfers
  * reproduce, and cycles that are exact. */
-#include "multigrid/hierarchy.h"
-
 #include <math.h>
 
-#include "fixture.h"
 #include "mesh.h"
 #include "multigrid/multigrid_ops.h"
+#include "problem.h"
 #include "sparse.h"
 
-/* Damped Jacobi, V-cycles, as many levels as there can be. */
-static bsi_multigrid_setup setup_of(bool symmetric) {
-  bsi_multigrid_setup s = {.options = bisai_precond_options_default().multigrid,
-                           .symmetric = symmetric};
-  s.options.cycle = BISAI_CYCLE_V;
-  s.options.smoother = BISAI_SMOOTHER_JACOBI;
-  s.options.nodes = BISAI_NODES_BLOCK;
-  s.options.precision = BISAI_FP64;
+/* Levels of small meshes, with damped Jacobi and V-cycles. */
+static bsi_multigrid_setup setup_for(bool symmetric) {
+  bsi_multigrid_setup s = setup_of(BISAI_CYCLE_V, BISAI_SMOOTHER_JACOBI);
+  s.symmetric = symmetric;
   s.options.coarsest = 6;
   s.options.complexity = 100.0;
   return s;
-}
-
-typedef struct made {
-  bisai_bcsr *matrix;
-  bsi_hierarchy h;
-} made;
-
-/* Frees the arrays. */
-static made make(test_bcsr arrays, const bsi_multigrid_setup *setup) {
-  made m = {.matrix = test_bcsr_take(context, arrays)};
-  EXPECT_OK(context, bsi_hierarchy_create(context, m.matrix, setup, &m.h));
-  return m;
-}
-
-static void destroy(made *m) {
-  bsi_hierarchy_destroy(context, &m->h);
-  bisai_bcsr_destroy(&m->matrix);
 }
 
 static double *dense_of(const bisai_bcsr *a) {
@@ -98,7 +75,7 @@ static void expect_transposed(const bsi_sparse *p, const bsi_sparse *r) {
   free(dp), free(dr), free(turned);
 }
 
-static void expect_levels(const made *m, int least) {
+static void expect_levels(const problem *m, int least) {
   const bool symmetric = m->h.setup.symmetric;
   assert_true(m->h.count >= least);
   expect_smoothed(&m->h.levels[0], symmetric);
@@ -115,12 +92,13 @@ static void coarse_matrices_are_plain_triple_products(void **state) {
   for (int bs = 1; bs <= 6; bs++)
     for (int k = 0; k < 3; k++) {
       const bool symmetric = k == 1;
-      bsi_multigrid_setup setup = setup_of(symmetric);
+      bsi_multigrid_setup setup = setup_for(symmetric);
       setup.options.unweighted = k == 2;
-      made m =
-          make(test_mesh_diffusion(12, 9, bs, TEST_ZERO_OUTSIDE, symmetric ? 0.0 : 0.4), &setup);
+      problem m = make_problem(
+          context, test_mesh_diffusion(12, 9, bs, TEST_ZERO_OUTSIDE, symmetric ? 0.0 : 0.4),
+          &setup);
       expect_levels(&m, bs == 1 ? 2 : 3);
-      destroy(&m);
+      free_problem(&m);
     }
 }
 
@@ -132,37 +110,39 @@ static void coarse_matrices_of_null_vectors_are_plain_triple_products(void **sta
       for (int symmetric = 0; symmetric < 2; symmetric++) {
         enum { NX = 9, NY = 7 };
         double *vectors = test_random_vector((int64_t)NX * NY * bs * width, 5);
-        bsi_multigrid_setup setup = setup_of(symmetric);
+        bsi_multigrid_setup setup = setup_for(symmetric);
         setup.options.null_vectors = vectors;
         setup.options.null_count = width;
-        made m =
-            make(test_mesh_diffusion(NX, NY, bs, TEST_ZERO_OUTSIDE, symmetric ? 0.0 : 0.4), &setup);
+        problem m = make_problem(
+            context, test_mesh_diffusion(NX, NY, bs, TEST_ZERO_OUTSIDE, symmetric ? 0.0 : 0.4),
+            &setup);
         /* too many vectors leave nothing to gain */
         expect_levels(&m, width <= 2 * bs ? 2 : 1);
         if (m.h.count > 1) assert_int_equal(m.h.levels[1].matrix->block_size, width);
         free(vectors);
-        destroy(&m);
+        free_problem(&m);
       }
 }
 
-static made make_springs(int32_t edge, test_boundary boundary, const bsi_multigrid_setup *setup) {
+static problem make_springs(int32_t edge, test_boundary boundary,
+                            const bsi_multigrid_setup *setup) {
   double *modes = test_mesh_modes(edge, edge, edge);
   bsi_multigrid_setup s = *setup;
   s.options.null_vectors = modes;
   s.options.null_count = 6;
-  made m = make(test_mesh_springs(edge, edge, edge, boundary), &s);
+  problem m = make_problem(context, test_mesh_springs(edge, edge, edge, boundary), &s);
   free(modes);
   return m;
 }
 
 static void coarse_matrices_of_rigid_bodies_are_plain_triple_products(void **state) {
   (void)state;
-  const bsi_multigrid_setup setup = setup_of(true);
-  made m = make_springs(5, TEST_FIXED_FACE, &setup);
+  const bsi_multigrid_setup setup = setup_for(true);
+  problem m = make_springs(5, TEST_FIXED_FACE, &setup);
   expect_levels(&m, 2);
   assert_int_equal(m.h.levels[0].matrix->block_size, 3);
   assert_int_equal(m.h.levels[1].matrix->block_size, 6);
-  destroy(&m);
+  free_problem(&m);
 }
 
 /* The limits are below the values of levels 0 and 1 with smoothed transfers, and above those of all
@@ -173,13 +153,13 @@ static void transfers_that_exceed_the_complexity_are_not_smoothed(void **state) 
     enum { NX = 24, NY = 20, BS = 2, WIDTH = 3 };
     const bool symmetric = k % 2, modes = k / 2 % 2;
     double *vectors = test_random_vector(NX * NY * BS * WIDTH, 5);
-    bsi_multigrid_setup setup = setup_of(symmetric);
+    bsi_multigrid_setup setup = setup_for(symmetric);
     setup.options.null_vectors = modes ? vectors : NULL;
     setup.options.null_count = modes ? WIDTH : 0;
     setup.options.unweighted = k / 4;
     setup.options.complexity = modes ? 1.6 : 1.225;
-    made m =
-        make(test_mesh_diffusion(NX, NY, BS, TEST_ZERO_OUTSIDE, symmetric ? 0.0 : 0.4), &setup);
+    problem m = make_problem(
+        context, test_mesh_diffusion(NX, NY, BS, TEST_ZERO_OUTSIDE, symmetric ? 0.0 : 0.4), &setup);
     int unsmoothed = 0;
     double values = 0.0;
     for (int l = 0; l < m.h.count; l++) {
@@ -197,7 +177,7 @@ static void transfers_that_exceed_the_complexity_are_not_smoothed(void **state) 
     assert_true(values <=
                 setup.options.complexity * (double)bsi_block_offset(m.matrix, m.matrix->blocks));
     free(vectors);
-    destroy(&m);
+    free_problem(&m);
   }
 }
 
@@ -244,10 +224,11 @@ static void constants_are_reproduced_where_A_maps_them_to_zero(void **state) {
   (void)state;
   for (int bs = 1; bs <= 6; bs++)
     for (int free_boundary = 0; free_boundary < 2; free_boundary++) {
-      bsi_multigrid_setup setup = setup_of(true);
-      made m =
-          make(test_mesh_diffusion(13, 11, bs, free_boundary ? TEST_FREE : TEST_ZERO_OUTSIDE, 0.0),
-               &setup);
+      bsi_multigrid_setup setup = setup_for(true);
+      problem m = make_problem(
+          context,
+          test_mesh_diffusion(13, 11, bs, free_boundary ? TEST_FREE : TEST_ZERO_OUTSIDE, 0.0),
+          &setup);
       assert_true(m.h.count > 2 || bs == 1);
       for (int l = 0; l + 1 < m.h.count; l++) {
         const int64_t n = bsi_level_rows(&m.h.levels[l]),
@@ -258,7 +239,7 @@ static void constants_are_reproduced_where_A_maps_them_to_zero(void **state) {
         if (!free_boundary && l == 0) assert_int_equal(rows, (13 - 2) * (11 - 2) * bs);
         free(x), free(y);
       }
-      destroy(&m);
+      free_problem(&m);
     }
 }
 
@@ -270,9 +251,9 @@ static double *columns_of(int64_t n, const double *vectors) {
 static void rigid_bodies_are_reproduced_on_all_levels(void **state) {
   (void)state;
   enum { EDGE = 6, N = 3 * EDGE * EDGE * EDGE };
-  const bsi_multigrid_setup setup = setup_of(true);
+  const bsi_multigrid_setup setup = setup_for(true);
   double *modes = test_mesh_modes(EDGE, EDGE, EDGE), *fine = columns_of(N, modes);
-  made m = make_springs(EDGE, TEST_FREE, &setup);
+  problem m = make_springs(EDGE, TEST_FREE, &setup);
   assert_true(m.h.count >= 2);
   for (int l = 0; l + 1 < m.h.count; l++) {
     const bsi_level *level = &m.h.levels[l];
@@ -283,21 +264,21 @@ static void rigid_bodies_are_reproduced_on_all_levels(void **state) {
     fine = coarse;
   }
   free(fine), free(modes);
-  destroy(&m);
+  free_problem(&m);
 }
 
 static void rigid_bodies_are_reproduced_away_from_fixed_nodes(void **state) {
   (void)state;
   enum { EDGE = 6, N = 3 * EDGE * EDGE * EDGE };
-  const bsi_multigrid_setup setup = setup_of(true);
+  const bsi_multigrid_setup setup = setup_for(true);
   double *modes = test_mesh_modes(EDGE, EDGE, EDGE), *fine = columns_of(N, modes);
-  made m = make_springs(EDGE, TEST_FIXED_FACE, &setup);
+  problem m = make_springs(EDGE, TEST_FIXED_FACE, &setup);
   double *coarse = times(&m.h.levels[0].members, 6, fine);
   /* all but the fixed face and the nodes beside it */
   assert_int_equal(expect_reproduced(&m.h.levels[0], 6, fine, coarse),
                    3 * (EDGE - 2) * EDGE * EDGE);
   free(fine), free(modes), free(coarse);
-  destroy(&m);
+  free_problem(&m);
 }
 
 /* --- cycles that are exact --- */
@@ -307,23 +288,21 @@ static void two_levels_are_exact_on_the_range_of_prolongation(void **state) {
   (void)state;
   for (int bs = 1; bs <= 4; bs++)
     for (int symmetric = 0; symmetric < 2; symmetric++) {
-      bsi_multigrid_setup setup = setup_of(symmetric);
+      bsi_multigrid_setup setup = setup_for(symmetric);
       setup.options.levels = 2;
       setup.options.coarsest = 17 * 13 * bs - 1;
       setup.options.pre = setup.options.post = 0;
-      made m =
-          make(test_mesh_diffusion(17, 13, bs, TEST_ZERO_OUTSIDE, symmetric ? 0.0 : 0.4), &setup);
+      problem m = make_problem(
+          context, test_mesh_diffusion(17, 13, bs, TEST_ZERO_OUTSIDE, symmetric ? 0.0 : 0.4),
+          &setup);
       assert_true(m.h.dense_inverse != NULL);
       const bsi_sparse *p = &m.h.levels[0].prolongation, a = bsi_sparse_of(m.matrix);
-      double *y = test_random_vector(cols_of(p), 8), *x = times(p, 1, y), *image = times(&a, 1, x),
-             *b = test_vector_in_place(rows_of(p), 0), *got = test_vector_in_place(rows_of(p), 0);
-      memcpy(b, image, (size_t)rows_of(p) * sizeof *b);
-      EXPECT_OK(context, bsi_hierarchy_cycle(&m.h, b, got));
-      /* the condition number of the coarse matrix is below 10³ */
-      EXPECT_CLOSE(rows_of(p), x, got, 1e-12);
-      test_vector_free(b), test_vector_free(got);
-      free(y), free(x), free(image);
-      destroy(&m);
+      double *y = test_random_vector(cols_of(p), 8), *x = times(p, 1, y), *image = times(&a, 1, x);
+      memcpy(m.b, image, (size_t)m.n * sizeof *m.b);
+      double *got = cycle(&m);
+      EXPECT_CLOSE(m.n, x, got, 1e-12); /* the condition number of the coarse matrix is below 10³ */
+      free(y), free(x), free(image), free(got);
+      free_problem(&m);
     }
 }
 
@@ -346,7 +325,7 @@ static bsi_sparse identity(int32_t n, int bs) {
 }
 
 /* Makes level 1 a copy of level 0, with P = R = I. */
-static void take_the_full_space(made *m, const test_bcsr *arrays) {
+static void take_the_full_space(problem *m, const test_bcsr *arrays) {
   bsi_level *level = &m->h.levels[0], *coarse = level + 1;
   const int64_t n = bsi_level_rows(level);
   double smallest, most;
@@ -373,30 +352,29 @@ static void two_levels_with_the_full_space_are_exact(void **state) {
   static const bisai_smoother smoothers[] = {BISAI_SMOOTHER_JACOBI, BISAI_SMOOTHER_L1,
                                              BISAI_SMOOTHER_CHEBYSHEV};
   enum { NX = 9, NY = 8, BS = 2, N = NX * NY * BS };
+  test_bcsr arrays = test_mesh_diffusion(NX, NY, BS, TEST_ZERO_OUTSIDE, 0.4);
+  double *x = test_random_vector(N, 6), *dense = test_dense_from_arrays(&arrays),
+         *image = test_dense_multiply(N, N, 1, dense, x);
   for (int s = 0; s < 3; s++)
     for (int pre = 0; pre < 3; pre++)
       for (int post = 0; post < 3; post++) {
-        bsi_multigrid_setup setup = setup_of(false);
+        bsi_multigrid_setup setup = setup_for(false);
         setup.options.smoother = smoothers[s];
         setup.options.levels = 2;
         setup.options.coarsest = N - 1;
         setup.options.pre = pre;
         setup.options.post = post;
-        test_bcsr arrays = test_mesh_diffusion(NX, NY, BS, TEST_ZERO_OUTSIDE, 0.4);
-        made m = {.matrix = test_bcsr_make(context, &arrays)};
-        EXPECT_OK(context, bsi_hierarchy_create(context, m.matrix, &setup, &m.h));
+        problem m =
+            make_problem(context, test_mesh_diffusion(NX, NY, BS, TEST_ZERO_OUTSIDE, 0.4), &setup);
         take_the_full_space(&m, &arrays);
-        double *x = test_random_vector(N, 6), *dense = test_dense_from_arrays(&arrays),
-               *image = test_dense_multiply(N, N, 1, dense, x), *b = test_vector_in_place(N, 0),
-               *got = test_vector_in_place(N, 0);
-        memcpy(b, image, N * sizeof *b);
-        EXPECT_OK(context, bsi_hierarchy_cycle(&m.h, b, got));
+        memcpy(m.b, image, N * sizeof *m.b);
+        double *got = cycle(&m);
         EXPECT_CLOSE(N, x, got, 1e-12); /* the condition number is below 10³ */
-        test_vector_free(b), test_vector_free(got);
-        free(x), free(dense), free(image);
-        test_bcsr_free(&arrays);
-        destroy(&m);
+        free(got);
+        free_problem(&m);
       }
+  free(x), free(dense), free(image);
+  test_bcsr_free(&arrays);
 }
 
 /* --- accounts --- */
@@ -412,7 +390,7 @@ static void a_hierarchy_reports_the_memory_that_it_holds(void **state) {
     bisai_context *own = test_context_on(&allocator, 2);
     bisai_bcsr *a =
         test_bcsr_take(own, test_mesh_diffusion(20, 18, 2, TEST_ZERO_OUTSIDE, k < 9 ? 0.0 : 0.3));
-    bsi_multigrid_setup setup = setup_of(k < 9);
+    bsi_multigrid_setup setup = setup_for(k < 9);
     setup.options.cycle = cycles[k % 3];
     setup.options.smoother = smoothers[k / 3 % 3];
     double *vectors = test_random_vector(20 * 18 * 2 * 3, 3);
@@ -459,11 +437,12 @@ static test_bcsr clique(int32_t n, double c) {
  * breaks down. */
 static void the_radius_of_a_few_rows_among_many_is_found(void **state) {
   (void)state;
-  const bsi_multigrid_setup setup = setup_of(true);
-  made m =
-      make(test_mesh_beside(test_bcsr_tridiagonal(20000, 1, 2.0, -1.0), clique(6, 0.48)), &setup);
+  const bsi_multigrid_setup setup = setup_for(true);
+  problem m = make_problem(
+      context, test_mesh_beside(test_bcsr_tridiagonal(20000, 1, 2.0, -1.0), clique(6, 0.48)),
+      &setup);
   assert_true(m.h.levels[0].radius > 3.4 / 1.21 && m.h.levels[0].radius < 3.4);
-  destroy(&m);
+  free_problem(&m);
 }
 
 int main(void) {

@@ -14,7 +14,7 @@ typedef struct problem {
   double *b, *x;
 } problem;
 
-/* Returns what most tests begin with: no copies in fp32, and as many levels as there can be. */
+/* Returns what most tests begin with: no copies in fp32, and many levels. */
 static inline bsi_multigrid_setup setup_of(bisai_cycle cycle, bisai_smoother smoother) {
   bsi_multigrid_setup s = {.options = bisai_precond_options_default().multigrid};
   s.options.cycle = cycle;
