@@ -16,20 +16,20 @@ extern "C" {
 
 /** The order in which a cycle of multigrid visits its levels. */
 typedef enum bisai_cycle {
-  /** V for a symmetric A, VW for a nonsymmetric one of single values, W for one of blocks. For
-   *  the pressure matrix of CPR W, but V if it has at most 2¹⁷ rows and the second stage is not
-   *  ILU */
+  /** V if A is symmetric. Otherwise VW if the aggregates are of scalar rows or the block size is 1,
+   *  and W if not. For the pressure matrix of CPR: V if it has at most 2¹⁷ rows and the second
+   *  stage is not ILU, and W if not */
   BISAI_CYCLE_AUTO = 0,
   /** each level once */
   BISAI_CYCLE_V = 1,
   /** from each level twice to the next coarser one, but once to the coarsest. If the coarsest is
-   *  inverted and there are four levels or more, once to the level above it too; with `unweighted`
-   *  (CPR) twice */
+   *  inverted and there are four levels or more, also once to the level before it, unless
+   *  `unweighted` is set (as in CPR) */
   BISAI_CYCLE_W = 2,
-  /** as W, and the two corrections are combined by two steps of GCR (Notay and Vassilevski 2008).
-   *  M then depends on v: the solver must be flexible. Corrections are dropped, and M is weaker, if
-   *  squares of the values of v leave the range of fp64 (below 10⁻¹⁵⁰, above 10¹⁵⁰). Solvers
-   *  scale their vectors */
+  /** as W, and the two corrections are combined by two steps of GCR (Notay and Vassilevski 2008). M
+   *  then depends on v: the solver must be flexible. If squares of the values of v leave the range
+   *  of fp64 (below 10⁻¹⁵⁰, above 10¹⁵⁰), corrections are dropped, and M is weaker. Solvers scale
+   *  their vectors, so that this does not happen in them */
   BISAI_CYCLE_K = 3,
   /** from level 0 once to level 1, and from there twice to each next level, but once to the
    *  coarsest */
@@ -81,7 +81,7 @@ typedef enum bisai_smoother {
   X(BISAI_SMOOTHER_SWEEPS, "sweeps")                                                               \
   X(BISAI_SMOOTHER_ILU, "ilu")
 
-/** Returns "auto", "jacobi", …, as in the list; "unknown smoother" for other values. */
+/** Returns the word of the list, for example "jacobi", and "unknown smoother" for other values. */
 BISAI_API const char *bisai_smoother_string(bisai_smoother value);
 
 /** Looks up a word of bisai_smoother_string().
@@ -91,9 +91,9 @@ BISAI_API bool bisai_smoother_parse(const char *word, bisai_smoother *value);
 
 /** What multigrid aggregates. */
 typedef enum bisai_nodes {
-  /** SCALAR if the unknowns of a block are points of a mesh line rather than components at a point:
-   *  if in most scalar rows the entries of all unknowns nearly cancel, and those of each component
-   *  do not. BLOCK otherwise */
+  /** SCALAR if the unknowns of a block are points of a mesh line, and BLOCK if they are components
+   *  at one point. They count as points if in most scalar rows all entries together nearly cancel,
+   *  but those of each component do not */
   BISAI_NODES_AUTO = 0,
   /** block rows */
   BISAI_NODES_BLOCK = 1,
@@ -123,7 +123,7 @@ typedef enum bisai_coarsening {
   BISAI_COARSENING_LEVELS = 1,
   /** the next matrix would exceed `complexity` */
   BISAI_COARSENING_COMPLEXITY = 2,
-  /** too few couplings are strong: there would be more aggregates than rows over 1.3 */
+  /** too few couplings are strong: there would be more aggregates than rows divided by 1.3 */
   BISAI_COARSENING_AGGREGATES = 3
 } bisai_coarsening;
 
@@ -145,25 +145,26 @@ BISAI_API bool bisai_coarsening_parse(const char *word, bisai_coarsening *value)
 /** The most levels of multigrid, and the most near-null-space vectors. */
 enum { BISAI_MULTIGRID_LEVELS = 24, BISAI_MULTIGRID_VECTORS = BISAI_MAX_BLOCK_SIZE };
 
-/** For `coarsest`. On a GPU: 1024, and 512 for the pressure matrix of CPR. On the host, where an
- *  inverse takes longer: the largest n ≤ 1024 with n³ ≤ 150·(v + 8 b), where A has b blocks of v
- *  values in all. The inverse then takes at most about half as long as the rest of set-up. Larger
- *  matrices of up to 1024 rows are inverted only if they cannot be coarsened, or if A is one of
- *  them and cycles let errors grow (bisai_precond_error_factor()) or never smooth. Here A is the
- *  pressure matrix if multigrid is the first stage of CPR. */
+/** The value of `coarsest` that lets the library choose. On a GPU it chooses 1024, and 512 for the
+ *  pressure matrix of CPR. On the host, where an inverse takes longer, it chooses the largest n ≤
+ *  1024 with n³ ≤ 150·(v + 8 b), where A has b blocks of v values in all. The inverse then takes at
+ *  most about half as long as the rest of set-up. A larger coarse matrix of up to 1024 rows is
+ *  inverted only if it cannot be coarsened. A itself is also inverted if it has at most 1024 rows
+ *  and its cycles let errors grow (bisai_precond_error_factor()) or never smooth. In CPR, A is here
+ *  the pressure matrix. */
 enum { BISAI_MULTIGRID_COARSEST_AUTO = -1 };
 
 /** Options of multigrid. Level 0 has the matrix itself, which must live until the preconditioner is
  *  destroyed, or until an update with another matrix has returned BISAI_OK.
  *
  *  Whether A is symmetric is measured (bisai_bcsr_asymmetry()) and decides on the transfers and on
- *  what AUTO stands for. An update keeps these. It therefore refuses values that are not symmetric
- *  (BISAI_NOT_SYMMETRIC) if A of creation was symmetric, unless `unweighted` is set. */
+ *  what AUTO stands for. An update keeps these choices. If A of creation was symmetric, it
+ *  therefore refuses values that are not (BISAI_NOT_SYMMETRIC), unless `unweighted` is set. */
 typedef struct bisai_multigrid_options {
   /** default BISAI_CYCLE_AUTO */
   bisai_cycle cycle;
-  /** default BISAI_SMOOTHER_AUTO. Values of options that only other smoothers read are refused
-   *  unless they are the defaults; AUTO takes those of JACOBI and CHEBYSHEV. */
+  /** default BISAI_SMOOTHER_AUTO. An option that only other smoothers read must keep its default.
+   *  AUTO takes the options of JACOBI and CHEBYSHEV. */
   bisai_smoother smoother;
   /** smoother ISAI: the power of its patterns; default 1 */
   int32_t power;
@@ -196,42 +197,42 @@ typedef struct bisai_multigrid_options {
   double strength;
   /** the most levels; default BISAI_MULTIGRID_LEVELS */
   int32_t levels;
-  /** a matrix of at most that many scalar rows is inverted as a dense matrix, up to 2048; default
-   *  BISAI_MULTIGRID_COARSEST_AUTO. If it is singular, the pseudo-inverse is computed on the host,
-   *  which takes about 0.2 s for 1024 rows, also in updates */
+  /** a matrix of at most that many scalar rows is inverted as a dense matrix; at most 2048; default
+   *  BISAI_MULTIGRID_COARSEST_AUTO. If the matrix is singular, its pseudo-inverse is computed on
+   *  the host, in creation and in updates, which takes about 0.2 s for 1024 rows */
   int32_t coarsest;
-  /** the values of all matrices are at most that many times those of A: at least 1, or 0
-   *  (default): 2.5, and 5 for the pressure matrix of CPR. Transfers that would make the next
-   *  matrix too large are not smoothed. Coarsening stops if it would still be too large. By
-   *  default, a matrix is not too large if it has fewer values than the inverse that it saves */
+  /** the values of all matrices together are at most that many times those of A; at least 1, or 0
+   *  (default), which stands for 2.5, and for 5 with the pressure matrix of CPR. Transfers that
+   *  would make the next matrix too large are not smoothed. If it would still be too large,
+   *  coarsening ends. With the default, a matrix is never too large if it has fewer values than the
+   *  inverse that it saves */
   double complexity;
-  /** restriction adds up the rows of a nonsymmetric A as they are, and is the transpose of
+  /** true: restriction adds up the rows of a nonsymmetric A as they are, and is the transpose of
    *  prolongation. This is right for equations in conservation form, whose sum over cells is the
-   *  equation of their union, if coefficients jump and diffusion outweighs convection.
-   *  Default false: rows are first divided by the sizes of their diagonal blocks, which makes up
-   *  for rows of different scales. Nothing then needs a symmetric A, so that updates take all
-   *  values, and the smoother ISAI is made as for other matrices. CPR: always true, as if it were
-   *  given */
+   *  equation of their union, if coefficients jump and diffusion outweighs convection. Nothing then
+   *  needs a symmetric A: updates take all values, and the smoother ISAI is made as for a
+   *  nonsymmetric A. Default false: rows are first divided by the sizes of their diagonal blocks,
+   *  which makes up for rows of different scales. CPR always takes true */
   bool unweighted;
   /** bisai_precond_update() keeps the transfers between the levels and the estimates of ρ(D⁻¹A).
    *  The smoothers damp all errors as long as ρ(D⁻¹A) of a level is at most a fifth above the
    *  estimate. Default false: both are computed again from the new values */
   bool keep_transfers;
-  /** BISAI_FP32 or BISAI_FP64: what cycles read of the matrices and transfers of levels of more
-   *  than 32 MB. With FP32 these levels have copies, and a level with values outside of 2⁻¹⁰⁰ …
-   *  2¹⁰⁰ keeps FP64. Arithmetic, coarse matrices and the solver's residuals are fp64. Default
-   *  BISAI_FP32 */
+  /** BISAI_FP32 (default) or BISAI_FP64: the format in which cycles read the matrices and transfers
+   *  of large levels. A level is large if a product with its matrix moves more than 32 MB on a GPU,
+   *  or 2 MB on the host. With FP32 large levels have copies. A level with values outside of
+   *  2⁻¹⁰⁰ … 2¹⁰⁰ keeps FP64. Arithmetic, coarse matrices and the solver's residuals are fp64 */
   bisai_value_type precision;
   /** near-null-space vectors, for example rigid-body modes: block_rows·bs rows of null_count
    *  values, stored row by row, in host memory, as bisai_read_vectors() reads them. The array is
-   *  read during creation. The size of a vector has no effect. Blocks of coarser levels have
+   *  read during creation. The norm of a vector has no effect. Blocks of coarser levels have
    *  null_count rows. Default NULL: one constant for each component */
   const double *null_vectors;
   /** the number of vectors, up to BISAI_MULTIGRID_VECTORS; 0 if null_vectors is NULL */
   int32_t null_count;
 } bisai_multigrid_options;
 
-/** What multigrid reports. The fields of other kinds are zero. */
+/** What multigrid reports. For other kinds all fields are zero. */
 typedef struct bisai_multigrid_report {
   /** the number of levels */
   int32_t levels;
@@ -242,11 +243,11 @@ typedef struct bisai_multigrid_report {
   /** their stored blocks */
   int32_t blocks[BISAI_MULTIGRID_LEVELS];
   /** the estimates of ρ(D⁻¹A) of the levels but the coarsest; 0 if none was needed, and infinite if
-   *  the power steps of an estimate overflow. JACOBI and CHEBYSHEV do not smooth then, so that M is
-   *  of little use: the diagonal blocks say nothing of A */
+   *  the power steps of an estimate overflow. JACOBI and CHEBYSHEV do not smooth such a level, so
+   *  that M is of little use */
   double radius[BISAI_MULTIGRID_LEVELS];
-  /** true if the transfers to the next level are not smoothed, because its matrix would have
-   *  exceeded the limit of the complexity */
+  /** true if the transfers to the next level are not smoothed, because the matrix of that level
+   *  would have exceeded the limit of the complexity */
   bool unsmoothed[BISAI_MULTIGRID_LEVELS];
   /** stored values of the matrices of all levels, over those of A */
   double operator_complexity;
@@ -261,19 +262,20 @@ typedef struct bisai_multigrid_report {
   /** true if A of creation is symmetric: restriction is then Pᵀ. Updates do not change it; see
    *  bisai_precond_report::symmetry */
   bool symmetric;
-  /** matrices of at most that many scalar rows were not coarsened: the option `coarsest`, or what
-   *  BISAI_MULTIGRID_COARSEST_AUTO chose */
+  /** the option `coarsest`, or the number that BISAI_MULTIGRID_COARSEST_AUTO chose: matrices of at
+   *  most that many scalar rows were not coarsened */
   int32_t coarsest;
   /** true if the coarsest matrix is inverted; false if it is smoothed, because it is too large */
   bool coarsest_inverted;
-  /** what ended coarsening. Not ROWS: coarsening went on as far as it could, and the coarsest
-   *  matrix is inverted only if BISAI_MULTIGRID_COARSEST_AUTO allows it */
+  /** what ended coarsening. If this is not ROWS, the coarsest matrix is larger than intended, and
+   *  is inverted only if BISAI_MULTIGRID_COARSEST_AUTO allows it */
   bisai_coarsening ended_by;
-  /** the dimension of the null space of the coarsest matrix, which is then inverted but for this
-   *  space (pseudo-inverse); 0 if it is regular or not inverted. It is that of A if the
-   *  near-null-space vectors span the null space of A and are independent in each aggregate.
-   *  Dependent vectors add to it, and so do scales of unknowns that differ by 10⁸ or more from row
-   *  to row. After an update it may be less, because the aggregates are those of creation */
+  /** the dimension of the null space of the coarsest matrix, whose pseudo-inverse then takes the
+   *  place of the inverse; 0 if the matrix is regular or not inverted. A has a null space of the
+   *  same dimension if the near-null-space vectors span it and are independent in each aggregate.
+   *  Dependent vectors add to the dimension, and so do scales of unknowns that differ by 10⁸ or
+   *  more from row to row. After an update the dimension may be less than that of A, because the
+   *  aggregates are those of creation */
   int32_t coarsest_nullity;
   /** bytes of the matrices and the transfers of all levels but A itself */
   int64_t hierarchy_bytes;
