@@ -85,7 +85,7 @@ BISAI_API bool bisai_value_type_parse(const char *word, bisai_value_type *value)
 /** The order of the values inside a block of the caller's arrays. */
 typedef enum bisai_layout { BISAI_COLUMN_MAJOR = 0, BISAI_ROW_MAJOR = 1 } bisai_layout;
 
-/** The owner of the arrays that a matrix uses. */
+/** How a matrix uses the caller's arrays. */
 typedef enum bisai_ownership {
   /** The matrix copies the arrays and sorts its copy. The caller may free the arrays after
    *  creation. */
@@ -229,9 +229,9 @@ typedef struct bisai_block_size_info {
  *     times as many bytes, and `repeats`: it has two blocks or more, and its entropy is at most
  *     1 + log₂(bs) bits and at most a third of bs²·h(d), the entropy of random patterns of the same
  *     density d. The candidate with the least entropy is chosen. Scalar grids are excluded, because
- *     their block patterns repeat only as a result of repeated row patterns. Let k < bs divide bs.
- *     The size bs is no candidate if at least a fifth of the rows r have their entries at the same
- *     distances from the diagonal as row r − k.
+ *     their block patterns repeat only as a result of repeated row patterns: the size bs is no
+ *     candidate if, for a k < bs that divides bs, at least a fifth of the rows r have their entries
+ *     at the same distances from the diagonal as row r − k.
  *
  *  The size is 1 if the matrix has more than 2²⁰ rows and fewer than one entry per 16 rows.
  *
@@ -245,6 +245,7 @@ BISAI_API bisai_status bisai_block_size_choose(bisai_context *context, const bis
                                                int32_t *block_size);
 
 /** Chooses a block size as bisai_block_size_choose() does, and returns the properties of all sizes.
+ *  Returns the errors of that function.
  *  @param sizes  out, one entry for each size from 1 to 8 */
 BISAI_API bisai_status bisai_block_size_study(bisai_context *context, const bisai_csr_desc *desc,
                                               bisai_block_size_info sizes[BISAI_CHOSEN_SIZES],
@@ -322,9 +323,9 @@ BISAI_API bisai_status bisai_bcsr_update(bisai_bcsr *matrix, const void *values,
 BISAI_API bisai_status bisai_bcsr_update_from_csr(bisai_bcsr *matrix, const bisai_csr_desc *desc);
 
 /** The largest asymmetry, as bisai_bcsr_asymmetry() measures it, of a matrix that counts as
- *  symmetric. The asymmetry that rounding causes is smaller, for example if the two halves were
- *  summed in different orders or if a file has only eleven digits. The asymmetry of matrices that
- *  are not symmetric is larger. */
+ *  symmetric. Rounding causes less asymmetry, for example if the two halves were summed in
+ *  different orders or if a file has only eleven digits. Matrices that are not symmetric have
+ *  more. */
 #define BISAI_SYMMETRY_LIMIT 1e-10
 
 /** Measures how much a square matrix differs from its transpose, for every value type:
@@ -334,24 +335,26 @@ BISAI_API bisai_status bisai_bcsr_update_from_csr(bisai_bcsr *matrix, const bisa
  *  The asymmetry is 0 for a symmetric matrix and at most 2 (a_ij = −a_ji). Entries that are not
  *  stored count as zero. A symmetric scaling D A D does not change the asymmetry. A measurement
  *  reads A about twice, searches for the transposed block of each block, waits for the device and
- *  allocates nothing. The matrix caches the result until its values are updated. The asymmetry of
- *  borrowed values is measured at each call. The bits depend neither on the number of threads nor
- *  on the backend.
+ *  allocates nothing. The matrix stores the result until its values are updated. With borrowed
+ *  values, each call measures again. The bits depend neither on the number of threads nor on the
+ *  backend.
  *  @param asymmetry  out
  *  @param mirrored   out unless NULL; true if block (j, i) is stored for each stored block (i, j)
  *  @retval BISAI_INVALID_ARGUMENT  an argument is NULL, or the matrix is not square */
 BISAI_API bisai_status bisai_bcsr_asymmetry(const bisai_bcsr *matrix, double *asymmetry,
                                             bool *mirrored);
 
-/** y ← A x. x has block_cols·bs values and y has block_rows·bs values; they must not overlap. With
- *  a device, each vector may be in device memory or in host memory. A vector in device memory is
- *  used in place. A vector in host memory is copied: the call needs device memory for the copy and
- *  waits for the device. Moves nnzb·(bs²·w + 4) + 4·(block_rows + 1) + 8·(rows + cols) bytes for
- *  2·nnzb·bs² flops (w: bytes of a value). Bitwise repeatable for any number of threads. */
+/** Computes y ← A x. x has block_cols·bs values and y has block_rows·bs values; they must not
+ *  overlap. With a device, each vector may be in device memory or in host memory. A vector in
+ *  device memory is used in place. A vector in host memory is copied: the call needs device memory
+ *  for the copy and waits for the device. Moves nnzb·(bs²·w + 4) + 4·(block_rows + 1) + 8·(rows +
+ *  cols) bytes for 2·nnzb·bs² flops (w: bytes of a value). Bitwise repeatable for any number of
+ *  threads.
+ *  @retval BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY, BISAI_DEVICE_ERROR */
 BISAI_API bisai_status bisai_bcsr_multiply(const bisai_bcsr *matrix, const double *x, double *y);
 
-/** Y ← A X for `count` vectors. Vector c starts at x + c·ldx and y + c·ldy. Reads A once for every
- *  four vectors. */
+/** Computes Y ← A X for `count` vectors, as bisai_bcsr_multiply() does for one. Vector c starts at
+ *  x + c·ldx and y + c·ldy. Reads A once for every four vectors. */
 BISAI_API bisai_status bisai_bcsr_multiply_many(const bisai_bcsr *matrix, int32_t count,
                                                 const double *x, int64_t ldx, double *y,
                                                 int64_t ldy);

@@ -13,10 +13,10 @@
 extern "C" {
 #endif
 
-/** The execution environment of the objects that are created from it. Only one thread may use a
- *  context at a time. The context must outlive its objects. Objects that are used together should
- *  come from one context: a failure records its message in the context of the object that
- *  failed. */
+/** A context has a backend with its threads or its device, the allocators, and the message of the
+ *  last failure. All other objects are created from a context, which must outlive them. Only one
+ *  thread may use a context at a time. Objects that are used together should come from one context:
+ *  a failure records its message in the context of the object that failed. */
 typedef struct bisai_context bisai_context;
 
 /** The backends: the devices on which a context computes. */
@@ -103,7 +103,7 @@ BISAI_API bisai_context_options bisai_context_options_default(void);
  *  bisai_context_options::threads.
  *
  *  On a CUDA device, calls enqueue their work on the context's stream. Most calls return before the
- *  work is done. A caller reads results in device memory on the same stream or after
+ *  work is done. Read results in device memory on the same stream, or after
  *  bisai_context_synchronize(). Calls with arguments in host memory wait for the device before they
  *  return. Calls whose outcome must be checked also wait: solves, and the creation and the update
  *  of matrices, factors, patterns and preconditioners. A fault of the device (BISAI_DEVICE_ERROR)

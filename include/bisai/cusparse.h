@@ -57,7 +57,7 @@ BISAI_API bisai_status bisai_cusparse_ilu_prepare(bisai_cusparse_ilu *ilu);
 /** Computes z ← U⁻¹ L⁻¹ v by bsrsv2. The function is a callback for
  *  bisai_precond_options.callback.apply, with the bisai_cusparse_ilu as its `user`. v and z have n
  *  values each, in device memory, and must not overlap.
- *  @retval BISAI_NOT_READY  the solves are not prepared, or the last update failed */
+ *  @retval BISAI_NOT_READY  the solves are not prepared, or the last factorisation failed */
 BISAI_API bisai_status bisai_cusparse_ilu_apply(void *ilu, int64_t n, const double *v, double *z);
 
 /** The times, in seconds, and the size of a bisai_cusparse_ilu. */
@@ -116,7 +116,9 @@ BISAI_API void bisai_cusparse_product_destroy(bisai_cusparse_product **product);
 
 /** Computes y ← A x. The function is a callback for bisai_precond_options.callback.apply and for
  *  the operator of a solver, with the bisai_cusparse_product as its `user`. n is the number of
- *  scalar rows. x and y are in device memory and must not overlap. */
+ *  scalar rows. x and y are in device memory and must not overlap.
+ *  @retval BISAI_INVALID_ARGUMENT  n is another number, or a vector is NULL
+ *  @retval BISAI_DEVICE_ERROR, BISAI_EXTERNAL_ERROR */
 BISAI_API bisai_status bisai_cusparse_product_apply(void *product, int64_t n, const double *x,
                                                     double *y);
 
@@ -124,8 +126,8 @@ BISAI_API bisai_status bisai_cusparse_product_apply(void *product, int64_t n, co
 typedef struct bisai_cusparse_isai bisai_cusparse_isai;
 
 /** Prepares the two products.
- *  @param precond  an ISAI preconditioner stored in fp64; it must outlive *isai. Its updates take
- *                  effect in *isai; its relaxation sweeps are not applied
+ *  @param precond  an ISAI preconditioner stored in fp64; it must outlive *isai. An update of it
+ *                  takes effect in *isai too. Its relaxation sweeps are not applied
  *  @param isai     out; unchanged on failure; free with bisai_cusparse_isai_destroy()
  *  @retval BISAI_INVALID_ARGUMENT  an argument is NULL, or the preconditioner is not ISAI
  *  @retval BISAI_UNAVAILABLE, and the other errors of bisai_cusparse_product_create() */
@@ -138,8 +140,8 @@ BISAI_API bisai_status bisai_cusparse_isai_create(bisai_context *context,
 BISAI_API void bisai_cusparse_isai_destroy(bisai_cusparse_isai **isai);
 
 /** Computes z ← NU (NL v). The function is a callback for bisai_precond_options.callback.apply,
- *  with the bisai_cusparse_isai as its `user`. v and z are in device memory and must not
- *  overlap. */
+ *  with the bisai_cusparse_isai as its `user`. v and z are in device memory and must not overlap.
+ *  Returns the errors of bisai_cusparse_product_apply(). */
 BISAI_API bisai_status bisai_cusparse_isai_apply(void *isai, int64_t n, const double *v, double *z);
 
 /** Computes the pattern S(|T|^power) of bisai_pattern_power() by power − 1 symbolic products of

@@ -36,7 +36,7 @@ typedef struct bisai_factor_options {
   int level;
   /** default BISAI_SHIFT_NONE */
   bisai_shift shift;
-  /** the relative amount of the shift, if there is one: > 0, default 0.01 */
+  /** the amount of BISAI_SHIFT_IN_BLOCKS: > 0, default 0.01 */
   double shift_amount;
 } bisai_factor_options;
 
@@ -44,10 +44,11 @@ typedef struct bisai_factor_options {
 BISAI_API bisai_factor_options bisai_factor_options_default(void);
 
 /** Computes block ILU(k) in the natural ordering. L has identity diagonal blocks. A block of A has
- *  level 0. A fill-in block has the level min over p of lev_ip + lev_pj + 1. Blocks of level ≤ k
- *  are kept (Saad, 10.3.3); PETSc uses the same pattern. On this pattern L U is equal to A, except
- *  for shifted blocks. The rows of a dependency level are processed in parallel. Bitwise repeatable
- *  for any number of threads. Needs 8 bytes of temporary memory for each block of the factors.
+ *  level 0. Fill-in block (i, j) has the level min over p of lev_ip + lev_pj + 1. Blocks of
+ *  level ≤ k are kept (Saad, 10.3.3); PETSc uses the same pattern. On this pattern L U is equal to
+ *  A up to rounding, except for shifted blocks. Rows that do not depend on each other are processed
+ *  in parallel. Bitwise repeatable for any number of threads. Needs 8 bytes of temporary memory for
+ *  each block of the factors.
  *  @param matrix   square, fp64; read only during the call
  *  @param options  NULL: the defaults
  *  @param factors  out; unchanged on failure; free with bisai_factors_destroy()
@@ -72,9 +73,9 @@ BISAI_API bisai_status bisai_factors_create(bisai_context *context, const bisai_
  *    an update succeeds */
 BISAI_API bisai_status bisai_factors_update(bisai_factors *factors, const bisai_bcsr *matrix);
 
-/** Creates factors from copies of the caller's matrices. `lower` is strictly lower triangular, and
- *  its identity diagonal is implied; or it is lower triangular and stores all its diagonal blocks.
- *  `upper` is upper triangular and stores all its diagonal blocks.
+/** Creates factors from copies of the caller's matrices. `lower` is lower triangular. It stores
+ *  all its diagonal blocks, or none: an identity diagonal is then implied. `upper` is upper
+ *  triangular and stores all its diagonal blocks.
  *  @retval BISAI_INVALID_STRUCTURE  a block is in the wrong triangle
  *  @retval BISAI_MISSING_DIAGONAL, BISAI_SINGULAR_BLOCK, BISAI_INVALID_ARGUMENT, BISAI_UNSUPPORTED,
  *    BISAI_OUT_OF_MEMORY */
@@ -130,10 +131,11 @@ BISAI_API const char *bisai_schedule_string(bisai_schedule value);
  *  @returns      false for an unknown word and for NULL */
 BISAI_API bool bisai_schedule_parse(const char *word, bisai_schedule *value);
 
-/** Computes x ← U⁻¹ L⁻¹ b by exact block triangular solves; x may be b. The bits are the same for
- *  every schedule; a device has only one schedule. The memory of b and x is described at
- *  bisai_precond_apply().
- *  @retval BISAI_NOT_READY  the last update failed */
+/** Computes x ← U⁻¹ L⁻¹ b by exact block triangular solves. b and x have block_rows·bs values each;
+ *  x may be b. bisai_precond_apply() says in which memory they may be. The bits are the same for
+ *  every schedule; a device has only one schedule.
+ *  @retval BISAI_NOT_READY  the last update failed
+ *  @retval BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY, BISAI_DEVICE_ERROR */
 BISAI_API bisai_status bisai_factors_solve(const bisai_factors *factors, bisai_schedule schedule,
                                            const double *b, double *x);
 

@@ -37,8 +37,8 @@
 extern "C" {
 #endif
 
-/** Is called repeatedly during reading. bytes_total is the size of the file, or 0 if it is
- *  unknown. */
+/** The library calls this function repeatedly while it reads. bytes_total is the size of the file,
+ *  or 0 if it is unknown. */
 typedef void (*bisai_progress)(void *user, int64_t bytes_read, int64_t bytes_total);
 
 /** Options of reading; start from bisai_read_options_default(). */
@@ -130,9 +130,9 @@ BISAI_API bisai_status bisai_read_system(bisai_context *context, const char *pat
  *  To keep the matrix, copy its pointer and set system->matrix to NULL before this call. */
 BISAI_API void bisai_system_clear(bisai_context *context, bisai_system *system);
 
-/** Returns the block size that a PETSc file's FILE.info gives, as described at bisai_read_matrix().
- *  The block size is 0 if there is no such file, and for all other formats, pipes and devices. The
- *  matrix is not read. Pipes and devices are not opened.
+/** Finds the block size that the FILE.info of a PETSc file gives: see bisai_read_matrix(). It is 0
+ *  if there is no such file, and for all other formats, pipes and devices. The matrix is not read.
+ *  Pipes and devices are not opened.
  *  @param block_size  out
  *  @retval BISAI_IO_ERROR  the file cannot be opened or read, or the .info file gives an invalid
  *                          block size

@@ -11,8 +11,8 @@
  *    Sonneveld, ACM Trans. Math. Softw. 38 (2011), Algorithm 913, Figure 2.
  *
  *  All methods monitor and report ‖b − A x‖₂/‖b‖₂; left-preconditioned GMRES monitors
- *  ‖M⁻¹(b − A x)‖₂/‖M⁻¹b‖₂ instead. All end by the true residual b − A x. The same input gives the
- *  same bits: results do not depend on the number of threads. */
+ *  ‖M⁻¹(b − A x)‖₂/‖M⁻¹b‖₂ instead. All confirm convergence by the true residual b − A x. The same
+ *  input gives the same bits: results do not depend on the number of threads. */
 #ifndef BISAI_KRYLOV_H
 #define BISAI_KRYLOV_H
 
@@ -60,7 +60,7 @@ enum {
 #undef BISAI_METHOD_COUNT
 };
 
-/** "gmres", "cg", "bicgstab", "idr"; "unknown method" for other values. */
+/** Returns "gmres", "cg", "bicgstab" or "idr", and "unknown method" for other values. */
 BISAI_API const char *bisai_method_string(bisai_method value);
 
 /** Looks up a word of bisai_method_string().
@@ -87,7 +87,7 @@ typedef enum bisai_side {
   X(BISAI_RIGHT, "right")                                                                          \
   X(BISAI_LEFT, "left")
 
-/** "right", "left"; "unknown side" for other values. */
+/** Returns "right" or "left", and "unknown side" for other values. */
 BISAI_API const char *bisai_side_string(bisai_side value);
 
 /** Looks up a word of bisai_side_string().
@@ -115,8 +115,8 @@ typedef enum bisai_orthogonalization {
   X(BISAI_MODIFIED, "modified")                                                                    \
   X(BISAI_CLASSICAL_SELECTIVE, "classical_selective")
 
-/** "classical", "classical_refined", "modified", "classical_selective"; "unknown orthogonalization"
- *  for other values. */
+/** Returns "classical", "classical_refined", "modified" or "classical_selective", and "unknown
+ *  orthogonalization" for other values. */
 BISAI_API const char *bisai_orthogonalization_string(bisai_orthogonalization value);
 
 /** Looks up a word of bisai_orthogonalization_string().
@@ -136,9 +136,10 @@ typedef enum bisai_reason {
   BISAI_REASON_STAGNATED = 3,
   /** the method cannot go on, and the residual is too large: see bisai_breakdown */
   BISAI_REASON_BREAKDOWN = 4,
-  /** there is a NaN or an infinity in b, x, the initial guess, or a sum of a step */
+  /** there is a NaN or an infinity in b, x, the initial guess, or a sum that an iteration
+   *  computed */
   BISAI_REASON_NOT_FINITE = 5,
-  /** the preconditioner, the operator or the reduction hook returned a failure */
+  /** the preconditioner, the operator or the sum over processes returned a failure */
   BISAI_REASON_PRECOND_FAILED = 6,
   /** the monitor asked for it */
   BISAI_REASON_STOPPED = 7
@@ -155,7 +156,8 @@ typedef enum bisai_reason {
   X(BISAI_REASON_PRECOND_FAILED, "precond_failed")                                                 \
   X(BISAI_REASON_STOPPED, "stopped")
 
-/** "converged", "max_iterations", …, as in the list; "unknown reason" for other values. */
+/** Returns the word of the list, for example "max_iterations", and "unknown reason" for other
+ *  values. */
 BISAI_API const char *bisai_reason_string(bisai_reason value);
 
 /** Looks up a word of bisai_reason_string().
@@ -186,7 +188,7 @@ typedef enum bisai_breakdown {
   BISAI_BREAKDOWN_GROWTH = 8
 } bisai_breakdown;
 
-/** The meaning of the breakdowns, as in messages: X(enumerator, text). */
+/** The meanings of the breakdowns in messages: X(enumerator, text). */
 #define BISAI_BREAKDOWN_LIST(X)                                                                    \
   X(BISAI_BREAKDOWN_NONE, "no breakdown")                                                          \
   X(BISAI_BREAKDOWN_SPACE,                                                                         \
@@ -201,23 +203,23 @@ typedef enum bisai_breakdown {
   X(BISAI_BREAKDOWN_GROWTH,                                                                        \
     "the residual grew beyond all digits: further iterations give rounding errors only")
 
-/** The meaning of a breakdown, as in "p·A p is zero or changed its sign: the matrix is not
- *  definite". */
+/** Returns the meaning of a breakdown, for example "p·A p is zero or changed its sign: the matrix
+ *  is not definite". */
 BISAI_API const char *bisai_breakdown_string(bisai_breakdown breakdown);
 
 /** Called after every iteration, and for iteration 0, with the estimate of the relative residual. A
  *  value other than 0 stops the solve. On a GPU, methods other than GMRES wait for the device in
  *  every iteration if there is a monitor. The solve then returns x of the iteration at which the
  *  monitor stops it, or of an earlier iteration with a smaller residual. With monitor_late the
- *  methods do not wait. The solve may then stop a few iterations later, and its x may even have
- *  converged. This suits monitors that do not depend on the residual. */
+ *  methods do not wait. The solve may then stop a few iterations later, and may even have converged
+ *  by then. This suits monitors that do not depend on the residual. */
 typedef int (*bisai_monitor)(void *user, int iteration, double relative_residual);
 
-/** Sums `count` values over all processes, in place. This is the hook of a distributed caller. The
- *  vectors, the operator and the preconditioner of such a caller are the parts of its own process.
- *  The values are in the backend's memory. On a GPU they are in device memory, and they are ready
- *  in the order of the context's stream: enqueue the sum on that stream, or wait for the stream.
- *  Every process makes the same calls in the same order. */
+/** Sums `count` values over all processes, in place. A caller whose system is distributed over
+ *  processes sets this function. The vectors, the operator and the preconditioner are then the
+ *  parts of one process. The values are in the backend's memory. On a GPU they are in device
+ *  memory, and they are ready in the order of the context's stream: enqueue the sum on that stream,
+ *  or wait for the stream. Every process makes the same calls in the same order. */
 typedef bisai_status (*bisai_reduce)(void *user, double *values, int count);
 
 /** The largest s of IDR(s). */
@@ -238,7 +240,7 @@ typedef struct bisai_gmres_options {
 
 /** Options of CG. */
 typedef struct bisai_cg_options {
-  /** CG takes A and M as symmetric without a check: see bisai_solver_check(). Default false */
+  /** true: CG does not check that A and M are symmetric: see bisai_solver_check(). Default false */
   bool assume_symmetric;
   /** Flexible CG: the preconditioner may differ from one application to the next. Each direction
    *  is made conjugate to the last one alone: β = z·(r − r_old)/(z_old·r_old), as of Polak and
@@ -277,9 +279,9 @@ typedef struct bisai_solver_options {
   bisai_monitor monitor;
   /** passed to the monitor */
   void *monitor_user;
-  /** default NULL: one process */
+  /** the sum over processes; default NULL: there is one process */
   bisai_reduce reduce;
-  /** passed to the reduction hook */
+  /** passed to `reduce` */
   void *reduce_user;
   /** options of GMRES */
   bisai_gmres_options gmres;
@@ -289,7 +291,7 @@ typedef struct bisai_solver_options {
   bisai_idr_options idr;
 } bisai_solver_options;
 
-/** Default options. */
+/** Returns the default options. */
 BISAI_API bisai_solver_options bisai_solver_options_default(void);
 
 /** What CG reports. */
@@ -316,12 +318,12 @@ typedef struct bisai_solver_report {
   bisai_reason reason;
   /** the breakdown of the last cycle, even if it did not end the solve */
   bisai_breakdown breakdown;
-  /** inner iterations; bisai_method says what counts as one */
+  /** number of inner iterations; bisai_method says what counts as one */
   int iterations;
-  /** times that the method began again from a true residual: after m iterations of GMRES(m), after
-   *  a true residual that did not confirm the estimate, or from the best x after a breakdown */
+  /** how often the method began again from a true residual: after m iterations of GMRES(m), after a
+   *  true residual that did not confirm the estimate, or from the best x after a breakdown */
   int restarts;
-  /** applications of the preconditioner */
+  /** number of applications of the preconditioner */
   int applications;
   /** ‖b − A x‖₂/‖b‖₂, recomputed at the end */
   double relative_residual;
@@ -332,7 +334,7 @@ typedef struct bisai_solver_report {
   /** seconds in the preconditioner. On a GPU they are estimated from about one application in 30,
    *  so that the host does not wait for the device */
   double apply_seconds;
-  /** T_p: 30 times the mean application; 0 without applications */
+  /** 30 times the mean time of an application, in seconds; 0 without applications */
   double apply30_seconds;
   /** bytes that the solver holds */
   int64_t memory_bytes;
@@ -351,8 +353,8 @@ typedef struct bisai_solver_report {
  *  GMRES take about (restart + 3)·8n bytes, with `flexible` about (2·restart + 3)·8n bytes, and its
  *  scalars take 8·restart² + 2048·(restart + 1) bytes. The vectors of CG take 6·8n bytes, of
  *  BiCGSTAB 9·8n bytes, of IDR(s) (3s + 5)·8n bytes. Every method also reserves the history. A
- *  restart above max_iterations is lowered to max_iterations. Without a reduction hook, a restart
- *  or an s above n is lowered to n.
+ *  restart above max_iterations is lowered to max_iterations. Without `reduce`, a restart or an s
+ *  above n is lowered to n.
  *
  *  The entries of the s shadow vectors of IDR(s) are numbers in [−1, 1). A SplitMix64 generator
  *  makes them from the numbers of the row and the vector alone, and the first solve makes the
@@ -415,23 +417,23 @@ BISAI_API bisai_status bisai_solver_check(const bisai_solver *solver, const bisa
  *  @retval BISAI_OK              converged, and only then
  *  @retval BISAI_MAX_ITERATIONS, BISAI_STAGNATED, BISAI_BREAKDOWN, BISAI_STOPPED  x is the best of
  *                                the iterates whose true residual was computed: at the start, at
- *                                restarts and at the end. The residuals of methods other than GMRES
- *                                rise and fall. For these methods, the iterate that counts in a
- *                                cycle has an estimate of at most twice the least estimate of the
- *                                cycle
+ *                                restarts and at the end. For methods other than GMRES, whose
+ *                                residuals rise and fall, one more iterate of each cycle counts:
+ *                                its estimate is at most twice the least of the cycle
  *  @retval BISAI_NOT_SYMMETRIC   CG: see bisai_solver_check(); nothing was done
  *  @retval BISAI_NOT_LINEAR      see bisai_solver_check(); nothing was done
  *  @retval BISAI_NOT_FINITE      there is a NaN or an infinity in b, in the initial guess, in every
- *                                better x, or in a sum of a step; the message names the entry of x.
- *                                x is the best of the finite iterates
+ *                                better x, or in a sum that an iteration computed; the message
+ *                                names the entry of x. x is the best of the finite iterates
  *  @retval BISAI_CALLBACK_FAILED, BISAI_NOT_READY, BISAI_INVALID_ARGUMENT */
 BISAI_API bisai_status bisai_solver_solve(bisai_solver *solver, const bisai_bcsr *matrix,
                                           bisai_precond *precond, const double *b, double *x,
                                           bisai_solver_report *report);
 
-/** Does the same as bisai_solver_solve() for an operator y ← A x that is a function. On a GPU its
- *  vectors are in device memory, and it reads and writes them in the order of the context's stream.
- *  It may be called for a few more steps than are counted. */
+/** Does the same as bisai_solver_solve() for an operator y ← A x that is a function, and returns
+ *  the same errors. On a GPU the vectors of the function are in device memory, and it reads and
+ *  writes them in the order of the context's stream. The function may be called a few times more
+ *  than the report counts. */
 BISAI_API bisai_status bisai_solver_solve_operator(bisai_solver *solver,
                                                    bisai_apply_function multiply, void *user,
                                                    bisai_precond *precond, const double *b,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file option.h
  *  Descriptions of options: what a field of an options struct is called, which values it takes, and
- *  how it is written in METHOD of the program and among PETSc's options. */
+ *  how it is written in METHOD and among PETSc's options. METHOD is the program's text for a
+ *  preconditioner, for example isai:k=2:relax=1. A label is METHOD as the program prints it. */
 #ifndef BISAI_OPTION_H
 #define BISAI_OPTION_H
 
@@ -29,8 +30,8 @@ typedef enum bisai_option_type {
   BISAI_OPTION_AMOUNT = 4,
   /** a pointer. bisai_option_get() returns 0 for NULL and 1 for any other pointer */
   BISAI_OPTION_POINTER = 5,
-  /** a pointer to vectors; values are as for POINTER. METHOD has the name of a file with the
-   *  vectors, or the only word of bisai_option::words, which stands for NULL */
+  /** a pointer to vectors; bisai_option_get() is as for POINTER. METHOD has the name of a file with
+   *  the vectors, or the only word of bisai_option::words, which stands for NULL */
   BISAI_OPTION_VECTORS = 6
 } bisai_option_type;
 
@@ -38,7 +39,7 @@ typedef enum bisai_option_type {
 typedef enum bisai_option_use {
   /** METHOD may omit it, and labels omit it if it has the default value */
   BISAI_OPTION_OPTIONAL = 0,
-  /** METHOD may omit it, but labels show it: always, or a flag if it is set */
+  /** METHOD may omit it, but labels always show it; they show a flag only if it is set */
   BISAI_OPTION_SHOWN = 1,
   /** METHOD must give it */
   BISAI_OPTION_NEEDED = 2
@@ -53,8 +54,8 @@ typedef struct bisai_option {
   const char *name;
   /** its key in METHOD, as in isai:k=2; NULL: METHOD does not have it */
   const char *key;
-  /** the symbol for the value in the help on METHOD. The help lists the words of a WORD instead,
-   *  and the word of VECTORS too. NULL: the help does not list the key with the kind */
+  /** the symbol for the value in the help on METHOD. For a WORD the help lists the words instead,
+   *  and for VECTORS it lists the word too. NULL: the help does not list the key with the kind */
   const char *placeholder;
   /** its PETSc option without "-pc_bisai_"; NULL: PETSc does not have it */
   const char *petsc;
@@ -78,7 +79,8 @@ typedef struct bisai_option {
   /** The largest value that bisai_option_parse() takes. A greater value is most likely a typing
    *  error, or needs further data that a text cannot give. */
   double advised;
-  /** `minimum`, `maximum` and `advised` themselves are not possible */
+  /** true: the value must lie between `minimum` and `maximum` (or `advised`), and must not be equal
+   *  to them */
   bool open;
   /** the words of a WORD, ordered by their numbers from 0 to `maximum`; the word of VECTORS; the
    *  word of an INTEGER or a NUMBER for the default value, which is then out of its range. NULL
@@ -96,8 +98,8 @@ BISAI_API double bisai_option_get(const bisai_option *option, const void *option
 BISAI_API void bisai_option_set(const bisai_option *option, double value, void *options);
 
 /** Reads the value of an option from a text. Integers are decimal, or the word for the default.
- *  Numbers are as for strtod(), without infinity and NaN. Both may have a word for the default. The
- *  text of a flag is empty. A pointer has no text, and vectors have their word only.
+ *  Numbers are as for strtod(), without infinity and NaN, or the word for the default. The text of
+ *  a flag is empty. A pointer has no text, and vectors have their word only.
  *  @param value  out; unchanged if false is returned
  *  @returns      true if the text is a value from `minimum` to `advised`, or between them if the
  *                range is open */

@@ -3,11 +3,10 @@
  *  Orderings of the block rows and columns: permutations of the block graph of A + Aᵀ.
  *
  *  A permutation maps new rows to old rows: row i of P A Pᵀ is row permutation[i] of A. The
- *  ordering determines which blocks an incomplete factorisation drops, and so the number of
- *  iterations. It determines how many rows a triangular solve processes at once, and so the number
- *  of levels. It also determines the fill of the approximate inverses. A preconditioner applies the
- *  ordering of bisai_precond_options.factor.ordering internally: its input and output keep the
- *  order of A. */
+ *  ordering determines which blocks an incomplete factorisation drops, and thereby the number of
+ *  iterations. It also determines the number of levels of a triangular solve, and the fill of the
+ *  approximate inverses. A preconditioner applies the ordering of
+ *  bisai_precond_options.factor.ordering internally: its input and output keep the order of A. */
 #ifndef BISAI_ORDER_H
 #define BISAI_ORDER_H
 

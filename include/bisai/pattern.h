@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file pattern.h
- *  Sparsity patterns of approximate inverses: S(|T|^k) on the block graph, or the caller's own.
- *  Source: Ma et al. 2021, section 3.1. Patterns are computed from the structure alone: an entry
- *  that cancels numerically is kept. */
+ *  Sparsity patterns of approximate inverses: the pattern S(|T|^k) of the k-th power of a block
+ *  triangular matrix T, or the caller's own. Source: Ma et al. 2021, section 3.1. Patterns are
+ *  computed from the structure alone: a block that cancels numerically is kept. */
 #ifndef BISAI_PATTERN_H
 #define BISAI_PATTERN_H
 
@@ -34,7 +34,8 @@ BISAI_API bisai_status bisai_pattern_power(bisai_context *context, const bisai_b
  *  memory, or in device memory if the context has a device.
  *  @retval BISAI_INVALID_STRUCTURE  the columns are not ascending, or a column is duplicate, out of
  *                                   range or outside the triangle
- *  @retval BISAI_MISSING_DIAGONAL   a diagonal block is missing; the message names the block row */
+ *  @retval BISAI_MISSING_DIAGONAL   a diagonal block is missing; the message names the block row
+ *  @retval BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY, BISAI_DEVICE_ERROR */
 BISAI_API bisai_status bisai_pattern_create(bisai_context *context, bisai_triangle triangle,
                                             int32_t block_rows, const int32_t *row_ptr,
                                             const int32_t *col_idx, bisai_pattern **pattern);

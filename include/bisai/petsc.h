@@ -93,10 +93,11 @@ BISAI_API bisai_status bisai_petsc_ilu_create(bisai_context *context, const bisa
 BISAI_API void bisai_petsc_ilu_destroy(bisai_petsc_ilu **ilu);
 
 /** Computes z ← U⁻¹ L⁻¹ v by MatSolve(). The function is a callback for
- *  bisai_precond_options.callback.apply, with the bisai_petsc_ilu as its `user`. */
+ *  bisai_precond_options.callback.apply, with the bisai_petsc_ilu as its `user`. v and z have n
+ *  values each, in host memory. */
 BISAI_API bisai_status bisai_petsc_ilu_apply(void *ilu, int64_t n, const double *v, double *z);
 
-/** Copies the factors of the block ILU as bisai_petsc_factors() does. */
+/** Copies the factors of the block ILU as bisai_petsc_factors() does, and returns its errors. */
 BISAI_API bisai_status bisai_petsc_ilu_factors(const bisai_petsc_ilu *ilu, bisai_factors **factors);
 
 /** Returns the seconds of the symbolic and the numeric factorisation. */
@@ -154,8 +155,8 @@ BISAI_API double bisai_petsc_solver_seconds(const bisai_petsc_solver *solver);
 BISAI_API PetscErrorCode bisai_petsc_register(void);
 
 /** Sets all options of a PC of type "bisai", as PCSetFromOptions() does for options of the command
- *  line. What was set up is discarded. Set-ups read what pointers in the options point to.
- *  @param pc       PCSetType(pc, "bisai") was called before
+ *  line. What was set up is discarded. Each set-up reads the arrays to which the options point.
+ *  @param pc       a PC whose type is "bisai"
  *  @param options  copied; NULL: the defaults. The set-up checks them. null_vectors of multigrid
  *                  replace the near-null space of the Mat
  *  @returns PETSC_ERR_ARG_WRONG  the PC has another type, or struct_size is wrong */
@@ -166,14 +167,15 @@ BISAI_API PetscErrorCode bisai_petsc_pc_set_options(PC pc, const bisai_precond_o
  *  @returns PETSC_ERR_ARG_WRONG  the PC has another type */
 BISAI_API PetscErrorCode bisai_petsc_pc_get_options(PC pc, bisai_precond_options *options);
 
-/** Sets the number of threads of each process, as -pc_bisai_threads. What was set up is discarded.
+/** Sets the number of threads of each process, as -pc_bisai_threads does. What was set up is
+ *  discarded.
  *  @param threads  0: all processors that the process may use; default 1
  *  @returns PETSC_ERR_ARG_WRONG  the PC has another type */
 BISAI_API PetscErrorCode bisai_petsc_pc_set_threads(PC pc, int threads);
 
 /** Returns this process's preconditioner of a PC of type "bisai", for example for its report.
- *  @param precond  out; the PC owns it until its next set-up, reset or end. NULL before PCSetUp(),
- *                  and on a process without rows
+ *  @param precond  out; the PC owns the preconditioner, which lives until the next set-up, the
+ *                  reset or the end of the PC. NULL before PCSetUp(), and on a process without rows
  *  @returns PETSC_ERR_ARG_WRONG  the PC has another type */
 BISAI_API PetscErrorCode bisai_petsc_pc_get_precond(PC pc, bisai_precond **precond);
 

@@ -23,25 +23,25 @@ typedef struct bisai_precond bisai_precond;
 typedef enum bisai_precond_kind {
   /** z = v */
   BISAI_PRECOND_NONE = 0,
-  /** z = D⁻¹ v, where D are the diagonal blocks of A. With `relax` sweeps z ← z + ω D⁻¹ (v − A z)
-   *  follow */
+  /** z = D⁻¹ v, where D are the diagonal blocks of A. The option `relax` adds sweeps
+   *  z ← z + ω D⁻¹ (v − A z) */
   BISAI_PRECOND_BJACOBI = 1,
   /** z = U⁻¹ L⁻¹ v by exact block triangular solves */
   BISAI_PRECOND_ILU = 2,
   /** z = NU (NL v), where NL and NU approximate the inverses of L and U (Ma et al. 2021,
    *  equations 6–9). With `symmetric` z = NLᵀ (D⁻¹ (NL v)), where D are the diagonal blocks of U */
   BISAI_PRECOND_ISAI = 3,
-  /** block-Jacobi sweeps on L, and then on U: each begins with x = D⁻¹b and repeats x ← D⁻¹(b −
-   *  T_off x) */
+  /** block-Jacobi sweeps that approximate the solves with T = L, and then with T = U. D are the
+   *  diagonal blocks of T. The solve begins with x = D⁻¹b and repeats x ← D⁻¹(b − (T − D) x) */
   BISAI_PRECOND_SWEEPS = 4,
   /** z is computed by a function of the caller */
   BISAI_PRECOND_CALLBACK = 5,
   /** z is computed by a cycle of multigrid, from smoothed aggregation of block rows (Vaněk,
    *  Mandel, Brezina 1996; Notay 2010) */
   BISAI_PRECOND_MULTIGRID = 6,
-  /** constrained pressure residual, of two stages (Wallis 1983; Gries, Stüben, Brown, Chen, Collins
-   *  2014). MULTIGRID corrects the pressure, which is one unknown of each block, and a second kind
-   *  corrects all unknowns. For the coupled flow of several phases, as in reservoirs */
+  /** constrained pressure residual, for the coupled flow of several phases, as in reservoirs
+   *  (Wallis 1983; Gries, Stüben, Brown, Chen, Collins 2014). It has two stages. MULTIGRID corrects
+   *  the pressure, which is one unknown of each block, and a second kind corrects all unknowns */
   BISAI_PRECOND_CPR = 7
 } bisai_precond_kind;
 
@@ -74,14 +74,15 @@ BISAI_API const char *bisai_precond_kind_string(bisai_precond_kind value);
  *  @returns      false for unknown words and NULL */
 BISAI_API bool bisai_precond_kind_parse(const char *word, bisai_precond_kind *value);
 
-/** Says when M is symmetric up to rounding. Conjugate gradients need a symmetric M. */
+/** The conditions under which M is symmetric up to rounding. Conjugate gradients need a symmetric
+ *  M. */
 typedef enum bisai_symmetry {
   /** M is in general not symmetric, even if A is */
   BISAI_SYMMETRY_NONE = 0,
   /** M is symmetric if A is */
   BISAI_SYMMETRY_VALUES = 1,
   /** M is symmetric if A is, and if A also stores block (j, i) for each stored block (i, j).
-   *  Incomplete factors drop entries that have no place in the pattern */
+   *  Otherwise incomplete factors may keep an entry and drop its mirror image */
   BISAI_SYMMETRY_PATTERN = 2,
   /** the caller vouches for the symmetry: M is a function, or consists of exact solves or sweeps
    *  with the caller's factors */
@@ -104,8 +105,8 @@ BISAI_API const char *bisai_symmetry_string(bisai_symmetry value);
 BISAI_API bool bisai_symmetry_parse(const char *word, bisai_symmetry *value);
 
 /** Computes z ← M⁻¹ v for vectors of n values in the backend's memory. On a device the function
- *  has two ways: it enqueues its work on the context's stream (bisai_context_stream()), or it
- *  calls bisai_context_synchronize() and then finishes its work before it returns. A status
+ *  does one of two things: it enqueues its work on the context's stream (bisai_context_stream()),
+ *  or it calls bisai_context_synchronize() and then finishes its work before it returns. A status
  *  other than BISAI_OK stops the solver. */
 typedef bisai_status (*bisai_apply_function)(void *user, int64_t n, const double *v, double *z);
 
@@ -126,14 +127,15 @@ typedef struct bisai_isai_options {
    *  Equilibration takes Dc = Dr. upper_pattern must be NULL. The caller's factors need a unit
    *  diagonal of L, and the caller vouches for U = D Lᵀ. Default false */
   bool symmetric;
-  /** number of relaxation sweeps x ← x + N(b − T x) on each factor; default 0 */
+  /** number of relaxation sweeps x ← x + N(b − T x) on each factor T, where N is NL or NU; default
+   *  0 */
   int32_t relax;
   /** how NL and NU are stored: one of the first four types; default BISAI_FP64 */
   bisai_value_type storage;
-  /** blocks T_ij, i ≠ j, with ‖T_ij‖_F < drop_tolerance·‖T_ii‖_F are left out of the graph whose
-   *  powers give the patterns. For L, T_ii is the identity, of norm √bs. The factors keep these
-   *  blocks. Updates keep the pattern. ≥ 0; default 0: no block is left out. It does not apply
-   *  to a pattern that is given */
+  /** ≥ 0; default 0: no block is left out. Blocks T_ij of T = L or U, i ≠ j, with
+   *  ‖T_ij‖_F < drop_tolerance·‖T_ii‖_F are left out of the graph whose powers give the patterns.
+   *  For L, T_ii is the identity, of norm √bs. The factors keep these blocks. Updates keep the
+   *  pattern. The option does not apply to a pattern that is given */
   double drop_tolerance;
   /** upper bound on the number of blocks in a block column of NL or NU. A longer column keeps
    *  its diagonal block and the blocks nearest to it: nearest by steps in the graph of T, and
@@ -221,8 +223,8 @@ typedef struct bisai_precond_options {
 /** Returns the default options. */
 BISAI_API bisai_precond_options bisai_precond_options_default(void);
 
-/** Describes an option of a kind. The kind's own options come first, and the options that it
- *  shares with others follow. The list has no options that every kind allows and some ignore:
+/** Describes an option of a kind. The kind's own options come first, and the options that it shares
+ *  with others follow. The list leaves out the options that every kind allows and some ignore:
  *  ordering, permutation, equilibrate, user.
  *  @param index  from 0
  *  @returns      a description, whose offsets count in bisai_precond_options; NULL after the
@@ -234,8 +236,8 @@ BISAI_API const bisai_option *bisai_precond_kind_option(bisai_precond_kind kind,
  *  @returns      false for unknown kinds and fields */
 BISAI_API bool bisai_precond_kind_takes(bisai_precond_kind kind, const char *field);
 
-/** Returns true if a kind needs something that a text cannot give. CALLBACK, for example, needs
- *  a function. METHOD and PETSc's options leave such a kind out. */
+/** Returns true if a kind needs something that a text cannot give. CALLBACK, for example, needs a
+ *  function. METHOD (bisai/option.h) and PETSc's options cannot choose such a kind. */
 BISAI_API bool bisai_precond_kind_needs_code(bisai_precond_kind kind);
 
 /** Sets up a preconditioner: factors, patterns, values and all workspace.
@@ -257,13 +259,13 @@ BISAI_API bool bisai_precond_kind_needs_code(bisai_precond_kind kind);
  *      storage, or values are too small for it and would all be stored as zero: those of a
  *      diagonal block of NL or NU, of a row or a column of a block of block-Jacobi, or the
  *      inverse of a pivot of its decomposition. The message names the block
- *  @retval BISAI_NOT_FINITE  the factors, NL, NU or a coarse matrix overflowed fp64, or the set-up
+ *  @retval BISAI_NOT_FINITE  the factors, NL, NU or a coarse matrix overflowed fp64. Or the set-up
  *      failed because borrowed values have NaN or infinity: the message then names the block
  *  @retval BISAI_UNSUPPORTED  the matrix is not stored in fp64
  *  @retval BISAI_NOT_READY  the caller's factors are not ready
- *  @retval BISAI_NOT_SYMMETRIC  `symmetric` is set, and the asymmetry of A exceeds
- *      BISAI_SYMMETRY_LIMIT, or A stores a block (i, j) without (j, i) and the factors are not
- *      the caller's
+ *  @retval BISAI_NOT_SYMMETRIC  isai.symmetric is set, and the asymmetry of A exceeds
+ *      BISAI_SYMMETRY_LIMIT. Or A stores a block (i, j) without (j, i), and the factors are not the
+ *      caller's
  *  @retval BISAI_INVALID_ARGUMENT  a value is out of range, or the kind does not take an option;
  *      the message names it
  *  @retval BISAI_OUT_OF_MEMORY */
@@ -273,21 +275,21 @@ BISAI_API bisai_status bisai_precond_create(bisai_context *context, const bisai_
 
 /** Updates the preconditioner for new values on the same pattern. The call factorises the matrix
  *  again and recomputes the values on the patterns of creation. Factors of the caller are not
- *  recomputed: the caller updates them before this call. Allocates nothing. Block-Jacobi keeps
- *  its blocks, even if another pattern with the same number of stored blocks would give other
- *  blocks. It only checks that natural diagonal blocks are where they were.
+ *  recomputed: the caller updates them before this call. Allocates nothing. Block-Jacobi keeps its
+ *  blocks, and checks the pattern only in part: the number of stored blocks and, if its blocks are
+ *  those of the matrix, the places of the diagonal blocks.
  *
  *  The errors are those of creation and those below. BISAI_INVALID_ARGUMENT, BISAI_UNSUPPORTED and
  *  BISAI_NOT_SYMMETRIC leave the preconditioner unchanged. After any other failure
  *  bisai_precond_apply() returns BISAI_NOT_READY until an update succeeds. A new preconditioner
  *  may take values that an update refuses.
- *  @retval BISAI_INVALID_ARGUMENT  NULL, or another pattern
- *  @retval BISAI_NOT_SYMMETRIC  MULTIGRID that was made for a symmetric A, without `unweighted`,
- *      and the new values are not symmetric; ISAI: as at creation
- *  @retval BISAI_SINGULAR_BLOCK  as at creation; or a coarse matrix of MULTIGRID becomes singular,
- *      for which creation would have reserved memory
- *  @retval BISAI_INVALID_STRUCTURE  MULTIGRID with the nodes SCALAR, and a value is not zero where
- *      creation found a zero and left it out */
+ *  @retval BISAI_INVALID_ARGUMENT  an argument is NULL, or the pattern is another one
+ *  @retval BISAI_NOT_SYMMETRIC  MULTIGRID was made for a symmetric A, without `unweighted`, and the
+ *      new values are not symmetric. ISAI: as at creation
+ *  @retval BISAI_SINGULAR_BLOCK  as at creation. Or a coarse matrix of MULTIGRID becomes singular,
+ *      and has no memory that creation reserves for singular matrices only
+ *  @retval BISAI_INVALID_STRUCTURE  MULTIGRID has the nodes SCALAR, and a value is not zero where
+ *      creation left out a zero */
 BISAI_API bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matrix);
 
 /** Computes z ← M⁻¹ v. Both vectors have n values and must not overlap. Allocates nothing, with
@@ -301,21 +303,21 @@ BISAI_API bisai_status bisai_precond_apply(bisai_precond *precond, const double 
 
 /** Computes Z ← M⁻¹ V for `count` vectors, as bisai_precond_apply() does for one. Vector c
  *  starts at v + c·ldv and z + c·ldz.
- *  @param ldv, ldz  at least bisai_precond_rows(); not read with fewer than two vectors */
+ *  @param ldv, ldz  at least bisai_precond_rows(); not used with fewer than two vectors */
 BISAI_API bisai_status bisai_precond_apply_many(bisai_precond *precond, int32_t count,
                                                 const double *v, int64_t ldv, double *z,
                                                 int64_t ldz);
 
 /** Estimates the factor by which a step of x ← x + M⁻¹ (b − A x) multiplies the error of x: the
  *  spectral radius of I − M⁻¹A, by twelve steps from an error that depends on the number of rows
- *  only. It shows before any solve what to expect of M. With a factor below 0.9, GMRES and CG
- *  converge in a few dozen iterations as a rule. Where it exceeds 1, the iteration diverges. A
- *  solver may converge all the same if only a few errors grow, and it may stagnate. The twelve
- *  products with A and applications cost about as much as twelve iterations. They take 32 bytes of
- *  memory for each row, which are released again. Waits.
- *  @param matrix  A of creation or of the last update
- *  @param factor  out; 0 if M⁻¹ is A⁻¹ and nothing is rounded, infinite if an error overflows
- *  @retval BISAI_INVALID_ARGUMENT  NULL, or a matrix of another size
+ *  only. The factor shows before any solve what to expect of M. Below 0.9, GMRES and CG converge in
+ *  a few dozen iterations as a rule. Above 1 the steps diverge: a solver converges all the same if
+ *  only a few errors grow, and stagnates otherwise. The estimate costs about as much as twelve
+ *  iterations. It takes 32 bytes of memory for each row, which are released again. The call waits
+ *  for the device.
+ *  @param matrix  the matrix of creation or of the last update
+ *  @param factor  out; 0 if M⁻¹ is exactly A⁻¹, infinite if an error overflows
+ *  @retval BISAI_INVALID_ARGUMENT  an argument is NULL, or the matrix has another size
  *  @retval BISAI_NOT_READY, BISAI_OUT_OF_MEMORY, BISAI_CALLBACK_FAILED */
 BISAI_API bisai_status bisai_precond_error_factor(bisai_precond *precond, const bisai_bcsr *matrix,
                                                   double *factor);
@@ -350,7 +352,7 @@ typedef struct bisai_factored_report {
   double largest_scale;
 } bisai_factored_report;
 
-/** What ISAI reports. The fields of other kinds are zero, but `asymmetry` is NaN. */
+/** What ISAI reports. For other kinds, `asymmetry` is NaN and all other fields are zero. */
 typedef struct bisai_isai_report {
   /** number of stored blocks of NL + NU */
   int64_t blocks;
@@ -405,15 +407,14 @@ typedef struct bisai_precond_report {
    *  none. Block-Jacobi on a device reports the first of the blocks whose κ₁ agree with the
    *  largest in 23 bits. */
   int32_t largest_condition_row;
-  /** When M is symmetric. NONE and BJACOBI: VALUES. BJACOBI with decompositions narrower than
-   *  fp64: NONE, because L and U are rounded separately. ILU, SWEEPS and symmetric ISAI:
-   *  PATTERN, or CALLER with the caller's factors. Other ISAI: NONE, because NU is not the
-   *  transpose of NL. CALLBACK: CALLER. MULTIGRID: VALUES, or NONE if A is not symmetric, the
-   *  smoother is not, or `pre` and `post` differ. For a nonlinear M, the symmetry of the linear
-   *  applications that it varies. CPR: NONE. */
+  /** When M is symmetric. NONE and BJACOBI: VALUES. BJACOBI with decompositions narrower than fp64:
+   *  NONE, because L and U are rounded separately. ILU, SWEEPS and symmetric ISAI: PATTERN, or
+   *  CALLER with the caller's factors. Other ISAI: NONE, because NU is not the transpose of NL.
+   *  CALLBACK: CALLER. MULTIGRID: VALUES, or NONE if A is not symmetric, the smoother is not, or
+   *  `pre` and `post` differ. The cycle K counts as if its coefficients were fixed. CPR: NONE. */
   bisai_symmetry symmetry;
-  /** M is not linear, or it changes from one application to the next. GMRES and CG take it only
-   *  if they are flexible, and other methods refuse it (BISAI_NOT_LINEAR). CALLBACK:
+  /** true if M is not linear, or changes from one application to the next. GMRES and CG take such
+   *  an M only if they are flexible, and other methods refuse it (BISAI_NOT_LINEAR). CALLBACK:
    *  callback.nonlinear of the options. MULTIGRID and CPR: true for the cycle K. Other kinds:
    *  false */
   bool nonlinear;
@@ -430,7 +431,7 @@ typedef struct bisai_precond_report {
 } bisai_precond_report;
 
 /** Fills a report whose struct_size the caller has set to sizeof(bisai_precond_report).
- *  @retval BISAI_INVALID_ARGUMENT  unknown struct_size */
+ *  @retval BISAI_INVALID_ARGUMENT  struct_size is unknown */
 BISAI_API bisai_status bisai_precond_get_report(const bisai_precond *precond,
                                                 bisai_precond_report *report);
 
@@ -440,9 +441,9 @@ BISAI_API bisai_status bisai_precond_get_report(const bisai_precond *precond,
 BISAI_API const char *bisai_precond_describe(const bisai_precond *precond);
 
 /** Copies the first rows of the blocks of block-Jacobi. Waits for the device.
- *  @param block_ptr  out, in host memory: bjacobi.blocks + 1 scalar rows (see the report). The
- *      blocks begin at these rows, and the last one is the number of rows
- *  @retval BISAI_INVALID_ARGUMENT  NULL, or another kind of preconditioner */
+ *  @param block_ptr  out, in host memory: the scalar rows at which the blocks begin, and then the
+ *      number of scalar rows; together bjacobi.blocks + 1 numbers (bisai_precond_report)
+ *  @retval BISAI_INVALID_ARGUMENT  an argument is NULL, or the preconditioner is of another kind */
 BISAI_API bisai_status bisai_precond_get_blocks(const bisai_precond *precond, int32_t *block_ptr);
 
 /** Returns the number of values of a vector that the preconditioner takes: block_rows·bs of its

@@ -49,7 +49,7 @@ BISAI_API bool bisai_form_parse(const char *word, bisai_form *value);
  *  storage (Anzt et al. 2017, section 3.3). The host has only one way. The results do not depend
  *  on the choice. */
 typedef enum bisai_extraction {
-  /** MC, which is the fastest on every matrix measured, or within 2 % of it */
+  /** MC, which is the fastest on every matrix measured, or takes at most 2 % longer */
   BISAI_EXTRACTION_AUTO = 0,
   /** UC: separate kernels copy the blocks. Each thread reads a row through the caches */
   BISAI_EXTRACTION_CACHED = 1,
@@ -105,15 +105,15 @@ BISAI_API bool bisai_formats_parse(const char *word, bisai_formats *value);
 
 /** Options of block-Jacobi. */
 typedef struct bisai_bjacobi_options {
-  /** 0 (default): the blocks are those of the matrix, or those of block_ptr. 1 … 32:
-   *  supervariable agglomeration finds blocks of at most that many scalar rows (Anzt et al.
-   *  2017, section 3). Consecutive rows of equal pattern belong together, and neighbours are
-   *  merged as long as there is room. Stored zeros count as entries. 1 is scalar Jacobi */
+  /** 0 (default): the blocks are those of the matrix, or those of block_ptr. 1 … 32: supervariable
+   *  agglomeration finds blocks of at most that many scalar rows (Anzt et al. 2017, section 3).
+   *  Consecutive rows of equal pattern form a block, and neighbouring blocks are merged if the
+   *  result is small enough. Stored zeros count as entries. 1 is scalar Jacobi */
   int32_t max_block;
   /** what is stored for a block; default BISAI_FORM_INVERSE */
   bisai_form form;
-  /** how the blocks are stored. Any type is allowed, but BISAI_ADAPTIVE only with
-   *  BISAI_FORM_INVERSE. Default BISAI_FP64 */
+  /** the format of the blocks' values: any type, but BISAI_ADAPTIVE only with BISAI_FORM_INVERSE.
+   *  Default BISAI_FP64 */
   bisai_value_type storage;
   /** for BISAI_ADAPTIVE: the number of decimal digits of the inverses that must survive
    *  rounding, 1 … 15; default 2. Each group of blocks has one format. A group is one block on
@@ -134,8 +134,7 @@ typedef struct bisai_bjacobi_options {
    *  D⁻¹ makes a symmetric M for a symmetric A. M is positive definite if A and D are, and if the
    *  sweeps converge or N is even. Default 0: z = D⁻¹ v */
   int32_t relax;
-  /** the damping ω of the sweeps, greater than 0 and less than 2; default 1. Without sweeps it does
-   *  not apply */
+  /** the damping ω of the sweeps, greater than 0 and less than 2; default 1 */
   double damping;
   /** block_count + 1 scalar rows at which the blocks begin. The first is 0, and the last is
    *  block_rows·bs. Each block has 1 … 32 rows. The array is in host memory and is read during
@@ -145,8 +144,8 @@ typedef struct bisai_bjacobi_options {
   int32_t block_count;
 } bisai_bjacobi_options;
 
-/** What block-Jacobi reports. The fields of other kinds are zero, but `near_singular_block` is
- *  -1. */
+/** What block-Jacobi reports. For other kinds, `near_singular_block` is -1 and all other fields are
+ *  zero. */
 typedef struct bisai_bjacobi_report {
   /** number of diagonal blocks */
   int32_t blocks;
@@ -160,8 +159,8 @@ typedef struct bisai_bjacobi_report {
   int64_t value_bytes;
   /** number of nearly singular blocks, which are used as they are. An inverted block of m rows
    *  counts if m ε κ₁ ≥ 1: no digit of its inverse is then known. κ₁ of a decomposition is not
-   *  known, and its block counts if a pivot is at most m ε‖D‖₁. This test finds many nearly
-   *  singular blocks, but not all */
+   *  known, and its block counts if a pivot is at most m ε‖D‖₁. The test for decompositions does
+   *  not find all nearly singular blocks */
   int64_t near_singular;
   /** the first nearly singular block; -1 if there is none */
   int32_t near_singular_block;

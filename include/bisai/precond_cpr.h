@@ -46,14 +46,15 @@ BISAI_API const char *bisai_second_string(bisai_second value);
  *  @returns      false for unknown words and NULL */
 BISAI_API bool bisai_second_parse(const char *word, bisai_second *value);
 
-/** Where the weights of CPR come from. In block row i they solve Dᵀ w = e_p, where p is the
- *  pressure. */
+/** Where the weights w of CPR come from. Computed weights of a block row solve Dᵀ w = e_p, where p
+ *  is the pressure. */
 typedef enum bisai_weights {
-  /** D is the diagonal block of A */
+  /** computed, where D is the diagonal block of A */
   BISAI_WEIGHTS_QUASI_IMPES = 0,
-  /** D are the caller's derivatives of the accumulation terms */
+  /** computed, where D has the caller's derivatives of the accumulation terms
+   *  (bisai_cpr_options::storage) */
   BISAI_WEIGHTS_TRUE_IMPES = 1,
-  /** the caller has given the weights */
+  /** given by the caller */
   BISAI_WEIGHTS_GIVEN = 2
 } bisai_weights;
 
@@ -71,61 +72,66 @@ BISAI_API const char *bisai_weights_string(bisai_weights value);
  *  @returns      false for unknown words and NULL */
 BISAI_API bool bisai_weights_parse(const char *word, bisai_weights *value);
 
-/** For `pressure`: the unknown is found by a measurement. */
+/** The value of `pressure` that lets the library find the unknown by a measurement. */
 enum { BISAI_CPR_PRESSURE_AUTO = -1 };
 
 /** Options of CPR. The first stage takes the options `multigrid`. */
 typedef struct bisai_cpr_options {
   /** p: the place of the pressure among the unknowns of a block, from 0. Default
-   *  BISAI_CPR_PRESSURE_AUTO: the unknown with the largest bisai_cpr_report::ellipticity, and the
-   *  first one of several. Updates keep the unknown */
+   *  BISAI_CPR_PRESSURE_AUTO: the unknown with the largest bisai_cpr_report::ellipticity, of equal
+   *  ones the first. Updates keep the unknown */
   int32_t pressure;
   /** default BISAI_SECOND_AUTO */
   bisai_second second;
   /** true: both stages work on v, and z is the sum of their results. Default false: the second
    *  stage works on what the first one leaves of v */
   bool additive;
-  /** true: updates keep the weights, the pressure matrix and its levels. They bring the second
-   *  stage up to date, and the columns of A with which it begins. Default false */
+  /** true: updates keep the weights, the pressure matrix and its levels. They compute only the
+   *  second stage, and the columns of A with which it begins. Default false */
   bool keep_pressure;
-  /** w: block_size values for each block row, of which only the direction matters. Zeros exclude
-   *  the row from the pressure correction. Default NULL: the weights are computed. The array must
-   *  live as long as the preconditioner, and each update reads it again. On a device, an array in
-   *  host memory is copied through device memory that is taken for the call */
+  /** w: block_size values for each block row. A common factor of these values has no effect. Zeros
+   *  exclude the row from the pressure correction. Default NULL: the weights are computed. The
+   *  array must live as long as the preconditioner, and each update reads it again. With a device
+   *  it may lie in host memory: creation and updates then allocate device memory for a copy, and
+   *  free it */
   const double *weights;
   /** D: derivatives of the accumulation terms, for weights by true IMPES: block_rows·bs rows of bs
-   *  values, row by row. Row i·bs + r has the derivatives of the term of equation r in block row
-   *  i. Default NULL: D are the diagonal blocks of A. The array lives as that of `weights` */
+   *  values, row by row. Row i·bs + r has the derivatives of the term of equation r in block row i.
+   *  Default NULL: D are the diagonal blocks of A. The array must live as long as the
+   *  preconditioner, as for `weights` */
   const double *storage;
 } bisai_cpr_options;
 
-/** What CPR reports. The fields of other kinds are zero, but rows are -1. The stages report in the
- *  members of their kinds: `multigrid`, and `factor`, `isai` or `bjacobi`. */
+/** What CPR reports. For other kinds, first_singular_row and first_excluded_row are -1, and all
+ *  other fields are zero. The stages report in the members of their kinds: `multigrid`, and
+ *  `factor`, `isai` or `bjacobi`. */
 typedef struct bisai_cpr_report {
   /** the place of the pressure in a block */
   int32_t pressure;
-  /** true if it was found by a measurement */
+  /** true if the pressure was found by a measurement */
   bool found;
-  /** With `found`, how elliptic each unknown p is, 0 … 1: the product of two means. The first one
-   *  is that of min(1, Σ_j √|a_ij a_ji / (a_ii a_jj)|) over the block rows i of the pressure matrix
-   *  of p, where j ≠ i. The second one is that of min(1, Σ_j |A_ij(l, p)| / |A_ii(l, p)|) over all
-   *  equations l of all block rows. The ellipticity of the pressure is typically above 0.35. That
-   *  of a temperature may come to 1/bs by conduction, and others are near 0. Otherwise 0 */
+  /** how elliptic each unknown p is, 0 … 1; 0 without `found`. The ellipticity is the product of
+   *  two means. The first is the mean of min(1, Σ_j √|a_ij a_ji / (a_ii a_jj)|), j ≠ i, over the
+   *  block rows i of the pressure matrix a of p. The second is the mean of
+   *  min(1, Σ_j |A_ij(l, p)| / |A_ii(l, p)|), j ≠ i, over all equations l of all block rows i of A.
+   *  The ellipticity of a pressure is typically above 0.35. That of a temperature may come to 1/bs
+   *  by conduction, and others are near 0 */
   double ellipticity[BISAI_MAX_BLOCK_SIZE];
   /** the second stage in use, never AUTO */
   bisai_second second;
   /** where the weights come from */
   bisai_weights weights;
-  /** number of block rows whose D is singular, for quasi-IMPES also but for rounding. Their weights
-   *  are e_p */
+  /** number of block rows whose D is singular. For quasi-IMPES, a D that is singular up to rounding
+   *  errors counts too. The weights of these rows are e_p */
   int64_t singular_rows;
   /** the first of them; -1 if there is none */
   int32_t first_singular_row;
   /** number of block rows whose weights were multiplied by −1, so that the diagonal entry of the
    *  pressure matrix became positive */
   int64_t reversed_rows;
-  /** number of block rows whose diagonal entry of the pressure matrix is zero, but for rounding, or
-   *  not finite, as its inverse may be. They have the weights 0, and so no pressure correction */
+  /** number of block rows whose diagonal entry of the pressure matrix is zero up to rounding
+   *  errors, or has no finite value or inverse. Their weights are 0, so that they get no pressure
+   *  correction */
   int64_t excluded_rows;
   /** the first of them; -1 if there is none */
   int32_t first_excluded_row;
