@@ -5,33 +5,12 @@
  * All of it is a handful of products with matrices of norm near 1 (dominant diagonals): 1e-13 of
  * the largest entry is some hundred eps for sums of up to a few hundred terms. */
 #include "fixture.h"
+#include "systems.h"
 
 #include <math.h>
 
 static const int32_t block_sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16};
 enum { BLOCK_SIZES = sizeof block_sizes / sizeof block_sizes[0] };
-
-static bisai_precond *precond_of(bisai_context *c, const bisai_bcsr *matrix,
-                                 bisai_precond_options options) {
-  bisai_precond *precond = NULL;
-  EXPECT_OK(c, bisai_precond_create(c, matrix, &options, &precond));
-  return precond;
-}
-
-static bisai_precond_options options_of(bisai_precond_kind kind) {
-  bisai_precond_options options = bisai_precond_options_default();
-  options.kind = kind;
-  return options;
-}
-
-static double *nan_vector(int64_t n) {
-  double *values = malloc((size_t)(n > 0 ? n : 1) * sizeof *values);
-  assert_non_null(values);
-  for (int64_t i = 0; i < n; i++) {
-    values[i] = (double)NAN;
-  }
-  return values;
-}
 
 static void expect_same_vector(int64_t n, const double *expected, const double *got) {
   EXPECT_CLOSE(n, expected, got, 1e-13 * fmax(1.0, test_norm2(n, expected)));
@@ -39,7 +18,7 @@ static void expect_same_vector(int64_t n, const double *expected, const double *
 
 /* Applies to a random vector that must stay as it was; the result is the caller's. */
 static double *applied(bisai_precond *precond, int64_t n, const double *v) {
-  double *kept = malloc((size_t)(n + 1) * sizeof *kept), *z = nan_vector(n);
+  double *kept = malloc((size_t)(n + 1) * sizeof *kept), *z = test_nan_vector(n);
   memcpy(kept, v, (size_t)n * sizeof *kept);
   EXPECT_OK(context, bisai_precond_apply(precond, v, z));
   assert_memory_equal(kept, v, (size_t)n * sizeof *kept);
@@ -135,11 +114,11 @@ static void isai_multiplies_by_both_inverses_and_relaxes(void **state) {
     bisai_factors *factors = general_factors(blocks, bs, (uint64_t)(50 + bs));
     for (int relax = 0; relax <= 3; relax++) {
       for (int storage = BISAI_FP64; storage <= BISAI_BF16; storage++) {
-        bisai_precond_options options = options_of(BISAI_PRECOND_ISAI);
+        bisai_precond_options options = test_precond_options(BISAI_PRECOND_ISAI);
         options.isai.relax = relax;
         options.isai.storage = (bisai_value_type)storage;
         options.factor.factors = relax % 2 == 0 ? NULL : factors;
-        bisai_precond *precond = precond_of(context, matrix, options);
+        bisai_precond *precond = test_precond_with(context, matrix, &options);
         expect_isai_application(precond, (int64_t)blocks * bs, relax);
         bisai_precond_destroy(&precond);
       }
@@ -159,10 +138,10 @@ static void sweeps_follow_their_formula(void **state) {
     bisai_factors *factors = general_factors(blocks, bs, (uint64_t)(150 + bs));
     for (int sweeps = 0; sweeps <= 4; sweeps++) {
       for (int given = 0; given < 2; given++) {
-        bisai_precond_options options = options_of(BISAI_PRECOND_SWEEPS);
+        bisai_precond_options options = test_precond_options(BISAI_PRECOND_SWEEPS);
         options.sweeps.count = sweeps;
         options.factor.factors = given == 0 ? NULL : factors;
-        bisai_precond *precond = precond_of(context, matrix, options);
+        bisai_precond *precond = test_precond_with(context, matrix, &options);
         const bisai_factors *used = bisai_precond_factors(precond);
         double *lower = test_dense(bisai_factors_lower(used)),
                *upper = test_dense(bisai_factors_upper(used));
@@ -193,12 +172,12 @@ static void sweeps_are_isai_where_paths_never_meet(void **state) {
     bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(9, 7, bs, (uint64_t)bs));
     double *v = test_random_vector(n, 43);
     for (int k = 1; k <= 4; k++) {
-      bisai_precond_options options = options_of(BISAI_PRECOND_SWEEPS);
+      bisai_precond_options options = test_precond_options(BISAI_PRECOND_SWEEPS);
       options.sweeps.count = k;
-      bisai_precond *sweeps = precond_of(context, matrix, options);
-      options = options_of(BISAI_PRECOND_ISAI);
+      bisai_precond *sweeps = test_precond_with(context, matrix, &options);
+      options = test_precond_options(BISAI_PRECOND_ISAI);
       options.isai.power = k;
-      bisai_precond *isai = precond_of(context, matrix, options);
+      bisai_precond *isai = test_precond_with(context, matrix, &options);
       double *x = applied(sweeps, n, v), *y = applied(isai, n, v);
       expect_same_vector(n, x, y);
       free(x);
@@ -217,12 +196,12 @@ static void sweeps_are_not_isai_where_paths_meet(void **state) {
   test_shape shape = test_shape_square(40, 2, 3);
   shape.blocks_per_row = 8.0;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_random(shape));
-  bisai_precond_options options = options_of(BISAI_PRECOND_SWEEPS);
+  bisai_precond_options options = test_precond_options(BISAI_PRECOND_SWEEPS);
   options.sweeps.count = 2;
-  bisai_precond *sweeps = precond_of(context, matrix, options);
-  options = options_of(BISAI_PRECOND_ISAI);
+  bisai_precond *sweeps = test_precond_with(context, matrix, &options);
+  options = test_precond_options(BISAI_PRECOND_ISAI);
   options.isai.power = 2;
-  bisai_precond *isai = precond_of(context, matrix, options);
+  bisai_precond *isai = test_precond_with(context, matrix, &options);
   double *v = test_random_vector(80, 44), *x = applied(sweeps, 80, v), *y = applied(isai, 80, v);
   assert_true(test_max_difference(80, x, y) > 1e-10);
   free(v);
@@ -240,11 +219,11 @@ static void ilu_applies_the_exact_solves(void **state) {
     const int64_t n = 25 * (int64_t)bs;
     bisai_bcsr *matrix =
         test_bcsr_take(context, test_bcsr_random(test_shape_square(25, bs, (uint64_t)(200 + bs))));
-    double *v = test_random_vector(n, 45), *expected = nan_vector(n);
+    double *v = test_random_vector(n, 45), *expected = test_nan_vector(n);
     for (int schedule = BISAI_SCHEDULE_AUTO; schedule <= BISAI_SCHEDULE_LEVELS; schedule++) {
-      bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
+      bisai_precond_options options = test_precond_options(BISAI_PRECOND_ILU);
       options.ilu.schedule = (bisai_schedule)schedule;
-      bisai_precond *precond = precond_of(context, matrix, options);
+      bisai_precond *precond = test_precond_with(context, matrix, &options);
       EXPECT_OK(context, bisai_factors_solve(bisai_precond_factors(precond), BISAI_SCHEDULE_SERIAL,
                                              v, expected));
       double *z = applied(precond, n, v);
@@ -260,7 +239,7 @@ static void ilu_applies_the_exact_solves(void **state) {
 
 /* Every way of applying, by one list. */
 static bisai_precond_options variant(int number) {
-  bisai_precond_options options = options_of((bisai_precond_kind)(number % 5));
+  bisai_precond_options options = test_precond_options((bisai_precond_kind)(number % 5));
   TEST_SET_OPTION(options, isai.relax, number < 5 ? 0 : 2);
   TEST_SET_OPTION(options, sweeps.count, number < 5 ? 1 : 4);
   TEST_SET_OPTION(options, bjacobi.storage, number < 5 ? BISAI_FP64 : BISAI_FP32);
@@ -278,12 +257,13 @@ static void many_vectors_are_applied_like_single_ones(void **state) {
     bisai_bcsr *matrix =
         test_bcsr_take(context, test_bcsr_random(test_shape_square(20, bs, (uint64_t)(250 + bs))));
     for (int number = 0; number < VARIANTS; number++) {
-      bisai_precond *precond = precond_of(context, matrix, variant(number));
+      const bisai_precond_options options = variant(number);
+      bisai_precond *precond = test_precond_with(context, matrix, &options);
       for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
         for (int64_t pad = 0; pad <= 5; pad += 5) {
           const int64_t ldv = n + pad, ldz = n + 2 * pad;
           double *v = test_random_vector(ldv * (counts[k] + 1), 46),
-                 *z = nan_vector(ldz * (counts[k] + 1));
+                 *z = test_nan_vector(ldz * (counts[k] + 1));
           EXPECT_OK(context, bisai_precond_apply_many(precond, counts[k], v, ldv, z, ldz));
           for (int32_t c = 0; c < counts[k]; c++) {
             double *expected = applied(precond, n, v + c * ldv);
@@ -316,8 +296,9 @@ static void thread_counts_give_the_same_bits(void **state) {
       for (size_t t = 0; t < 3; t++) {
         bisai_context *other = test_context(threads[t]);
         bisai_bcsr *matrix = test_bcsr_make(other, &arrays);
-        bisai_precond *precond = precond_of(other, matrix, variant(number));
-        double *z = nan_vector(6 * n);
+        const bisai_precond_options options = variant(number);
+        bisai_precond *precond = test_precond_with(other, matrix, &options);
+        double *z = test_nan_vector(6 * n);
         EXPECT_OK(other, bisai_precond_apply(precond, v, z));
         EXPECT_OK(other, bisai_precond_apply_many(precond, 5, v, n, z + n, n));
         if (t == 0) {
@@ -339,11 +320,12 @@ static void thread_counts_give_the_same_bits(void **state) {
 static void nothing_is_left_of_an_earlier_application(void **state) {
   (void)state;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(6, 6, 3, 2));
-  double *v = test_random_vector(108, 48), *bad = nan_vector(108);
+  double *v = test_random_vector(108, 48), *bad = test_nan_vector(108);
   for (int number = 0; number < VARIANTS; number++) {
-    bisai_precond *precond = precond_of(context, matrix, variant(number));
+    const bisai_precond_options options = variant(number);
+    bisai_precond *precond = test_precond_with(context, matrix, &options);
     double *first = applied(precond, 108, v);
-    double *spoilt = nan_vector(108);
+    double *spoilt = test_nan_vector(108);
     EXPECT_OK(context, bisai_precond_apply(precond, bad, spoilt));
     double *second = applied(precond, 108, v);
     assert_memory_equal(first, second, 108 * sizeof *first);

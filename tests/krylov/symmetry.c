@@ -8,18 +8,6 @@
 
 enum { N = 40 };
 
-static bisai_precond_options kind_of(bisai_precond_kind kind) {
-  bisai_precond_options options = bisai_precond_options_default();
-  options.kind = kind;
-  return options;
-}
-
-static bisai_precond *precond_of(const bisai_bcsr *matrix, bisai_precond_options options) {
-  bisai_precond *precond = NULL;
-  EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
-  return precond;
-}
-
 static bisai_symmetry symmetry_of(const bisai_precond *precond) {
   return test_report_of(context, precond).symmetry;
 }
@@ -81,7 +69,7 @@ static void cg_refuses_a_matrix_that_is_not_symmetric(void **state) {
 static void other_methods_and_assume_symmetric_take_any_matrix(void **state) {
   (void)state;
   bisai_bcsr *matrix = skewed(0.5);
-  bisai_precond *isai = precond_of(matrix, kind_of(BISAI_PRECOND_ISAI));
+  bisai_precond *isai = test_precond(context, matrix, BISAI_PRECOND_ISAI);
   double x[2 * N];
   bisai_solver_report report;
   for (int method = BISAI_GMRES; method <= BISAI_IDR; method++) {
@@ -102,7 +90,7 @@ static void cg_refuses_preconditioners_that_are_not_symmetric(void **state) {
   double x[2 * N];
   bisai_solver_report report;
   const bisai_solver_options options = cg();
-  bisai_precond *precond = precond_of(matrix, kind_of(BISAI_PRECOND_ISAI));
+  bisai_precond *precond = test_precond(context, matrix, BISAI_PRECOND_ISAI);
   EXPECT_STATUS(context, BISAI_NOT_SYMMETRIC, solve(&options, matrix, precond, x, &report));
   EXPECT_MESSAGE(
       context, "cg needs a symmetric preconditioner, which isai k=1 relax=0 "
@@ -112,10 +100,10 @@ static void cg_refuses_preconditioners_that_are_not_symmetric(void **state) {
                "program) cg takes it");
   assert_true(isnan(x[0]) && report.cg.asymmetry == 0);
   bisai_precond_destroy(&precond);
-  bisai_precond_options how = kind_of(BISAI_PRECOND_BJACOBI);
+  bisai_precond_options how = test_precond_options(BISAI_PRECOND_BJACOBI);
   how.bjacobi.form = BISAI_FORM_LU;
   how.bjacobi.storage = BISAI_FP16;
-  precond = precond_of(matrix, how);
+  precond = test_precond_with(context, matrix, &how);
   EXPECT_STATUS(context, BISAI_NOT_SYMMETRIC, solve(&options, matrix, precond, x, &report));
   bisai_precond_destroy(&precond);
   bisai_bcsr_destroy(&matrix);
@@ -154,26 +142,26 @@ static void kinds_are_as_symmetric_as_they_say(void **state) {
     bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_definite(N, bs, (uint64_t)(60 + bs)));
     bisai_precond_options kinds[12];
     int count = 0;
-    kinds[count++] = kind_of(BISAI_PRECOND_NONE);
+    kinds[count++] = test_precond_options(BISAI_PRECOND_NONE);
     for (int form = BISAI_FORM_INVERSE; form <= BISAI_FORM_LU; form++) {
-      kinds[count] = kind_of(BISAI_PRECOND_BJACOBI);
+      kinds[count] = test_precond_options(BISAI_PRECOND_BJACOBI);
       kinds[count].bjacobi.max_block = form == BISAI_FORM_GAUSS_HUARD ? 6 : 0;
       kinds[count++].bjacobi.form = (bisai_form)form;
     }
     for (int level = 0; level <= 1; level++) {
-      kinds[count] = kind_of(BISAI_PRECOND_ILU);
+      kinds[count] = test_precond_options(BISAI_PRECOND_ILU);
       kinds[count].factor.ordering = level == 1 ? BISAI_ORDERING_RCM : BISAI_ORDERING_NATURAL;
       kinds[count].factor.equilibrate = level == 1;
       kinds[count++].factor.level = level;
     }
     for (int sweeps = 0; sweeps <= 3; sweeps++) {
-      kinds[count] = kind_of(BISAI_PRECOND_SWEEPS);
+      kinds[count] = test_precond_options(BISAI_PRECOND_SWEEPS);
       kinds[count].factor.equilibrate = sweeps == 2;
       kinds[count++].sweeps.count = sweeps;
     }
-    kinds[count++] = kind_of(BISAI_PRECOND_ISAI);
+    kinds[count++] = test_precond_options(BISAI_PRECOND_ISAI);
     for (int k = 0; k < count; k++) {
-      bisai_precond *precond = precond_of(matrix, kinds[k]);
+      bisai_precond *precond = test_precond_with(context, matrix, &kinds[k]);
       const double asymmetry = asymmetry_of_applications(precond);
       const bool isai = kinds[k].kind == BISAI_PRECOND_ISAI;
       assert_int_equal(isai ? BISAI_SYMMETRY_NONE
@@ -201,9 +189,9 @@ static void narrow_inverses_of_blocks_are_taken(void **state) {
   bisai_solver_report report;
   const bisai_solver_options options = cg();
   for (int type = BISAI_FP32; type <= BISAI_ADAPTIVE; type++) {
-    bisai_precond_options how = kind_of(BISAI_PRECOND_BJACOBI);
+    bisai_precond_options how = test_precond_options(BISAI_PRECOND_BJACOBI);
     how.bjacobi.storage = (bisai_value_type)type;
-    bisai_precond *precond = precond_of(matrix, how);
+    bisai_precond *precond = test_precond_with(context, matrix, &how);
     EXPECT_OK(context, solve(&options, matrix, precond, x, &report));
     bisai_precond_destroy(&precond);
   }
@@ -228,11 +216,11 @@ static void factors_of_a_pattern_without_mirror_images_are_refused(void **state)
   for (int kind = BISAI_PRECOND_NONE; kind <= BISAI_PRECOND_SWEEPS; kind++) {
     if (kind == BISAI_PRECOND_ISAI) continue;
     const bool of_factors = kind >= BISAI_PRECOND_ILU;
-    bisai_precond *precond = precond_of(matrix, kind_of((bisai_precond_kind)kind));
+    bisai_precond *precond = test_precond(context, matrix, (bisai_precond_kind)kind);
     EXPECT_OK(context, solve(&options, matrix, precond, x, &report));
     assert_true(asymmetry_of_applications(precond) < 1e-15);
     bisai_precond_destroy(&precond);
-    precond = precond_of(one_sided, kind_of((bisai_precond_kind)kind));
+    precond = test_precond(context, one_sided, (bisai_precond_kind)kind);
     EXPECT_STATUS(context, of_factors ? BISAI_NOT_SYMMETRIC : BISAI_OK,
                   solve(&options, one_sided, precond, x, &report));
     assert_true(report.cg.asymmetry == 0);
@@ -264,15 +252,15 @@ static void functions_and_given_factors_are_the_callers_word(void **state) {
   assert_true(isnan(report.cg.asymmetry));
   bisai_precond_destroy(&precond);
   /* M is looked at there too, */
-  precond = precond_of(matrix, kind_of(BISAI_PRECOND_ISAI));
+  precond = test_precond(context, matrix, BISAI_PRECOND_ISAI);
   EXPECT_STATUS(context, BISAI_NOT_SYMMETRIC,
                 test_solve_dense(context, &options, 3, &multiply, precond, b, x, &report));
   bisai_precond_destroy(&precond);
   bisai_factors *factors = NULL;
   EXPECT_OK(context, bisai_factors_create(context, matrix, NULL, &factors));
-  bisai_precond_options given = kind_of(BISAI_PRECOND_ILU);
+  bisai_precond_options given = test_precond_options(BISAI_PRECOND_ILU);
   given.factor.factors = factors;
-  precond = precond_of(matrix, given);
+  precond = test_precond_with(context, matrix, &given);
   assert_int_equal(BISAI_SYMMETRY_CALLER, symmetry_of(precond));
   EXPECT_OK(context, test_solve(context, &options, matrix, precond, b, x, &report));
   bisai_precond_destroy(&precond);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the preconditioner handle refuses: options, sizes, factors, patterns, NULL. */
 #include "fixture.h"
+#include "systems.h"
 
 /* 5 × 4 grid of 3 × 3 blocks: 20 + 2·31 blocks; S(|L|) has 20 + 31, S(|L|²) 12 + 12 + 10 more. */
 static bisai_bcsr *small_grid(uint64_t seed) {
@@ -8,21 +9,9 @@ static bisai_bcsr *small_grid(uint64_t seed) {
 }
 enum { SCALARS = 60 };
 
-static bisai_precond_options options_of(bisai_precond_kind kind) {
-  bisai_precond_options options = bisai_precond_options_default();
-  options.kind = kind;
-  return options;
-}
-
-static bisai_precond *precond_of(const bisai_bcsr *matrix, bisai_precond_options options) {
-  bisai_precond *precond = NULL;
-  EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
-  return precond;
-}
-
 static void expect_described(const bisai_bcsr *matrix, bisai_precond_options options,
                              const char *text) {
-  bisai_precond *precond = precond_of(matrix, options);
+  bisai_precond *precond = test_precond_with(context, matrix, &options);
   assert_string_equal(bisai_precond_describe(precond), text);
   bisai_precond_destroy(&precond);
 }
@@ -46,7 +35,7 @@ static void expect_refused(const bisai_bcsr *matrix, bisai_precond_options optio
 static void options_are_refused_by_name_and_value(void **state) {
   (void)state;
   bisai_bcsr *matrix = small_grid(1);
-  bisai_precond_options options = options_of(BISAI_PRECOND_ISAI);
+  bisai_precond_options options = test_precond_options(BISAI_PRECOND_ISAI);
   char expected[128];
   static const size_t sizes[] = {0, sizeof options - 8, sizeof options + 8};
   for (size_t i = 0; i < 3; i++) {
@@ -57,19 +46,19 @@ static void options_are_refused_by_name_and_value(void **state) {
     expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, expected);
   }
   snprintf(expected, sizeof expected, "unknown kind of preconditioner %d", BISAI_PRECOND_KINDS);
-  expect_refused(matrix, options_of((bisai_precond_kind)BISAI_PRECOND_KINDS),
+  expect_refused(matrix, test_precond_options((bisai_precond_kind)BISAI_PRECOND_KINDS),
                  BISAI_INVALID_ARGUMENT, expected);
-  expect_refused(matrix, options_of((bisai_precond_kind)-1), BISAI_INVALID_ARGUMENT,
+  expect_refused(matrix, test_precond_options((bisai_precond_kind)-1), BISAI_INVALID_ARGUMENT,
                  "unknown kind of preconditioner -1");
-  options = options_of(BISAI_PRECOND_ISAI);
+  options = test_precond_options(BISAI_PRECOND_ISAI);
   options.isai.power = 0;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "power 0: at least 1 is needed");
   options.isai.power = -7;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "power -7: at least 1 is needed");
-  options = options_of(BISAI_PRECOND_ISAI);
+  options = test_precond_options(BISAI_PRECOND_ISAI);
   options.isai.relax = -1;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "relax -1: at least 0 is needed");
-  options = options_of(BISAI_PRECOND_ISAI);
+  options = test_precond_options(BISAI_PRECOND_ISAI);
   options.isai.storage = (bisai_value_type)7;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "unknown storage 7");
   static const char *const of_blocks[] = {"fp11_4", "fp11_20", "adaptive"};
@@ -80,16 +69,16 @@ static void options_are_refused_by_name_and_value(void **state) {
   }
   options.isai.storage = (bisai_value_type)-1;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "unknown storage -1");
-  options = options_of(BISAI_PRECOND_SWEEPS);
+  options = test_precond_options(BISAI_PRECOND_SWEEPS);
   options.sweeps.count = -1;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "sweeps -1: at least 0 is needed");
-  options = options_of(BISAI_PRECOND_ILU);
+  options = test_precond_options(BISAI_PRECOND_ILU);
   options.ilu.schedule = (bisai_schedule)3;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "unknown schedule 3");
-  options = options_of(BISAI_PRECOND_MULTIGRID);
+  options = test_precond_options(BISAI_PRECOND_MULTIGRID);
   options.multigrid.strength = 1.5;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "strength 1.5: 0 … 1 are possible");
-  options = options_of(BISAI_PRECOND_CALLBACK);
+  options = test_precond_options(BISAI_PRECOND_CALLBACK);
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT,
                  "a callback preconditioner needs its apply function");
   bisai_bcsr_destroy(&matrix);
@@ -103,7 +92,7 @@ static void patterns_that_do_not_fit_are_refused(void **state) {
   EXPECT_OK(context, bisai_pattern_power(context, matrix, BISAI_UPPER, 1, &upper));
   EXPECT_OK(context, bisai_pattern_power(context, longer, BISAI_LOWER, 1, &long_lower));
   EXPECT_OK(context, bisai_pattern_power(context, longer, BISAI_UPPER, 1, &long_upper));
-  bisai_precond_options options = options_of(BISAI_PRECOND_ISAI);
+  bisai_precond_options options = test_precond_options(BISAI_PRECOND_ISAI);
   options.isai.lower_pattern = upper;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT,
                  "lower_pattern is a pattern of the other triangle");
@@ -148,7 +137,7 @@ typedef struct set_option {
 static set_option with_option(bisai_precond_kind kind, int which) {
   static const int32_t block_ptr[] = {0, 1};
   const void *anything = block_ptr; /* is refused before it is looked at */
-  bisai_precond_options o = options_of(kind);
+  bisai_precond_options o = test_precond_options(kind);
   switch (which) {
   case 0: SET(isai.power, 2, "power");
   case 1: SET(isai.relax, 1, kind == BISAI_PRECOND_BJACOBI ? "isai.relax" : "relax");
@@ -205,14 +194,14 @@ static void options_of_other_kinds_are_refused_by_name(void **state) {
   }
   assert_int_equal(taken, 11 + 4 + 11 + 4 + 2); /* of bjacobi, ilu, isai, sweeps, callback */
   assert_int_equal(refused, 6 * 25 - taken);
-  bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
+  bisai_precond_options options = test_precond_options(BISAI_PRECOND_ILU);
   options.isai.relax = 2;
   bisai_precond *precond = NULL;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context,
                  "ilu does not take the option relax, which is for bjacobi, isai, mg, cpr");
-  options = options_of(BISAI_PRECOND_ILU);
+  options = test_precond_options(BISAI_PRECOND_ILU);
   options.isai.storage = BISAI_FP32;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_precond_create(context, matrix, &options, &precond));
@@ -341,7 +330,7 @@ static void create_and_apply_refuse_null_and_bad_sizes(void **state) {
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, matrix, NULL, NULL));
   EXPECT_MESSAGE(context, "bisai_precond_create: precond is NULL");
   for (int kind = BISAI_PRECOND_NONE; kind <= BISAI_PRECOND_SWEEPS; kind++) {
-    expect_refused(tall, options_of((bisai_precond_kind)kind), BISAI_INVALID_ARGUMENT,
+    expect_refused(tall, test_precond_options((bisai_precond_kind)kind), BISAI_INVALID_ARGUMENT,
                    "the matrix is not square: 4 × 3 blocks");
   }
   EXPECT_OK(context, bisai_precond_create(context, matrix, NULL, &precond));
@@ -378,9 +367,9 @@ static void failing_set_up_names_the_row(void **state) {
   test_bcsr swapped = {3, 3, 1, (int32_t[]){0, 1, 2, 3}, (int32_t[]){0, 2, 1}, (double[]){1, 1, 1}};
   bisai_bcsr *holed = test_bcsr_make(context, &swapped);
   for (int kind = BISAI_PRECOND_BJACOBI; kind <= BISAI_PRECOND_SWEEPS; kind++) {
-    expect_refused(bad, options_of((bisai_precond_kind)kind), BISAI_SINGULAR_BLOCK,
+    expect_refused(bad, test_precond_options((bisai_precond_kind)kind), BISAI_SINGULAR_BLOCK,
                    "block row 0: the diagonal block is singular");
-    expect_refused(holed, options_of((bisai_precond_kind)kind), BISAI_MISSING_DIAGONAL,
+    expect_refused(holed, test_precond_options((bisai_precond_kind)kind), BISAI_MISSING_DIAGONAL,
                    "block row 1 has no diagonal block");
   }
   bisai_bcsr_destroy(&bad);
@@ -410,7 +399,7 @@ static void an_empty_row_or_column_is_refused_by_name(void **state) {
                columns ? "column" : "row", empty);
       for (int kind = BISAI_PRECOND_BJACOBI; kind <= BISAI_PRECOND_SWEEPS; kind++) {
         for (int how = 0; how < 16; how++) {
-          bisai_precond_options options = options_of((bisai_precond_kind)kind);
+          bisai_precond_options options = test_precond_options((bisai_precond_kind)kind);
           options.shift = how % 2 ? BISAI_SHIFT_IN_BLOCKS : BISAI_SHIFT_NONE;
           if (kind == BISAI_PRECOND_BJACOBI) {
             options.bjacobi.max_block = how & 2 ? 5 : 0;
@@ -423,7 +412,7 @@ static void an_empty_row_or_column_is_refused_by_name(void **state) {
           expect_refused(matrix, options, BISAI_MISSING_DIAGONAL, message);
         }
       }
-      bisai_precond *precond = precond_of(matrix, options_of(BISAI_PRECOND_NONE));
+      bisai_precond *precond = test_precond(context, matrix, BISAI_PRECOND_NONE);
       bisai_precond_destroy(&precond);
       bisai_bcsr_destroy(&matrix);
     }
@@ -436,9 +425,9 @@ static void a_row_or_column_of_zeros_is_repaired_where_asked_for(void **state) {
   test_bcsr zero = {2, 2, 1, (int32_t[]){0, 2, 4}, (int32_t[]){0, 1, 0, 1}, (double[]){1, 0, 1, 0}};
   bisai_bcsr *matrix = test_bcsr_make(context, &zero);
   for (int kind = BISAI_PRECOND_BJACOBI; kind <= BISAI_PRECOND_SWEEPS; kind++) {
-    bisai_precond_options options = options_of((bisai_precond_kind)kind);
+    bisai_precond_options options = test_precond_options((bisai_precond_kind)kind);
     options.shift = BISAI_SHIFT_IN_BLOCKS;
-    bisai_precond *precond = precond_of(matrix, options);
+    bisai_precond *precond = test_precond_with(context, matrix, &options);
     assert_int_equal(1, test_report_of(context, precond).repairs);
     bisai_precond_destroy(&precond);
   }
@@ -449,7 +438,7 @@ static void every_kind_takes_a_matrix_without_rows(void **state) {
   (void)state;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_random(test_shape_square(0, 3, 1)));
   for (int kind = BISAI_PRECOND_NONE; kind <= BISAI_PRECOND_SWEEPS; kind++) {
-    bisai_precond *precond = precond_of(matrix, options_of((bisai_precond_kind)kind));
+    bisai_precond *precond = test_precond(context, matrix, (bisai_precond_kind)kind);
     double none = 1.0, other = 2.0;
     EXPECT_OK(context, bisai_precond_apply(precond, &none, &other));
     EXPECT_OK(context, bisai_precond_apply_many(precond, 5, &none, 0, &other, 0));
@@ -468,7 +457,7 @@ static void every_kind_inverts_a_single_block(void **state) {
     double *v = test_random_vector(bs, 1), z[9], *expected = test_dense_solve(bs, a.values, v);
     bisai_bcsr *matrix = test_bcsr_take(context, a);
     for (int kind = BISAI_PRECOND_BJACOBI; kind <= BISAI_PRECOND_SWEEPS; kind++) {
-      bisai_precond *precond = precond_of(matrix, options_of((bisai_precond_kind)kind));
+      bisai_precond *precond = test_precond(context, matrix, (bisai_precond_kind)kind);
       EXPECT_OK(context, bisai_precond_apply(precond, v, z));
       EXPECT_CLOSE(bs, expected, z, 1e-13);
       bisai_precond_destroy(&precond);
@@ -488,7 +477,7 @@ static void factors_that_do_not_fit_are_refused(void **state) {
   bisai_precond *precond = NULL;
   EXPECT_OK(context, bisai_factors_create(context, matrix, NULL, &factors));
   for (int kind = BISAI_PRECOND_ILU; kind <= BISAI_PRECOND_SWEEPS; kind++) {
-    bisai_precond_options options = options_of((bisai_precond_kind)kind);
+    bisai_precond_options options = test_precond_options((bisai_precond_kind)kind);
     options.factor.factors = factors;
     EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                   bisai_precond_create(context, longer, &options, &precond));
@@ -519,7 +508,7 @@ static void update_refuses_other_sizes(void **state) {
       context,
       test_bcsr_random((test_shape){20, 21, 3, 2.0, 0, TEST_DIAGONAL_DOMINANT, TEST_FULL, 1}));
   for (int kind = BISAI_PRECOND_NONE; kind <= BISAI_PRECOND_SWEEPS; kind++) {
-    bisai_precond *precond = precond_of(matrix, options_of((bisai_precond_kind)kind));
+    bisai_precond *precond = test_precond(context, matrix, (bisai_precond_kind)kind);
     assert_int_equal(bisai_precond_update(NULL, matrix), BISAI_INVALID_ARGUMENT);
     EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_update(precond, NULL));
     EXPECT_MESSAGE(context, "bisai_precond_update: matrix is NULL");
@@ -555,7 +544,7 @@ static void null_has_no_rows_and_no_factors(void **state) {
 static void report_refuses_unknown_struct_sizes(void **state) {
   (void)state;
   bisai_bcsr *matrix = small_grid(1);
-  bisai_precond *precond = precond_of(matrix, options_of(BISAI_PRECOND_NONE));
+  bisai_precond *precond = test_precond(context, matrix, BISAI_PRECOND_NONE);
   bisai_precond_report report = {0};
   char expected[128];
   static const size_t sizes[] = {0, sizeof report - 1, sizeof report + 1};

@@ -14,25 +14,19 @@ static double factor_of(const bisai_bcsr *a, bisai_precond_options options) {
   return factor;
 }
 
-static bisai_precond_options kind(bisai_precond_kind value) {
-  bisai_precond_options options = bisai_precond_options_default();
-  options.kind = value;
-  return options;
-}
-
 /* Jacobi on blocks (2 1; 1 2) has the iteration matrix (0 −½; −½ 0), whose eigenvalues are ±½. */
 static void eigenvalues_of_both_signs_are_seen(void **state) {
   (void)state;
   test_bcsr arrays = test_bcsr_tridiagonal(2, 1, 2.0, 1.0);
   bisai_bcsr *a = test_bcsr_take(context, arrays);
-  EXPECT_NEAR(0.5, factor_of(a, kind(BISAI_PRECOND_BJACOBI)), 1e-14);
+  EXPECT_NEAR(0.5, factor_of(a, test_precond_options(BISAI_PRECOND_BJACOBI)), 1e-14);
   bisai_bcsr_destroy(&a);
 }
 
 static void exact_inverses_leave_no_error(void **state) {
   (void)state;
   bisai_bcsr *a = test_bcsr_take(context, test_bcsr_tridiagonal(50, 3, 4.0, 0.0));
-  EXPECT_NEAR(0.0, factor_of(a, kind(BISAI_PRECOND_BJACOBI)), 1e-14);
+  EXPECT_NEAR(0.0, factor_of(a, test_precond_options(BISAI_PRECOND_BJACOBI)), 1e-14);
   bisai_bcsr_destroy(&a);
 }
 
@@ -42,7 +36,8 @@ static void estimates_are_below_the_spectral_radius(void **state) {
   const double pi = 3.14159265358979323846;
   for (int32_t n = 2; n <= 2048; n *= 4) {
     bisai_bcsr *a = test_bcsr_take(context, test_bcsr_tridiagonal(n, 1, 2.0, -1.0));
-    const double factor = factor_of(a, kind(BISAI_PRECOND_BJACOBI)), radius = cos(pi / (n + 1));
+    const double factor = factor_of(a, test_precond_options(BISAI_PRECOND_BJACOBI)),
+                 radius = cos(pi / (n + 1));
     assert_true(factor <= radius * (1.0 + 1e-14));
     assert_true(factor >= 0.95 * radius);
     bisai_bcsr_destroy(&a);
@@ -52,13 +47,13 @@ static void estimates_are_below_the_spectral_radius(void **state) {
 static void growth_is_measured_until_it_overflows(void **state) {
   (void)state;
   bisai_bcsr *a = test_bcsr_take(context, test_bcsr_tridiagonal(7, 1, 3.0, 0.0));
-  EXPECT_NEAR(2.0, factor_of(a, kind(BISAI_PRECOND_NONE)), 1e-14);
+  EXPECT_NEAR(2.0, factor_of(a, test_precond_options(BISAI_PRECOND_NONE)), 1e-14);
   bisai_bcsr_destroy(&a);
   a = test_bcsr_take(context, test_bcsr_tridiagonal(7, 1, -1e10, 0.0));
-  EXPECT_NEAR(1e10, factor_of(a, kind(BISAI_PRECOND_NONE)), 2.0);
+  EXPECT_NEAR(1e10, factor_of(a, test_precond_options(BISAI_PRECOND_NONE)), 2.0);
   bisai_bcsr_destroy(&a);
   a = test_bcsr_take(context, test_bcsr_tridiagonal(7, 1, 1e100, 0.0));
-  assert_true(factor_of(a, kind(BISAI_PRECOND_NONE)) == INFINITY);
+  assert_true(factor_of(a, test_precond_options(BISAI_PRECOND_NONE)) == INFINITY);
   bisai_bcsr_destroy(&a);
 }
 
@@ -68,9 +63,9 @@ static void factors_compare_preconditioners(void **state) {
   double last = 0.0;
   for (int32_t n = 40; n <= 80; n += 40) {
     bisai_bcsr *a = test_bcsr_take(context, test_mesh_diffusion(n, n, 2, TEST_ZERO_OUTSIDE, 0.2));
-    const double jacobi = factor_of(a, kind(BISAI_PRECOND_BJACOBI)),
-                 ilu = factor_of(a, kind(BISAI_PRECOND_ILU)),
-                 mg = factor_of(a, kind(BISAI_PRECOND_MULTIGRID));
+    const double jacobi = factor_of(a, test_precond_options(BISAI_PRECOND_BJACOBI)),
+                 ilu = factor_of(a, test_precond_options(BISAI_PRECOND_ILU)),
+                 mg = factor_of(a, test_precond_options(BISAI_PRECOND_MULTIGRID));
     assert_true(mg < 0.8 && mg < ilu && ilu < jacobi);
     if (n > 40) EXPECT_NEAR(last, mg, 0.2);
     last = mg;
@@ -84,7 +79,7 @@ static void the_preconditioner_is_unchanged(void **state) {
   const int64_t n = bisai_bcsr_rows(a);
   for (int k = 0; k < BISAI_PRECOND_KINDS; k++) {
     if (bisai_precond_kind_needs_code((bisai_precond_kind)k)) continue;
-    bisai_precond_options options = kind((bisai_precond_kind)k);
+    bisai_precond_options options = test_precond_options((bisai_precond_kind)k);
     if (bisai_precond_kind_takes(options.kind, "factor.ordering"))
       options.factor.ordering = BISAI_ORDERING_RCM;
     bisai_precond *m = test_precond_with(context, a, &options);
@@ -107,7 +102,7 @@ static void wrong_arguments_are_refused(void **state) {
   bisai_bcsr *a = test_bcsr_take(context, test_bcsr_tridiagonal(4, 2, 4.0, 1.0));
   bisai_bcsr *larger = test_bcsr_take(context, test_bcsr_tridiagonal(5, 2, 4.0, 1.0));
   bisai_bcsr *singular = test_bcsr_take(context, test_bcsr_tridiagonal(4, 2, 0.0, 1.0));
-  const bisai_precond_options options = kind(BISAI_PRECOND_BJACOBI);
+  const bisai_precond_options options = test_precond_options(BISAI_PRECOND_BJACOBI);
   bisai_precond *m = test_precond_with(context, a, &options);
   double factor = 7.0;
   assert_int_equal(bisai_precond_error_factor(NULL, a, &factor), BISAI_INVALID_ARGUMENT);

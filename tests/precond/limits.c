@@ -27,12 +27,6 @@ static void expect_refused(const bisai_bcsr *matrix, bisai_precond_options optio
   assert_null(precond);
 }
 
-static bisai_precond_options kind(bisai_precond_kind kind) {
-  bisai_precond_options options = bisai_precond_options_default();
-  options.kind = kind;
-  return options;
-}
-
 static const int32_t one_row[] = {0, 1}, one_column[] = {0};
 
 /* The cofactors of this block overflow in one column only. */
@@ -41,7 +35,7 @@ static void a_block_with_an_infinite_cofactor_is_not_taken(void **state) {
   const double block[] = {1e-30, 1e157, 1e157, 0, 1e152, -1e152, 0, 1e152, 1e152};
   bisai_bcsr *matrix = make(1, 3, one_row, one_column, block);
   bisai_precond *precond = NULL;
-  const bisai_precond_options options = kind(BISAI_PRECOND_BJACOBI);
+  const bisai_precond_options options = test_precond_options(BISAI_PRECOND_BJACOBI);
   const bisai_status status = bisai_precond_create(context, matrix, &options, &precond);
   if (status == BISAI_OK) { /* elimination may manage; then the result has to be finite */
     const double v[] = {1, 1, 1};
@@ -61,9 +55,9 @@ static void factors_that_overflow_are_refused_by_row(void **state) {
   const double values[] = {1e-200, 1e200, 1};
   bisai_bcsr *matrix = make(2, 1, row_ptr, col_idx, values);
   const char *message = "block row 1: the factors overflow";
-  expect_refused(matrix, kind(BISAI_PRECOND_ILU), BISAI_NOT_FINITE, message);
-  expect_refused(matrix, kind(BISAI_PRECOND_ISAI), BISAI_NOT_FINITE, message);
-  expect_refused(matrix, kind(BISAI_PRECOND_SWEEPS), BISAI_NOT_FINITE, message);
+  expect_refused(matrix, test_precond_options(BISAI_PRECOND_ILU), BISAI_NOT_FINITE, message);
+  expect_refused(matrix, test_precond_options(BISAI_PRECOND_ISAI), BISAI_NOT_FINITE, message);
+  expect_refused(matrix, test_precond_options(BISAI_PRECOND_SWEEPS), BISAI_NOT_FINITE, message);
   bisai_bcsr_destroy(&matrix);
 }
 
@@ -72,9 +66,9 @@ static void scaled_factors_that_overflow_are_refused_by_row(void **state) {
   const int32_t row_ptr[] = {0, 2, 3}, col_idx[] = {0, 1, 1};
   const double values[] = {1e-200, 1e200, 1};
   bisai_bcsr *matrix = make(2, 1, row_ptr, col_idx, values);
-  expect_refused(matrix, kind(BISAI_PRECOND_SWEEPS), BISAI_NOT_FINITE,
+  expect_refused(matrix, test_precond_options(BISAI_PRECOND_SWEEPS), BISAI_NOT_FINITE,
                  "sweeps: block row 0 of the scaled upper factor is not finite");
-  expect_refused(matrix, kind(BISAI_PRECOND_ISAI), BISAI_NOT_FINITE,
+  expect_refused(matrix, test_precond_options(BISAI_PRECOND_ISAI), BISAI_NOT_FINITE,
                  "NU: block (0, 1) is not finite");
   bisai_bcsr_destroy(&matrix);
 }
@@ -84,7 +78,7 @@ static void inverses_too_small_for_their_storage_are_refused(void **state) {
   const int32_t row_ptr[] = {0, 1, 2}, col_idx[] = {0, 1};
   const double values[] = {1, 1e9};
   bisai_bcsr *matrix = make(2, 1, row_ptr, col_idx, values);
-  bisai_precond_options options = kind(BISAI_PRECOND_ISAI);
+  bisai_precond_options options = test_precond_options(BISAI_PRECOND_ISAI);
   options.isai.storage = BISAI_FP16;
   expect_refused(matrix, options, BISAI_OVERFLOW,
                  "NU: block (1, 1) is too small for its storage type and would be stored as zero");
@@ -103,7 +97,7 @@ static void factors_of_the_caller_that_failed_are_not_applied(void **state) {
     bisai_factors *factors = NULL;
     bisai_precond *precond = NULL;
     EXPECT_OK(context, bisai_factors_create(context, matrix, NULL, &factors));
-    bisai_precond_options options = kind(kinds[k]);
+    bisai_precond_options options = test_precond_options(kinds[k]);
     options.factor.factors = factors;
     EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
     EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_factors_update(factors, singular));
@@ -131,7 +125,7 @@ static void an_update_with_another_pattern_is_refused(void **state) {
   const double v[] = {1, 1, 1};
   double before[3], z[3];
   for (int k = BISAI_PRECOND_BJACOBI; k <= BISAI_PRECOND_SWEEPS; k++) {
-    const bisai_precond_options options = kind((bisai_precond_kind)k);
+    const bisai_precond_options options = test_precond_options((bisai_precond_kind)k);
     bisai_precond *precond = NULL;
     EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
     EXPECT_OK(context, bisai_precond_apply(precond, v, before));
@@ -155,9 +149,11 @@ static void implied_diagonal_blocks_are_not_called_missing(void **state) {
   bisai_bcsr *matrix = make(2, 1, row_ptr, col_idx, values);
   bisai_factors *factors = NULL;
   EXPECT_OK(context, bisai_factors_create(context, matrix, NULL, &factors));
-  expect_refused(bisai_factors_lower(factors), kind(BISAI_PRECOND_BJACOBI), BISAI_UNSUPPORTED,
+  expect_refused(bisai_factors_lower(factors), test_precond_options(BISAI_PRECOND_BJACOBI),
+                 BISAI_UNSUPPORTED,
                  "the matrix implies its diagonal blocks: block-Jacobi needs them stored");
-  expect_refused(bisai_factors_lower(factors), kind(BISAI_PRECOND_ILU), BISAI_UNSUPPORTED,
+  expect_refused(bisai_factors_lower(factors), test_precond_options(BISAI_PRECOND_ILU),
+                 BISAI_UNSUPPORTED,
                  "the matrix implies its diagonal blocks: block ILU needs them stored");
   bisai_factors_destroy(&factors);
   bisai_bcsr_destroy(&matrix);

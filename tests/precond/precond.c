@@ -2,24 +2,13 @@
 /* The one handle: options judged, every kind set up, described, reported, updated, and the caller's
  * factors and functions. */
 #include "fixture.h"
+#include "systems.h"
 
 /* 5 × 4 grid of 3 × 3 blocks: 20 + 2·31 blocks; S(|L|) has 20 + 31, S(|L|²) 12 + 12 + 10 more. */
 static bisai_bcsr *small_grid(uint64_t seed) {
   return test_bcsr_take(context, test_bcsr_grid(5, 4, 3, seed));
 }
 enum { ROWS = 20, SCALARS = 60 };
-
-static bisai_precond_options options_of(bisai_precond_kind kind) {
-  bisai_precond_options options = bisai_precond_options_default();
-  options.kind = kind;
-  return options;
-}
-
-static bisai_precond *precond_of(const bisai_bcsr *matrix, bisai_precond_options options) {
-  bisai_precond *precond = NULL;
-  EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
-  return precond;
-}
 
 /* z ← 2 v, counted; fails when told to */
 typedef struct doubler {
@@ -62,7 +51,8 @@ static void options_have_documented_defaults(void **state) {
 static void null_options_mean_isai_of_power_one(void **state) {
   (void)state;
   bisai_bcsr *matrix = small_grid(1);
-  bisai_precond *precond = NULL, *same = precond_of(matrix, bisai_precond_options_default());
+  const bisai_precond_options initial = bisai_precond_options_default();
+  bisai_precond *precond = NULL, *same = test_precond_with(context, matrix, &initial);
   EXPECT_OK(context, bisai_precond_create(context, matrix, NULL, &precond));
   assert_string_equal(bisai_precond_describe(precond), bisai_precond_describe(same));
   double *v = test_random_vector(SCALARS, 1), x[SCALARS], y[SCALARS];
@@ -78,7 +68,7 @@ static void null_options_mean_isai_of_power_one(void **state) {
 
 static void expect_described(const bisai_bcsr *matrix, bisai_precond_options options,
                              const char *text) {
-  bisai_precond *precond = precond_of(matrix, options);
+  bisai_precond *precond = test_precond_with(context, matrix, &options);
   assert_string_equal(bisai_precond_describe(precond), text);
   bisai_precond_destroy(&precond);
 }
@@ -87,23 +77,23 @@ static void every_kind_describes_itself(void **state) {
   (void)state;
   bisai_bcsr *matrix = small_grid(1);
   doubler d = {0, 0, BISAI_OK};
-  bisai_precond_options options = options_of(BISAI_PRECOND_CALLBACK);
+  bisai_precond_options options = test_precond_options(BISAI_PRECOND_CALLBACK);
   options.callback.apply = apply_doubler;
   options.callback.user = &d;
   expect_described(matrix, options, "callback");
-  expect_described(matrix, options_of(BISAI_PRECOND_NONE), "none");
-  expect_described(matrix, options_of(BISAI_PRECOND_BJACOBI), "bjacobi");
-  options = options_of(BISAI_PRECOND_ILU);
+  expect_described(matrix, test_precond_options(BISAI_PRECOND_NONE), "none");
+  expect_described(matrix, test_precond_options(BISAI_PRECOND_BJACOBI), "bjacobi");
+  options = test_precond_options(BISAI_PRECOND_ILU);
   expect_described(matrix, options, "ilu schedule=auto, 82 blocks in L + U");
   options.ilu.schedule = BISAI_SCHEDULE_LEVELS;
   expect_described(matrix, options, "ilu schedule=levels, 82 blocks in L + U");
-  options = options_of(BISAI_PRECOND_ISAI);
+  options = test_precond_options(BISAI_PRECOND_ISAI);
   expect_described(matrix, options, "isai k=1 relax=0 storage=fp64, 102 blocks");
   options.isai.power = 2;
   options.isai.relax = 3;
   options.isai.storage = BISAI_BF16;
   expect_described(matrix, options, "isai k=2 relax=3 storage=bf16, 170 blocks");
-  options = options_of(BISAI_PRECOND_SWEEPS);
+  options = test_precond_options(BISAI_PRECOND_SWEEPS);
   options.sweeps.count = 5;
   expect_described(matrix, options, "sweeps n=5, 82 blocks in L + U");
   bisai_bcsr_destroy(&matrix);
@@ -112,7 +102,7 @@ static void every_kind_describes_itself(void **state) {
 static void none_copies(void **state) {
   (void)state;
   bisai_bcsr *matrix = small_grid(1);
-  bisai_precond *precond = precond_of(matrix, options_of(BISAI_PRECOND_NONE));
+  bisai_precond *precond = test_precond(context, matrix, BISAI_PRECOND_NONE);
   double *v = test_random_vector(SCALARS, 1), z[SCALARS];
   EXPECT_OK(context, bisai_precond_apply(precond, v, z));
   assert_memory_equal(v, z, sizeof z);
@@ -127,7 +117,7 @@ static void only_isai_has_inverses(void **state) {
   (void)state;
   bisai_bcsr *matrix = small_grid(1);
   for (int kind = BISAI_PRECOND_NONE; kind <= BISAI_PRECOND_SWEEPS; kind++) {
-    bisai_precond *precond = precond_of(matrix, options_of((bisai_precond_kind)kind));
+    bisai_precond *precond = test_precond(context, matrix, (bisai_precond_kind)kind);
     const bool isai = kind == BISAI_PRECOND_ISAI, factored = kind >= BISAI_PRECOND_ILU;
     assert_true((bisai_precond_lower_inverse(precond) != NULL) == isai);
     assert_true((bisai_precond_upper_inverse(precond) != NULL) == isai);
@@ -143,7 +133,7 @@ static void reports_hold_what_each_kind_has(void **state) {
   (void)state;
   bisai_bcsr *matrix = small_grid(1);
   for (int kind = BISAI_PRECOND_NONE; kind <= BISAI_PRECOND_SWEEPS; kind++) {
-    bisai_precond *precond = precond_of(matrix, options_of((bisai_precond_kind)kind));
+    bisai_precond *precond = test_precond(context, matrix, (bisai_precond_kind)kind);
     const bisai_precond_report report = test_report_of(context, precond);
     const bool inverts = kind != BISAI_PRECOND_NONE, factored = kind >= BISAI_PRECOND_ILU;
     assert_int_equal(report.kind, kind);
@@ -174,16 +164,16 @@ static void reports_hold_what_each_kind_has(void **state) {
 static void bytes_of_an_application_are_those_of_two_products(void **state) {
   (void)state;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_tridiagonal(10, 1, 2.0, -1.0));
-  bisai_precond_options options = options_of(BISAI_PRECOND_ISAI);
-  bisai_precond *precond = precond_of(matrix, options);
+  bisai_precond_options options = test_precond_options(BISAI_PRECOND_ISAI);
+  bisai_precond *precond = test_precond_with(context, matrix, &options);
   assert_int_equal(test_report_of(context, precond).apply_bytes, 2 * (19 * 12 + 4 * 11 + 8 * 20));
   bisai_precond_destroy(&precond);
   options.isai.storage = BISAI_FP16;
-  precond = precond_of(matrix, options);
+  precond = test_precond_with(context, matrix, &options);
   assert_int_equal(test_report_of(context, precond).apply_bytes, 2 * (19 * 6 + 4 * 11 + 8 * 20));
   bisai_precond_destroy(&precond);
   options.isai.relax = 1; /* one product more with N and one with T, 9 and 19 blocks in fp64 */
-  precond = precond_of(matrix, options);
+  precond = test_precond_with(context, matrix, &options);
   assert_true(test_report_of(context, precond).apply_bytes >= 4 * 19 * 6 + (9 + 19) * 12);
   bisai_precond_destroy(&precond);
   bisai_bcsr_destroy(&matrix);
@@ -199,7 +189,7 @@ static void memory_is_what_was_allocated(void **state) {
   bisai_context *counted = test_context_on(&allocator, 2);
   bisai_bcsr *matrix = test_bcsr_take(counted, test_bcsr_grid(40, 40, 2, 1));
   for (int kind = BISAI_PRECOND_NONE; kind <= BISAI_PRECOND_SWEEPS; kind++) {
-    bisai_precond_options options = options_of((bisai_precond_kind)kind);
+    bisai_precond_options options = test_precond_options((bisai_precond_kind)kind);
     bisai_precond *precond = NULL;
     const long long before = atomic_load(&allocator.live_bytes),
                     blocks = atomic_load(&allocator.live_blocks);
@@ -224,10 +214,10 @@ static void callback_is_called_with_its_user_and_size(void **state) {
   (void)state;
   bisai_bcsr *matrix = small_grid(1);
   doubler d = {0, 0, BISAI_OK};
-  bisai_precond_options options = options_of(BISAI_PRECOND_CALLBACK);
+  bisai_precond_options options = test_precond_options(BISAI_PRECOND_CALLBACK);
   options.callback.apply = apply_doubler;
   options.callback.user = &d;
-  bisai_precond *precond = precond_of(matrix, options);
+  bisai_precond *precond = test_precond_with(context, matrix, &options);
   assert_int_equal(d.calls, 0);
   double *v = test_random_vector(3 * SCALARS, 1), z[3 * SCALARS];
   EXPECT_OK(context, bisai_precond_apply(precond, v, z));
@@ -252,10 +242,10 @@ static void failing_callback_is_told_apart_and_may_recover(void **state) {
   (void)state;
   bisai_bcsr *matrix = small_grid(1);
   doubler d = {0, 0, BISAI_SINGULAR_BLOCK};
-  bisai_precond_options options = options_of(BISAI_PRECOND_CALLBACK);
+  bisai_precond_options options = test_precond_options(BISAI_PRECOND_CALLBACK);
   options.callback.apply = apply_doubler;
   options.callback.user = &d;
-  bisai_precond *precond = precond_of(matrix, options);
+  bisai_precond *precond = test_precond_with(context, matrix, &options);
   double v[SCALARS] = {1.0}, z[SCALARS];
   EXPECT_STATUS(context, BISAI_CALLBACK_FAILED, bisai_precond_apply(precond, v, z));
   EXPECT_MESSAGE(context,
@@ -279,10 +269,10 @@ static void factors_of_the_caller_are_used_and_left_alone(void **state) {
   EXPECT_OK(context, bisai_factors_create(context, matrix, NULL, &factors));
   double *v = test_random_vector(SCALARS, 1), x[SCALARS], y[SCALARS];
   for (int kind = BISAI_PRECOND_ILU; kind <= BISAI_PRECOND_SWEEPS; kind++) {
-    bisai_precond_options options = options_of((bisai_precond_kind)kind);
-    bisai_precond *own = precond_of(matrix, options);
+    bisai_precond_options options = test_precond_options((bisai_precond_kind)kind);
+    bisai_precond *own = test_precond_with(context, matrix, &options);
     options.factor.factors = factors;
-    bisai_precond *given = precond_of(matrix, options);
+    bisai_precond *given = test_precond_with(context, matrix, &options);
     assert_ptr_equal(bisai_precond_factors(given), factors);
     assert_ptr_not_equal(bisai_precond_factors(own), factors);
     EXPECT_OK(context, bisai_precond_apply(own, v, x));
@@ -310,10 +300,10 @@ static void update_follows_the_factors_that_the_caller_updated(void **state) {
   for (int kind = BISAI_PRECOND_ILU; kind <= BISAI_PRECOND_SWEEPS; kind++) {
     bisai_factors *factors = NULL;
     EXPECT_OK(context, bisai_factors_create(context, first, NULL, &factors));
-    bisai_precond_options options = options_of((bisai_precond_kind)kind);
-    bisai_precond *fresh = precond_of(second, options);
+    bisai_precond_options options = test_precond_options((bisai_precond_kind)kind);
+    bisai_precond *fresh = test_precond_with(context, second, &options);
     options.factor.factors = factors;
-    bisai_precond *given = precond_of(first, options);
+    bisai_precond *given = test_precond_with(context, first, &options);
     EXPECT_OK(context, bisai_factors_update(factors, second));
     EXPECT_OK(context, bisai_precond_update(given, second));
     EXPECT_OK(context, bisai_precond_apply(given, v, x));
@@ -343,9 +333,9 @@ static void application_with_failed_factors_of_the_caller_is_refused(void **stat
   for (int kind = BISAI_PRECOND_ILU; kind <= BISAI_PRECOND_SWEEPS; kind++) {
     bisai_factors *factors = NULL;
     EXPECT_OK(context, bisai_factors_create(context, matrix, NULL, &factors));
-    bisai_precond_options options = options_of((bisai_precond_kind)kind);
+    bisai_precond_options options = test_precond_options((bisai_precond_kind)kind);
     options.factor.factors = factors;
-    bisai_precond *precond = precond_of(matrix, options);
+    bisai_precond *precond = test_precond_with(context, matrix, &options);
     EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_factors_update(factors, bad));
     EXPECT_STATUS(context, BISAI_NOT_READY, bisai_precond_update(precond, bad));
     EXPECT_STATUS(context, BISAI_NOT_READY, bisai_precond_apply(precond, v, z));
@@ -366,11 +356,12 @@ static void update_equals_a_fresh_set_up_for_every_kind(void **state) {
   bisai_bcsr *first = small_grid(1), *second = small_grid(2);
   double *v = test_random_vector(SCALARS, 1), x[SCALARS], y[SCALARS];
   for (int kind = BISAI_PRECOND_NONE; kind <= BISAI_PRECOND_SWEEPS; kind++) {
-    bisai_precond_options options = options_of((bisai_precond_kind)kind);
+    bisai_precond_options options = test_precond_options((bisai_precond_kind)kind);
     TEST_SET_OPTION(options, isai.relax, 2);
     TEST_SET_OPTION(options, sweeps.count, 2);
     TEST_SET_OPTION(options, isai.power, 2);
-    bisai_precond *updated = precond_of(first, options), *fresh = precond_of(second, options);
+    bisai_precond *updated = test_precond_with(context, first, &options),
+                  *fresh = test_precond_with(context, second, &options);
     EXPECT_OK(context, bisai_precond_update(updated, second));
     EXPECT_OK(context, bisai_precond_apply(updated, v, x));
     EXPECT_OK(context, bisai_precond_apply(fresh, v, y));
@@ -395,7 +386,7 @@ static void failed_update_is_not_ready_until_one_succeeds(void **state) {
   bisai_bcsr *good = small_grid(1), *bad = singular_grid();
   double *v = test_random_vector(SCALARS, 1), x[SCALARS], y[SCALARS];
   for (int kind = BISAI_PRECOND_BJACOBI; kind <= BISAI_PRECOND_SWEEPS; kind++) {
-    bisai_precond *precond = precond_of(good, options_of((bisai_precond_kind)kind));
+    bisai_precond *precond = test_precond(context, good, (bisai_precond_kind)kind);
     EXPECT_OK(context, bisai_precond_apply(precond, v, x));
     EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_update(precond, bad));
     EXPECT_MESSAGE(context, "block row 0: the diagonal block is singular");
@@ -420,9 +411,9 @@ static void overflow_in_an_update_is_not_ready(void **state) {
   bisai_bcsr *good = test_bcsr_make(context, &a);
   a.values[0] = 1e-6; /* its inverse is beyond fp16 */
   bisai_bcsr *bad = test_bcsr_take(context, a);
-  bisai_precond_options options = options_of(BISAI_PRECOND_ISAI);
+  bisai_precond_options options = test_precond_options(BISAI_PRECOND_ISAI);
   options.isai.storage = BISAI_FP16;
-  bisai_precond *precond = precond_of(good, options);
+  bisai_precond *precond = test_precond_with(context, good, &options);
   double v[SCALARS] = {1.0}, z[SCALARS];
   EXPECT_STATUS(context, BISAI_OVERFLOW, bisai_precond_update(precond, bad));
   EXPECT_MESSAGE(context, "NU: block (0, 0) does not fit its storage type");

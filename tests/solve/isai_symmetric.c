@@ -23,11 +23,10 @@ static bisai_precond_options symmetric_isai(int power, int relax, bisai_value_ty
   return options;
 }
 
-static bisai_precond *precond_of(bisai_context *c, const bisai_bcsr *matrix,
-                                 bisai_precond_options options) {
-  bisai_precond *precond = NULL;
-  EXPECT_OK(c, bisai_precond_create(c, matrix, &options, &precond));
-  return precond;
+static bisai_precond *make_symmetric(bisai_context *c, const bisai_bcsr *matrix, int power,
+                                     int relax, bisai_value_type storage) {
+  const bisai_precond_options options = symmetric_isai(power, relax, storage);
+  return test_precond_with(c, matrix, &options);
 }
 
 /* The inverses of U's diagonal blocks as a dense matrix. */
@@ -78,7 +77,7 @@ static void application_equals_the_dense_formula_and_is_symmetric(void **state) 
       for (int power = 1; power <= 3; power++)
         for (int relax = 0; relax <= 2; relax++) {
           bisai_precond *precond =
-              precond_of(context, matrix, symmetric_isai(power, relax, (bisai_value_type)storage));
+              make_symmetric(context, matrix, power, relax, (bisai_value_type)storage);
           EXPECT_OK(context, bisai_precond_apply(precond, x, mx));
           EXPECT_OK(context, bisai_precond_apply(precond, y, my));
           double *m = dense_application(precond, n, bs, relax),
@@ -107,7 +106,7 @@ static void application_equals_the_dense_formula_and_is_symmetric(void **state) 
 static void with_a_full_pattern_it_solves_exactly(void **state) {
   (void)state;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_tridiagonal(N, 2, 4.0, -1.0));
-  bisai_precond *precond = precond_of(context, matrix, symmetric_isai(N, 0, BISAI_FP64));
+  bisai_precond *precond = make_symmetric(context, matrix, N, 0, BISAI_FP64);
   double *x = test_random_vector(2 * N, 1), *b = malloc(2 * N * sizeof *b),
          *z = malloc(2 * N * sizeof *z);
   EXPECT_OK(context, bisai_bcsr_multiply(matrix, x, b));
@@ -128,8 +127,7 @@ static void several_vectors_are_applied_as_each_alone(void **state) {
     const int64_t n = N * block_sizes[s], ld = n + 3;
     bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_definite(N, block_sizes[s], 17));
     for (int storage = BISAI_FP64; storage <= BISAI_BF16; storage++) {
-      bisai_precond *precond =
-          precond_of(context, matrix, symmetric_isai(2, 1, (bisai_value_type)storage));
+      bisai_precond *precond = make_symmetric(context, matrix, 2, 1, (bisai_value_type)storage);
       double *v = test_random_vector(COUNT * ld, 8), *z = test_random_vector(COUNT * ld, 9),
              *alone = malloc((size_t)n * 8);
       double *before = malloc((size_t)(COUNT * ld) * sizeof *before);
@@ -167,12 +165,12 @@ static void an_update_equals_creation_to_the_bit(void **state) {
       bisai_bcsr *matrix = test_bcsr_make(context, &arrays);
       bisai_precond_options options = symmetric_isai(2, 1, BISAI_FP32);
       options.factor.equilibrate = equilibrate;
-      bisai_precond *updated = precond_of(context, matrix, options);
+      bisai_precond *updated = test_precond_with(context, matrix, &options);
       for (int32_t p = 0; p < test_bcsr_blocks(&arrays) * bs * bs; p++) arrays.values[p] *= 1.5;
       for (int32_t i = 0; i < N; i++) *test_bcsr_block(&arrays, i, i) += 0.25 * i;
       EXPECT_OK(context, bisai_bcsr_update(matrix, arrays.values, BISAI_COLUMN_MAJOR));
       EXPECT_OK(context, bisai_precond_update(updated, matrix));
-      bisai_precond *created = precond_of(context, matrix, options);
+      bisai_precond *created = test_precond_with(context, matrix, &options);
       double *one = applied(updated, context), *other = applied(created, context);
       assert_memory_equal(one, other, (size_t)(N * bs) * sizeof *one);
       free(one);
@@ -198,7 +196,7 @@ static void bits_do_not_depend_on_threads(void **state) {
   for (int threads = 1; threads <= 4; threads++) {
     bisai_context *own = test_context(threads);
     bisai_bcsr *matrix = test_bcsr_make(own, &arrays);
-    bisai_precond *precond = precond_of(own, matrix, symmetric_isai(2, 1, BISAI_FP64));
+    bisai_precond *precond = make_symmetric(own, matrix, 2, 1, BISAI_FP64);
     double *z = applied(precond, own);
     if (!first) first = z;
     assert_memory_equal(first, z, (size_t)(3 * arrays.block_rows) * sizeof *z);
@@ -216,9 +214,9 @@ static void it_takes_half_of_the_inverses(void **state) {
   (void)state;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_definite(200, 3, 2));
   bisai_precond_options options = symmetric_isai(2, 0, BISAI_FP64);
-  bisai_precond *half = precond_of(context, matrix, options);
+  bisai_precond *half = test_precond_with(context, matrix, &options);
   options.isai.symmetric = false;
-  bisai_precond *whole = precond_of(context, matrix, options);
+  bisai_precond *whole = test_precond_with(context, matrix, &options);
   const bisai_precond_report of_half = test_report_of(context, half),
                              of_whole = test_report_of(context, whole);
   assert_int_equal(of_whole.isai.blocks, 2 * of_half.isai.blocks);
@@ -236,7 +234,7 @@ static void it_takes_half_of_the_inverses(void **state) {
 
 static int iterations_with(bisai_precond_options options, const bisai_bcsr *matrix) {
   const int64_t n = (int64_t)bisai_bcsr_block_rows(matrix) * bisai_bcsr_block_size(matrix);
-  bisai_precond *precond = precond_of(context, matrix, options);
+  bisai_precond *precond = test_precond_with(context, matrix, &options);
   bisai_solver_options how = bisai_solver_options_default();
   how.method = BISAI_CG;
   double *b = test_random_vector(n, 21), *x = malloc((size_t)n * sizeof *x);
@@ -292,7 +290,7 @@ static void orderings_and_equilibration_keep_it_symmetric(void **state) {
       bisai_precond_options options = symmetric_isai(2, 1, BISAI_FP16);
       options.factor.ordering = orderings[k];
       options.factor.equilibrate = true;
-      bisai_precond *precond = precond_of(context, matrix, options);
+      bisai_precond *precond = test_precond_with(context, matrix, &options);
       const int64_t n = N * bs;
       double *x = test_random_vector(n, 5), *y = test_random_vector(n, 6), one = 0, other = 0,
              size = 0;
@@ -321,7 +319,7 @@ static void what_is_not_symmetric_is_refused(void **state) {
   test_bcsr arrays = test_bcsr_definite(N, 2, 4);
   bisai_bcsr *matrix = test_bcsr_make(context, &arrays);
   bisai_precond_options options = symmetric_isai(1, 0, BISAI_FP64);
-  bisai_precond *precond = precond_of(context, matrix, options), *none = NULL;
+  bisai_precond *precond = test_precond_with(context, matrix, &options), *none = NULL;
   double *before = applied(precond, context);
   test_bcsr_block(&arrays, 5, 5)[2] += 3;
   EXPECT_OK(context, bisai_bcsr_update(matrix, arrays.values, BISAI_COLUMN_MAJOR));
@@ -373,7 +371,7 @@ static void arguments_that_do_not_go_with_it_are_refused(void **state) {
   options.kind = BISAI_PRECOND_ISAI;
   /* A lower pattern that is given is used; L with diagonal blocks is not the L of L D Lᵀ. */
   options.isai.lower_pattern = lower;
-  bisai_precond *precond = precond_of(context, matrix, options);
+  bisai_precond *precond = test_precond_with(context, matrix, &options);
   assert_int_equal(bisai_pattern_blocks(lower), test_report_of(context, precond).isai.blocks);
   bisai_precond_destroy(&precond);
   options.isai.lower_pattern = NULL;
@@ -391,7 +389,7 @@ static void arguments_that_do_not_go_with_it_are_refused(void **state) {
   bisai_factors_destroy(&factors);
   EXPECT_OK(context, bisai_factors_create(context, matrix, NULL, &factors));
   options.factor.factors = factors;
-  precond = precond_of(context, matrix, options);
+  precond = test_precond_with(context, matrix, &options);
   assert_int_equal(BISAI_SYMMETRY_CALLER, test_report_of(context, precond).symmetry);
   bisai_precond_destroy(&precond);
   bisai_factors_destroy(&factors);
@@ -451,7 +449,7 @@ static void block_diagonal_and_empty_matrices_are_fine(void **state) {
     for (int32_t p = 0; p < n; p++)
       for (int v = 0; v < 9; v++) arrays.values[9 * p + v] = v % 4 == 0 ? 2 : 0;
     bisai_bcsr *matrix = test_bcsr_take(context, arrays);
-    bisai_precond *precond = precond_of(context, matrix, symmetric_isai(2, 2, BISAI_FP64));
+    bisai_precond *precond = make_symmetric(context, matrix, 2, 2, BISAI_FP64);
     double *v = test_random_vector(15, 1), z[15] = {0};
     EXPECT_OK(context, bisai_precond_apply(precond, v, z));
     for (int i = 0; i < 3 * n; i++) assert_true(z[i] == 0.5 * v[i]);

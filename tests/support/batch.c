@@ -122,9 +122,3 @@ void test_expect_block_solved(int form, int32_t m, const double *block, const do
   free(expected);
   free(back);
 }
-
-double *test_nan_vector(int64_t n) {
-  double *v = malloc((size_t)n * sizeof *v);
-  for (int64_t i = 0; i < n; i++) v[i] = (double)NAN;
-  return v;
-}

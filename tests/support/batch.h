@@ -38,7 +38,4 @@ bisai_precond_options test_form_options(int form, int32_t blocks, const int32_t 
 void test_expect_block_solved(int form, int32_t m, const double *block, const double *v,
                               const double *z);
 
-/* n values NaN. */
-double *test_nan_vector(int64_t n);
-
 #endif

@@ -35,6 +35,12 @@ double *test_random_vector(int64_t n, uint64_t seed) {
   return values;
 }
 
+double *test_nan_vector(int64_t n) {
+  double *values = checked((size_t)n, sizeof *values);
+  for (int64_t i = 0; i < n; ++i) values[i] = (double)NAN;
+  return values;
+}
+
 test_shape test_shape_square(int32_t block_rows, int32_t block_size, uint64_t seed) {
   return (test_shape){.block_rows = block_rows,
                       .block_cols = block_rows,

@@ -132,6 +132,7 @@ double test_random_uniform(test_random *random, double low, double high); /* [lo
 /* low … high, both included */
 int32_t test_random_integer(test_random *random, int32_t low, int32_t high);
 double *test_random_vector(int64_t n, uint64_t seed); /* values in [−1, 1) */
+double *test_nan_vector(int64_t n);
 
 /* --- block matrices as plain arrays --- */
 

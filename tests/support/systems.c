@@ -60,10 +60,15 @@ bisai_precond *test_precond_with(bisai_context *context, const bisai_bcsr *matri
   return precond;
 }
 
-bisai_precond *test_precond(bisai_context *context, const bisai_bcsr *matrix,
-                            bisai_precond_kind kind) {
+bisai_precond_options test_precond_options(bisai_precond_kind kind) {
   bisai_precond_options options = bisai_precond_options_default();
   options.kind = kind;
+  return options;
+}
+
+bisai_precond *test_precond(bisai_context *context, const bisai_bcsr *matrix,
+                            bisai_precond_kind kind) {
+  const bisai_precond_options options = test_precond_options(kind);
   return test_precond_with(context, matrix, &options);
 }
 

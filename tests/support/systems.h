@@ -32,6 +32,9 @@ bisai_status diagonal_operator_multiply(void *user, int64_t n, const double *v, 
 /* A preconditioner that calls `apply`; its matrix is a 1 × 1 identity or whatever has n rows. */
 bisai_precond *test_precond_callback(bisai_context *context, const bisai_bcsr *matrix,
                                      bisai_apply_function apply, void *user);
+/* The defaults of a kind. */
+bisai_precond_options test_precond_options(bisai_precond_kind kind);
+/* A preconditioner with these defaults, or with other options. */
 bisai_precond *test_precond(bisai_context *context, const bisai_bcsr *matrix,
                             bisai_precond_kind kind);
 bisai_precond *test_precond_with(bisai_context *context, const bisai_bcsr *matrix,
