@@ -241,25 +241,11 @@ static void saddle_points_fail_here_and_work_with_ilu(void **state) {
 /* Values are read as doubles: anything narrower must be refused, at set-up and at update. */
 static void narrow_matrices_are_refused(void **state) {
   (void)state;
-  static const int32_t row_ptr[] = {0, 1, 2}, col_idx[] = {0, 1};
-  static const float values[] = {1.0F, 2.0F};
-  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  desc.block_rows = desc.block_cols = 2;
-  desc.block_size = 1;
-  desc.row_ptr = row_ptr;
-  desc.col_idx = col_idx;
-  desc.values = values;
-  desc.value_type = BISAI_FP32;
-  bisai_bcsr *narrow = NULL;
-  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &narrow));
+  test_bcsr a = test_bcsr_tridiagonal(2, 1, 2.0, 0.0);
+  bisai_bcsr *narrow = test_bcsr_single(context, &a), *wide = test_bcsr_take(context, a);
   bisai_precond *precond = NULL;
   EXPECT_STATUS(context, BISAI_UNSUPPORTED, create(context, narrow, &precond));
   assert_null(precond);
-  static const double wide_values[] = {1.0, 2.0};
-  desc.values = wide_values;
-  desc.value_type = BISAI_FP64;
-  bisai_bcsr *wide = NULL;
-  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &wide));
   precond = bjacobi_of(context, wide);
   EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_precond_update(precond, narrow));
   bisai_precond_destroy(&precond);

@@ -329,15 +329,9 @@ static void factor_refuses_bad_arguments(void **state) {
                 bisai_factors_create(context, matrix, &options, &factors));
   EXPECT_MESSAGE(context, expected);
 
-  static const int32_t row_ptr[] = {0, 1}, col_idx[] = {0};
-  static const float one = 1.0F;
-  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  desc.block_rows = desc.block_cols = desc.block_size = 1;
-  desc.row_ptr = row_ptr;
-  desc.col_idx = col_idx;
-  desc.values = &one;
-  desc.value_type = BISAI_FP32;
-  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &single));
+  test_bcsr one = test_bcsr_tridiagonal(1, 1, 1.0, 0.0);
+  single = test_bcsr_single(context, &one);
+  test_bcsr_free(&one);
   EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_factors_create(context, single, NULL, &factors));
   EXPECT_MESSAGE(context, "the matrix must hold fp64 values to be factorised");
   assert_null(factors);

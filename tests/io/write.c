@@ -253,16 +253,9 @@ static void narrow_values_and_implied_diagonals_are_written_out(void **state) {
   bisai_factors_destroy(&factors);
   bisai_bcsr_destroy(&matrix);
 
-  static const int32_t row_ptr[] = {0, 1, 3}, col_idx[] = {1, 0, 1};
-  static const float values[] = {0.1f, -3, 1e30f};
-  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  desc.block_rows = desc.block_cols = 2;
-  desc.block_size = 1;
-  desc.row_ptr = row_ptr;
-  desc.col_idx = col_idx;
-  desc.values = values;
-  desc.value_type = BISAI_FP32;
-  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &matrix));
+  int32_t row_ptr[] = {0, 1, 3}, col_idx[] = {1, 0, 1};
+  double values[] = {0.1, -3, 1e30};
+  matrix = test_bcsr_single(context, &(test_bcsr){2, 2, 1, row_ptr, col_idx, values});
   EXPECT_OK(context, bisai_write_matrix(context, test_path("N.bin"), matrix, NULL));
   bisai_bcsr *read = read_back(test_path("N.bin"), 1);
   double *got = test_dense(read);
@@ -363,23 +356,15 @@ static void arguments_are_checked(void **state) {
 static void matrices_that_are_not_finite_are_not_written(void **state) {
   (void)state;
   if (test_on_device()) skip(); /* a device does not borrow host memory */
-  static const int32_t row_ptr[] = {0, 1, 2}, col_idx[] = {0, 1};
-  double values[] = {1, 2};
-  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  desc.block_rows = desc.block_cols = 2;
-  desc.block_size = 1;
-  desc.row_ptr = row_ptr;
-  desc.col_idx = col_idx;
-  desc.values = values;
-  desc.ownership = BISAI_BORROW;
-  bisai_bcsr *matrix = NULL;
-  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &matrix));
-  values[1] = (double)INFINITY;
+  test_bcsr a = test_bcsr_tridiagonal(2, 1, 1.0, 0.0);
+  bisai_bcsr *matrix = test_bcsr_borrow(context, &a);
+  *test_bcsr_block(&a, 1, 1) = (double)INFINITY;
   const char *path = test_file("kept.mtx", "kept", 4);
   EXPECT_STATUS(context, BISAI_NOT_FINITE, bisai_write_matrix(context, path, matrix, NULL));
   EXPECT_MESSAGE(context, "entry (1, 1), counted from 0, is NaN or infinity");
   test_expect_text(path, "kept");
   bisai_bcsr_destroy(&matrix);
+  test_bcsr_free(&a);
 }
 
 int main(void) {

@@ -338,24 +338,10 @@ static void expect_update_refused(const bisai_bcsr *matrix, const bisai_bcsr *ot
 static void update_refuses_narrower_values(void **state) {
   (void)state;
   test_bcsr a = random_matrix(2, 6);
-  const size_t values = 4 * (size_t)test_bcsr_blocks(&a);
-  float *floats = malloc(values * sizeof *floats);
-  assert_non_null(floats);
-  for (size_t v = 0; v < values; v++) floats[v] = (float)a.values[v];
-  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  desc.block_rows = desc.block_cols = ROWS;
-  desc.block_size = 2;
-  desc.row_ptr = a.row_ptr;
-  desc.col_idx = a.col_idx;
-  desc.values = floats;
-  desc.value_type = BISAI_FP32;
-  bisai_bcsr *matrix = test_bcsr_make(context, &a), *narrow = NULL;
-  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &narrow));
+  bisai_bcsr *narrow = test_bcsr_single(context, &a), *matrix = test_bcsr_take(context, a);
   expect_update_refused(matrix, narrow, "the matrix must hold fp64 values to be factorised");
   bisai_bcsr_destroy(&matrix);
   bisai_bcsr_destroy(&narrow);
-  test_bcsr_free(&a);
-  free(floats);
 }
 
 static void update_refuses_an_implied_diagonal(void **state) {

@@ -260,16 +260,9 @@ static void the_callers_factors_are_neither_reordered_nor_equilibrated(void **st
 
 static void only_fp64_matrices_are_reordered(void **state) {
   (void)state;
-  static const int32_t row_ptr[] = {0, 1}, col_idx[] = {0};
-  static const float values[] = {2.0F};
-  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  desc.block_rows = desc.block_cols = desc.block_size = 1;
-  desc.row_ptr = row_ptr;
-  desc.col_idx = col_idx;
-  desc.values = values;
-  desc.value_type = BISAI_FP32;
-  bisai_bcsr *matrix = NULL;
-  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &matrix));
+  test_bcsr a = random_matrix(1, 6);
+  bisai_bcsr *matrix = test_bcsr_single(context, &a);
+  test_bcsr_free(&a);
   bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
   options.factor.ordering = BISAI_ORDERING_RCM;
   expect_refusal(matrix, &options, BISAI_UNSUPPORTED,

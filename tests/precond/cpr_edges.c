@@ -461,16 +461,9 @@ static void singular_blocks_of_the_second_stage_are_named(void **state) {
 
 static void narrow_and_rectangular_matrices_are_refused(void **state) {
   (void)state;
-  static const float values[] = {1, 2};
-  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  desc.block_rows = desc.block_cols = 2;
-  desc.block_size = 1;
-  desc.row_ptr = (int32_t[]){0, 1, 2};
-  desc.col_idx = (int32_t[]){0, 1};
-  desc.values = values;
-  desc.value_type = BISAI_FP32;
-  bisai_bcsr *a = NULL;
-  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &a));
+  test_bcsr arrays = test_flow(4, 4, 2, 0, 1);
+  bisai_bcsr *a = test_bcsr_single(context, &arrays);
+  test_bcsr_free(&arrays);
   bisai_precond_options o = cpr(BISAI_SECOND_ILU);
   test_expect_refused(context, a, &o, BISAI_UNSUPPORTED, "cpr needs a matrix stored in fp64");
   bisai_bcsr_destroy(&a);

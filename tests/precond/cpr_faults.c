@@ -11,18 +11,7 @@
 static void other_patterns_and_types_are_refused_and_change_nothing(void **state) {
   (void)state;
   test_bcsr arrays = test_flow(NX, NY, BS, P, 1);
-  const int32_t blocks = test_bcsr_blocks(&arrays);
-  float *narrow = malloc((size_t)(blocks * BS * BS) * sizeof *narrow);
-  for (int32_t v = 0; v < blocks * BS * BS; v++) narrow[v] = (float)arrays.values[v];
-  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  desc.block_rows = desc.block_cols = CELLS;
-  desc.block_size = BS;
-  desc.row_ptr = arrays.row_ptr;
-  desc.col_idx = arrays.col_idx;
-  desc.values = narrow;
-  desc.value_type = BISAI_FP32;
-  bisai_bcsr *a = test_bcsr_make(context, &arrays), *single = NULL;
-  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &single));
+  bisai_bcsr *a = test_bcsr_make(context, &arrays), *single = test_bcsr_single(context, &arrays);
   /* one block moves: as many blocks, and as many in each row */
   arrays.col_idx[arrays.row_ptr[CELLS / 2 + 1] - 1]++;
   bisai_bcsr *moved = test_bcsr_take(context, arrays),
@@ -47,7 +36,6 @@ static void other_patterns_and_types_are_refused_and_change_nothing(void **state
   bisai_bcsr_destroy(&fewer);
   bisai_bcsr_destroy(&turned);
   bisai_bcsr_destroy(&other);
-  free(narrow);
 }
 
 /* Updates with `bad` fail, and with `a` all is well again. */
@@ -87,15 +75,7 @@ static void values_that_are_not_finite_fail_until_a_good_update(void **state) {
   if (test_on_device()) return;
   for (int which = 0; which < 3; which++) {
     test_bcsr arrays = test_flow(NX, NY, BS, P, 1);
-    bisai_bcsr *a = test_bcsr_make(context, &arrays), *bad = NULL;
-    bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-    desc.block_rows = desc.block_cols = CELLS;
-    desc.block_size = BS;
-    desc.row_ptr = arrays.row_ptr;
-    desc.col_idx = arrays.col_idx;
-    desc.values = arrays.values;
-    desc.ownership = BISAI_BORROW;
-    EXPECT_OK(context, bisai_bcsr_create(context, &desc, &bad));
+    bisai_bcsr *a = test_bcsr_make(context, &arrays), *bad = test_bcsr_borrow(context, &arrays);
     /* the pressure in a neighbour, another unknown of the cell, the pressure of the cell */
     test_bcsr_block(&arrays, 40, which == 0 ? 41 : 40)[which == 1 ? 0 : P * BS] =
         which == 1 ? (double)NAN : (double)INFINITY;

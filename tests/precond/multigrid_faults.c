@@ -19,19 +19,6 @@ static bisai_precond_options multigrid(void) {
 
 /* --- values that are not finite --- */
 
-static bisai_bcsr *borrow(const test_bcsr *arrays) {
-  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  bisai_bcsr *a = NULL;
-  desc.block_rows = desc.block_cols = arrays->block_rows;
-  desc.block_size = arrays->block_size;
-  desc.row_ptr = arrays->row_ptr;
-  desc.col_idx = arrays->col_idx;
-  desc.values = arrays->values;
-  desc.ownership = BISAI_BORROW;
-  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &a));
-  return a;
-}
-
 /* The preconditioner is not ready until a good update, which gives the old bits. */
 static void expect_update_refused(bisai_precond *m, const bisai_bcsr *a, double *value,
                                   double wrong, const char *message) {
@@ -59,7 +46,7 @@ static void values_that_are_not_finite_are_named(void **state) {
                 {NX * NY - 1, NX * NY - 1, "block (287, 287) holds a NaN or infinity"}};
   for (int k = 0; k < 2 * 2 * 7; k++) {
     test_bcsr arrays = test_mesh_diffusion(NX, NY, BS, TEST_FIXED_FACE, k % 2 ? 0.3 : 0.0);
-    bisai_bcsr *a = borrow(&arrays);
+    bisai_bcsr *a = test_bcsr_borrow(context, &arrays);
     bisai_precond_options o = multigrid();
     o.multigrid.smoother = (bisai_smoother)(k / 4);
     o.multigrid.nodes = k / 2 % 2 ? BISAI_NODES_SCALAR : BISAI_NODES_BLOCK;

@@ -223,28 +223,14 @@ static void options_of_other_smoothers_are_refused(void **state) {
 static void matrices_in_narrow_types_are_refused(void **state) {
   (void)state;
   test_bcsr arrays = test_mesh_diffusion(4, 4, 1, TEST_ZERO_OUTSIDE, 0.0);
-  float *narrow = malloc((size_t)test_bcsr_blocks(&arrays) * sizeof *narrow);
-  for (int32_t p = 0; p < test_bcsr_blocks(&arrays); p++) narrow[p] = (float)arrays.values[p];
-  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  desc.block_rows = desc.block_cols = arrays.block_rows;
-  desc.block_size = 1;
-  desc.row_ptr = arrays.row_ptr;
-  desc.col_idx = arrays.col_idx;
-  desc.values = narrow;
-  desc.value_type = BISAI_FP32;
-  bisai_bcsr *a = NULL, *wide = test_bcsr_make(context, &arrays);
-  bisai_precond *m = NULL;
-  bisai_precond_options o = multigrid(BISAI_SMOOTHER_JACOBI);
-  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &a));
-  EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_precond_create(context, a, &o, &m));
-  assert_null(m);
-  m = test_precond_with(context, wide, &o);
-  EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_precond_update(m, a));
+  bisai_bcsr *narrow = test_bcsr_single(context, &arrays), *wide = test_bcsr_take(context, arrays);
+  const bisai_precond_options o = multigrid(BISAI_SMOOTHER_JACOBI);
+  test_expect_refused(context, narrow, &o, BISAI_UNSUPPORTED, "fp64");
+  bisai_precond *m = test_precond_with(context, wide, &o);
+  test_expect_update_refused(context, m, narrow, BISAI_UNSUPPORTED, "fp64");
   bisai_precond_destroy(&m);
-  bisai_bcsr_destroy(&a);
+  bisai_bcsr_destroy(&narrow);
   bisai_bcsr_destroy(&wide);
-  test_bcsr_free(&arrays);
-  free(narrow);
 }
 
 int main(void) {

@@ -271,17 +271,38 @@ void test_bcsr_free(test_bcsr *matrix) {
   *matrix = (test_bcsr){0};
 }
 
-bisai_bcsr *test_bcsr_make(bisai_context *context, const test_bcsr *matrix) {
+static bisai_bcsr *make(bisai_context *context, const test_bcsr *matrix, bisai_value_type type,
+                        const void *values, bisai_ownership ownership) {
   bisai_bcsr_desc desc = bisai_bcsr_desc_default();
   desc.block_rows = matrix->block_rows;
   desc.block_cols = matrix->block_cols;
   desc.block_size = matrix->block_size;
   desc.row_ptr = matrix->row_ptr;
   desc.col_idx = matrix->col_idx;
-  desc.values = matrix->values;
-  bisai_bcsr *made = NULL;
-  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &made));
-  return made;
+  desc.values = values;
+  desc.value_type = type;
+  desc.ownership = ownership;
+  bisai_bcsr *result = NULL;
+  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &result));
+  return result;
+}
+
+bisai_bcsr *test_bcsr_make(bisai_context *context, const test_bcsr *matrix) {
+  return make(context, matrix, BISAI_FP64, matrix->values, BISAI_COPY);
+}
+
+bisai_bcsr *test_bcsr_borrow(bisai_context *context, const test_bcsr *matrix) {
+  return make(context, matrix, BISAI_FP64, matrix->values, BISAI_BORROW);
+}
+
+bisai_bcsr *test_bcsr_single(bisai_context *context, const test_bcsr *matrix) {
+  const size_t count =
+      (size_t)test_bcsr_blocks(matrix) * (size_t)(matrix->block_size * matrix->block_size);
+  float *values = checked(count, sizeof *values);
+  for (size_t v = 0; v < count; ++v) values[v] = (float)matrix->values[v];
+  bisai_bcsr *result = make(context, matrix, BISAI_FP32, values, BISAI_COPY);
+  free(values);
+  return result;
 }
 
 void test_expect_same(const bisai_bcsr *a, const bisai_bcsr *b) {

@@ -195,6 +195,10 @@ void test_bcsr_free(test_bcsr *matrix);
 
 /* bisai_bcsr_create() with a copy of the arrays; fails the test if that fails. */
 bisai_bcsr *test_bcsr_make(bisai_context *context, const test_bcsr *matrix);
+/* The same with values in fp32. */
+bisai_bcsr *test_bcsr_single(bisai_context *context, const test_bcsr *matrix);
+/* The same with the arrays themselves, which the caller may write to. */
+bisai_bcsr *test_bcsr_borrow(bisai_context *context, const test_bcsr *matrix);
 /* Fails unless both have the same rows, padding, structure and values in fp64, to the bit. */
 void test_expect_same(const bisai_bcsr *a, const bisai_bcsr *b);
 /* Makes and frees the arrays in one go. */
