@@ -1,32 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The choice of a block size: what it counts, against counts by looking at every place, and the
  * rule of bisai_block_size_choose() on systems whose unknowns a node has are known. */
-#include "support.h"
+#include "csr.h"
+#include "fixture.h"
 
 #include <math.h>
 
-static bisai_context *context;
-
-static int setup(void **state) {
-  (void)state;
-  context = test_context(1);
-  return 0;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  bisai_context_destroy(&context);
-  return 0;
-}
-
-/* A scalar matrix; entries at every place that `has` says, in no order of columns. */
-typedef struct csr {
-  int32_t rows, cols, *row_ptr, *col_idx;
-  double *values;
-} csr;
-
 typedef bool (*has_entry)(const void *user, int32_t i, int32_t j);
 
+/* Entries at every place that `has` says, in no order of columns. */
 static csr csr_make(int32_t rows, int32_t cols, has_entry has, const void *user) {
   csr a = {.rows = rows, .cols = cols};
   int32_t next = 0, reserved = 64;
@@ -47,22 +29,6 @@ static csr csr_make(int32_t rows, int32_t cols, has_entry has, const void *user)
   assert_non_null(a.values);
   for (int32_t p = 0; p < next; p++) a.values[p] = 1 + p;
   return a;
-}
-
-static void csr_free(csr *a) {
-  free(a->row_ptr);
-  free(a->col_idx);
-  free(a->values);
-}
-
-static bisai_csr_desc desc_of(const csr *a) {
-  bisai_csr_desc desc = bisai_csr_desc_default();
-  desc.rows = a->rows;
-  desc.cols = a->cols;
-  desc.row_ptr = a->row_ptr;
-  desc.col_idx = a->col_idx;
-  desc.values = a->values;
-  return desc;
 }
 
 static int32_t chosen(const csr *a) {

@@ -2,24 +2,11 @@
 /* BCSR from scalar CSR, and the block size that costs a product the fewest bytes. Values are moved,
  * never computed with, so all comparisons are exact. */
 #include "csr.h"
+#include "fixture.h"
 
 #include <math.h>
 
 #include "core/context_impl.h"
-
-static bisai_context *context;
-
-static int setup(void **state) {
-  (void)state;
-  context = test_context(1);
-  return 0;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  bisai_context_destroy(&context);
-  return 0;
-}
 
 /* Column-major, with `padding` rows and columns of the identity. */
 static double *dense_of(const csr *a, int32_t padding) {

@@ -4,18 +4,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "folder_fixture.h"
-#include "support.h"
-
-#include "io/read.h"
-
-static bisai_bcsr *read_text(const char *text, int32_t block_size) {
-  bisai_read_options options = bisai_read_options_default();
-  options.block_size = block_size;
-  bisai_bcsr *matrix = NULL;
-  EXPECT_OK(context, bsi_read_matrix_memory(context, text, strlen(text), &options, &matrix));
-  return matrix;
-}
+#include "text.h"
 
 /* `rows` are the expected values row by row, n × n without padding. */
 static void expect_matrix(const bisai_bcsr *matrix, int32_t n, const double *rows) {

@@ -9,32 +9,7 @@
 #include <unistd.h>
 
 #include "bytes.h"
-#include "folder_fixture.h"
-#include "support.h"
-
-#include "io/read.h"
-
-static bisai_bcsr *read_text(const char *text, int32_t block_size) {
-  bisai_read_options options = bisai_read_options_default();
-  options.block_size = block_size;
-  bisai_bcsr *matrix = NULL;
-  EXPECT_OK(context, bsi_read_matrix_memory(context, text, strlen(text), &options, &matrix));
-  return matrix;
-}
-
-/* A permutation of 0 … n-1. */
-static int32_t *permutation(int32_t n, uint64_t seed) {
-  test_random random = test_random_seed(seed);
-  int32_t *p = malloc((size_t)n * sizeof *p);
-  assert_non_null(p);
-  for (int32_t i = 0; i < n; i++) p[i] = i;
-  for (int32_t i = n - 1; i > 0; i--) {
-    const int32_t other = test_random_integer(&random, 0, i), kept = p[i];
-    p[i] = p[other];
-    p[other] = kept;
-  }
-  return p;
-}
+#include "text.h"
 
 /* Entry k of a matrix with four entries a row: (k/4, spread columns), k + 1. */
 static void print_entry(test_text *text, int32_t n, int32_t k) {
@@ -49,7 +24,7 @@ static void entries_in_any_order_make_the_same_matrix(void **state) {
   static const int32_t sizes[] = {5, 37, 500, 513, 5000, 300000};
   for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
     const int32_t n = sizes[s], count = 4 * n;
-    int32_t *order = permutation(count, s);
+    int32_t *order = test_random_permutation(count, s);
     test_text ordered = {0}, permuted = {0}, backwards = {0};
     test_text *const all[] = {&ordered, &permuted, &backwards};
     for (size_t t = 0; t < 3; t++)
@@ -142,7 +117,7 @@ static bool end_pipe(const char *path, pid_t writer) {
  * it. */
 static void print_grid(test_text *text, int32_t side, int32_t bs, bool symmetric, bool pattern) {
   const int32_t block_rows = side * side, per_row = 5 * bs, all = block_rows * bs * per_row;
-  int32_t *order = permutation(all, 8);
+  int32_t *order = test_random_permutation(all, 8);
   test_text entries = {0};
   int32_t count = 0;
   for (int32_t k = 0; k < all; k++) {

@@ -36,16 +36,9 @@ static inline bisai_bcsr *sample(int32_t block_rows, int32_t bs) {
 
 /* By hand: 1 0 | 0 0; −2 and nothing else stored beside it; a block of zeros at the end. */
 static inline bisai_bcsr *by_hand(void) {
-  static const int32_t row_ptr[] = {0, 1, 3}, col_idx[] = {0, 0, 1};
-  static const double values[] = {1, 0, 0, 0.1, /**/ 0, -2, 0, 0, /**/ 0, 0, 0, 0};
-  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  desc.block_rows = desc.block_cols = desc.block_size = 2;
-  desc.row_ptr = row_ptr;
-  desc.col_idx = col_idx;
-  desc.values = values;
-  bisai_bcsr *matrix = NULL;
-  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &matrix));
-  return matrix;
+  int32_t row_ptr[] = {0, 1, 3}, col_idx[] = {0, 0, 1};
+  double values[] = {1, 0, 0, 0.1, /**/ 0, -2, 0, 0, /**/ 0, 0, 0, 0};
+  return test_bcsr_make(context, &(test_bcsr){2, 2, 2, row_ptr, col_idx, values});
 }
 
 #endif

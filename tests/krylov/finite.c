@@ -40,29 +40,13 @@ static bisai_bcsr *second_column_empty(bisai_context *context) {
       context, &(test_bcsr){2, 2, 1, (int32_t[]){0, 1, 2}, (int32_t[]){0, 0}, (double[]){1, 1}});
 }
 
-static bisai_bcsr *diagonal_matrix(bisai_context *context, int32_t n, double *values) {
-  int32_t row_ptr[] = {0, 1, 2, 3, 4}, col_idx[] = {0, 1, 2, 3};
-  assert_true(n <= 4);
-  return test_bcsr_make(context, &(test_bcsr){n, n, 1, row_ptr, col_idx, values});
+static bisai_bcsr *diagonal_matrix(bisai_context *context, int32_t n, const double *values) {
+  return test_bcsr_take(context, test_bcsr_diagonal(n, values));
 }
 
 /* 4 on the diagonal and −1 beside it, times `size`. */
 static bisai_bcsr *tridiagonal(bisai_context *context, int32_t n, double size) {
-  test_bcsr m = {n,
-                 n,
-                 1,
-                 calloc((size_t)n + 1, sizeof(int32_t)),
-                 malloc(3 * (size_t)n * sizeof(int32_t)),
-                 malloc(3 * (size_t)n * sizeof(double))};
-  int32_t next = 0;
-  for (int32_t i = 0; i < n; i++) {
-    for (int32_t j = i > 0 ? i - 1 : 0; j <= i + 1 && j < n; j++) {
-      m.col_idx[next] = j;
-      m.values[next++] = i == j ? 4 * size : -size;
-    }
-    m.row_ptr[i + 1] = next;
-  }
-  return test_bcsr_take(context, m);
+  return test_bcsr_take(context, test_bcsr_tridiagonal(n, 1, 4 * size, -size));
 }
 
 /* ‖b − A x‖/‖b‖ of that matrix, b and x multiplied by `unit`, a power of two that makes them large

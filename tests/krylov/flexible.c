@@ -31,18 +31,9 @@ static bisai_status moody(void *user, int64_t n, const double *v, double *z) {
 }
 
 static bisai_bcsr *diagonal_matrix(void) {
-  test_bcsr m = {N,
-                 N,
-                 1,
-                 calloc(N + 1, sizeof(int32_t)),
-                 malloc(N * sizeof(int32_t)),
-                 malloc(N * sizeof(double))};
-  for (int32_t i = 0; i < N; i++) {
-    m.row_ptr[i + 1] = i + 1;
-    m.col_idx[i] = i;
-    m.values[i] = entry(i);
-  }
-  return test_bcsr_take(context, m);
+  double values[N];
+  for (int32_t i = 0; i < N; i++) values[i] = entry(i);
+  return test_bcsr_take(context, test_bcsr_diagonal(N, values));
 }
 
 static bisai_precond *callback(const bisai_bcsr *matrix, bool nonlinear, int *calls) {

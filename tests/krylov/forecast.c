@@ -67,18 +67,9 @@ static bisai_status count_calls(void *user, int64_t n, const double *v, double *
 static void few_applications_are_made_in_vain(void **state) {
   (void)state;
   enum { N = 400, IN_VAIN = 2 };
-  test_bcsr arrays = {N,
-                      N,
-                      1,
-                      calloc(N + 1, sizeof(int32_t)),
-                      malloc(N * sizeof(int32_t)),
-                      malloc(N * sizeof(double))};
-  for (int32_t i = 0; i < N; i++) {
-    arrays.row_ptr[i + 1] = i + 1;
-    arrays.col_idx[i] = i;
-    arrays.values[i] = 1.0 + 0.5 * i / N;
-  }
-  bisai_bcsr *a = test_bcsr_take(context, arrays);
+  double values[N];
+  for (int32_t i = 0; i < N; i++) values[i] = 1.0 + 0.5 * i / N;
+  bisai_bcsr *a = test_bcsr_take(context, test_bcsr_diagonal(N, values));
   double *b = test_random_vector(N, 1), x[N];
   for (int method = 0; method < BISAI_METHODS; method++) {
     int calls = 0;

@@ -183,21 +183,11 @@ static void isai_with_full_pattern_equals_inverse(void **state) {
 /* L = [1; −2 1], U = [2 3; 0 4]: NL = [1; 2 1], NU = [1/2 −3/8; 0 1/4]. */
 static void two_by_two_factors_have_the_inverses_known_by_hand(void **state) {
   (void)state;
-  static const int32_t l_ptr[] = {0, 0, 1}, l_idx[] = {0}, u_ptr[] = {0, 2, 3}, u_idx[] = {0, 1, 1};
-  static const double l[] = {-2}, u[] = {2, 3, 4};
-  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  bisai_bcsr *lower = NULL, *upper = NULL;
+  int32_t l_ptr[] = {0, 0, 1}, l_idx[] = {0}, u_ptr[] = {0, 2, 3}, u_idx[] = {0, 1, 1};
+  double l[] = {-2}, u[] = {2, 3, 4};
+  bisai_bcsr *lower = test_bcsr_make(context, &(test_bcsr){2, 2, 1, l_ptr, l_idx, l}),
+             *upper = test_bcsr_make(context, &(test_bcsr){2, 2, 1, u_ptr, u_idx, u});
   bisai_factors *factors = NULL;
-  desc.block_rows = desc.block_cols = 2;
-  desc.block_size = 1;
-  desc.row_ptr = l_ptr;
-  desc.col_idx = l_idx;
-  desc.values = l;
-  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &lower));
-  desc.row_ptr = u_ptr;
-  desc.col_idx = u_idx;
-  desc.values = u;
-  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &upper));
   EXPECT_OK(context, bisai_factors_from_matrices(context, lower, upper, &factors));
   bisai_precond *precond = test_isai_of(context, upper, factors, 1, BISAI_FP64);
   static const double nl[] = {1, 2, 1}, nu[] = {0.5, -0.375, 0.25};

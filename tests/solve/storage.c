@@ -106,23 +106,12 @@ static void overflow_on_narrowing_names_the_block(void **state) {
 /* The largest half is 65504; 65520 is the first double that rounds beyond it. */
 static void the_largest_half_is_stored_and_the_next_is_not(void **state) {
   (void)state;
-  static const int32_t ptr[] = {0, 1, 2}, idx[] = {0, 1}, l_ptr[] = {0, 0, 1}, l_idx[] = {0};
-  static const double ones[] = {1.0, 1.0};
+  int32_t l_ptr[] = {0, 0, 1}, l_idx[] = {0};
   for (int beyond = 0; beyond < 2; beyond++) {
-    const double entry = beyond == 0 ? -65519.0 : -65520.0; /* NL = [1; −entry 1] */
-    bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-    bisai_bcsr *lower = NULL, *upper = NULL;
+    double entry = beyond == 0 ? -65519.0 : -65520.0; /* NL = [1; −entry 1] */
+    bisai_bcsr *lower = test_bcsr_make(context, &(test_bcsr){2, 2, 1, l_ptr, l_idx, &entry}),
+               *upper = test_bcsr_take(context, test_bcsr_diagonal(2, (double[]){1.0, 1.0}));
     bisai_factors *factors = NULL;
-    desc.block_rows = desc.block_cols = 2;
-    desc.block_size = 1;
-    desc.row_ptr = ptr;
-    desc.col_idx = idx;
-    desc.values = ones;
-    EXPECT_OK(context, bisai_bcsr_create(context, &desc, &upper));
-    desc.row_ptr = l_ptr;
-    desc.col_idx = l_idx;
-    desc.values = &entry;
-    EXPECT_OK(context, bisai_bcsr_create(context, &desc, &lower));
     EXPECT_OK(context, bisai_factors_from_matrices(context, lower, upper, &factors));
     bisai_precond_options options = bisai_precond_options_default();
     options.factor.factors = factors;
@@ -149,20 +138,12 @@ static void the_largest_half_is_stored_and_the_next_is_not(void **state) {
 /* U = [1e-200 1e200; 0 1e-200]: NU's corner would be −1e600. */
 static void values_beyond_doubles_are_not_finite(void **state) {
   (void)state;
-  static const int32_t u_ptr[] = {0, 2, 3}, u_idx[] = {0, 1, 1}, l_ptr[] = {0, 0, 0};
-  static const double u[] = {1e-200, 1e200, 1e-200};
-  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  bisai_bcsr *lower = NULL, *upper = NULL;
+  int32_t u_ptr[] = {0, 2, 3}, u_idx[] = {0, 1, 1}, l_ptr[] = {0, 0, 0};
+  double u[] = {1e-200, 1e200, 1e-200};
+  bisai_bcsr *lower = test_bcsr_make(context, &(test_bcsr){2, 2, 1, l_ptr, u_idx, u}),
+             *upper = test_bcsr_make(context, &(test_bcsr){2, 2, 1, u_ptr, u_idx, u});
   bisai_factors *factors = NULL;
   bisai_precond *precond = NULL;
-  desc.block_rows = desc.block_cols = 2;
-  desc.block_size = 1;
-  desc.row_ptr = u_ptr;
-  desc.col_idx = u_idx;
-  desc.values = u;
-  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &upper));
-  desc.row_ptr = l_ptr;
-  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &lower));
   EXPECT_OK(context, bisai_factors_from_matrices(context, lower, upper, &factors));
   bisai_precond_options options = bisai_precond_options_default();
   options.factor.factors = factors;

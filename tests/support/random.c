@@ -192,6 +192,19 @@ test_bcsr test_bcsr_tridiagonal(int32_t block_rows, int32_t block_size, double d
   return matrix;
 }
 
+test_bcsr test_bcsr_diagonal(int32_t n, const double *values) {
+  test_bcsr matrix = {.block_rows = n, .block_cols = n, .block_size = 1};
+  matrix.row_ptr = checked((size_t)n + 1, sizeof *matrix.row_ptr);
+  matrix.col_idx = checked((size_t)n, sizeof *matrix.col_idx);
+  matrix.values = checked((size_t)n, sizeof *matrix.values);
+  for (int32_t i = 0; i <= n; ++i) matrix.row_ptr[i] = i;
+  for (int32_t i = 0; i < n; ++i) {
+    matrix.col_idx[i] = i;
+    matrix.values[i] = values[i];
+  }
+  return matrix;
+}
+
 int32_t *test_random_permutation(int32_t n, uint64_t seed) {
   test_random random = test_random_seed(seed);
   int32_t *permutation = checked((size_t)n, sizeof *permutation);

@@ -179,6 +179,8 @@ test_bcsr test_bcsr_random(test_shape shape);
 test_bcsr test_bcsr_grid(int32_t grid_x, int32_t grid_y, int32_t block_size, uint64_t seed);
 /* Block tridiagonal with constant blocks: diagonal d·I, the others o·I. */
 test_bcsr test_bcsr_tridiagonal(int32_t block_rows, int32_t block_size, double d, double o);
+/* Diagonal, of block size 1. */
+test_bcsr test_bcsr_diagonal(int32_t n, const double *values);
 /* 0 … n−1 in random order. */
 int32_t *test_random_permutation(int32_t n, uint64_t seed);
 /* P A Pᵀ: row i is row permutation[i]. */
