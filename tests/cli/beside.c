@@ -19,17 +19,7 @@ static int setup(void **state) {
 
 /* Standard output in its beginning only. */
 static void expect(const char *line, int status, const char *out, const char *err) {
-  program p = shell(line);
-  if (p.status != status || strncmp(p.out, out, strlen(out)) != 0 || strcmp(p.err, err) != 0)
-    fail_msg("%s\nexit status %d, expected %d\nstdout: %s\nexpected: %s\nstderr: %s\nexpected: %s",
-             line, p.status, status, p.out, out, p.err, err);
-  program_free(&p);
-}
-
-static void expect_file(const char *path, const char *expected) {
-  char *text = program_read(path);
-  assert_string_equal(text, expected);
-  free(text);
+  program_expect_ended(shell(line), line, status, out, err);
 }
 
 /* The last value of the solution, which is 5 for last6, 10 for last12 and 2.5 for ones. */
@@ -132,7 +122,7 @@ static void one_of_another_length_is_ignored_with_a_warning(void **state) {
          "matrix   A: 5 rows, 13 blocks of size 1, to C.mtx\n", IGNORED);
   expect("$B convert A.mtx A.mtx --block-size 1", 0,
          "matrix   A: 5 rows, 13 blocks of size 1, to A.mtx\n", IGNORED);
-  expect_file("A_b.mtx", four);
+  program_expect_file("A_b.mtx", four);
   expect_last("A.mtx", 2.5);
 }
 
@@ -161,7 +151,7 @@ static void conversions_take_it_along(void **state) {
          "matrix   A: 5 rows, 13 blocks of size 1, to C.mtx\nrhs      A_b.mtx, beside the matrix, "
          "to C_b.mtx\n",
          "");
-  expect_file("C_b.mtx", last6);
+  program_expect_file("C_b.mtx", last6);
   expect("$B convert A.mtx D.mtx --block-size 1 --rhs none; test ! -e D_b.mtx", 0,
          "matrix   A: 5 rows, 13 blocks of size 1, to D.mtx\n", "");
   /* In place, or beside a link to the same folder, it stays what it is. */
@@ -170,7 +160,7 @@ static void conversions_take_it_along(void **state) {
          "matrix   A: 5 rows, 13 blocks of size 1, to here/A.mtx\nrhs      A_b.mtx, beside the "
          "matrix, left as it is\n",
          "");
-  expect_file("A_b.mtx", last12);
+  program_expect_file("A_b.mtx", last12);
   expect("$B convert A.mtx - --block-size 1 > /dev/null", 2, "",
          "bisai: OUTPUT: standard output: not a file, so that no right-hand side can be written "
          "beside it; --rhs none leaves it out\n");
@@ -183,7 +173,7 @@ static void it_is_an_input_that_outputs_do_not_overwrite(void **state) {
          "bisai: --output: ./A_b.mtx: the same file as the right-hand side beside the matrix\n");
   expect("$B convert A.mtx A_b.mtx", 2, "",
          "bisai: OUTPUT: A_b.mtx: the same file as the right-hand side beside INPUT\n");
-  expect_file("A_b.mtx", last6);
+  program_expect_file("A_b.mtx", last6);
 }
 
 static void an_old_one_beside_a_new_matrix_is_told(void **state) {

@@ -12,17 +12,7 @@ static void expect(const char *line, int status, const char *out, const char *er
     program_free(&p);
     skip();
   }
-  if (p.status != status || strncmp(p.out, out, strlen(out)) != 0 || strcmp(p.err, err) != 0)
-    fail_msg(
-        "bisai %s\nexit status %d, expected %d\nstdout: %s\nexpected: %s\nstderr: %s\nexpected: %s",
-        line, p.status, status, p.out, out, p.err, err);
-  program_free(&p);
-}
-
-static void expect_file(const char *path, const char *expected) {
-  char *text = program_read(path);
-  assert_string_equal(text, expected);
-  free(text);
+  program_expect_ended(p, line, status, out, err);
 }
 
 static const char laplace5_out[] = "%%MatrixMarket matrix coordinate real general\n5 5 13\n1 1 "
@@ -35,7 +25,7 @@ static void matrices_go_round_through_petsc(void **state) {
          "matrix   laplace5: 5 rows, 13 blocks of size 1, to A.petsc\n", "");
   expect("convert A.petsc A.mtx --block-size 1", 0,
          "matrix   A: 5 rows, 13 blocks of size 1, to A.mtx\n", "");
-  expect_file("A.mtx", laplace5_out);
+  program_expect_file("A.mtx", laplace5_out);
   assert_int_equal(access("A_b.mtx", F_OK), -1); /* no right-hand side, no file */
 }
 
@@ -52,14 +42,14 @@ static void the_right_hand_side_goes_along(void **state) {
   expect("convert B.petsc C.mtx", 0,
          "matrix   B: 5 rows, 13 blocks of size 1, to C.mtx\nrhs      the file's own, to C_b.mtx\n",
          "");
-  expect_file("C.mtx", laplace5_out);
-  expect_file("C_b.mtx", last6);
+  program_expect_file("C.mtx", laplace5_out);
+  program_expect_file("C_b.mtx", last6);
   expect("convert B.petsc D.petsc --rhs none", 0,
          "matrix   B: 5 rows, 13 blocks of size 1, to D.petsc\n", "");
   expect("solve D.petsc", 0, "matrix   D: 5 block rows of size 1, 13 blocks\nbackend", "");
   expect("convert laplace5.mtx E --format market --rhs ones --block-size 1", 0,
          "matrix   laplace5: 5 rows, 13 blocks of size 1, to E\nrhs      ones, to E_b\n", "");
-  expect_file("E_b", "%%MatrixMarket matrix array real general\n5 1\n1\n1\n1\n1\n1\n");
+  program_expect_file("E_b", "%%MatrixMarket matrix array real general\n5 1\n1\n1\n1\n1\n1\n");
 }
 
 static void cases_are_written(void **state) {
@@ -92,12 +82,7 @@ static void the_first_of_several_columns_is_said(void **state) {
   tar_text(&text, "A/A.mtx", laplace5);
   tar_text(&text, "A/A_b.mtx",
            "%%MatrixMarket matrix array real general\n5 2\n0\n0\n0\n0\n6\n1\n2\n3\n4\n5\n");
-  tar_end(&text);
-  FILE *file = fopen("A.tar", "wb");
-  assert_non_null(file);
-  assert_int_equal(fwrite(text.bytes, 1, text.length, file), text.length);
-  assert_int_equal(fclose(file), 0);
-  free(text.bytes);
+  tar_write(&text, "A.tar");
   expect("solve A.tar --block-size 1", 0,
          "matrix   A: 5 block rows of size 1, 13 blocks\nrhs      the file's own, the first of 2 "
          "columns\nbackend",
@@ -107,7 +92,7 @@ static void the_first_of_several_columns_is_said(void **state) {
          "2 columns, to "
          "F_b.mtx\n",
          "");
-  expect_file("F_b.mtx", last6);
+  program_expect_file("F_b.mtx", last6);
 }
 
 static void a_right_hand_side_that_cannot_be_used_is_no_dead_end(void **state) {
@@ -115,12 +100,7 @@ static void a_right_hand_side_that_cannot_be_used_is_no_dead_end(void **state) {
   test_text text = {0};
   tar_text(&text, "A/A.mtx", laplace5);
   tar_text(&text, "A/A_b.mtx", "%%MatrixMarket matrix array complex general\n5 1\n");
-  tar_end(&text);
-  FILE *file = fopen("complex.tar", "wb");
-  assert_non_null(file);
-  assert_int_equal(fwrite(text.bytes, 1, text.length, file), text.length);
-  assert_int_equal(fclose(file), 0);
-  free(text.bytes);
+  tar_write(&text, "complex.tar");
   expect("solve complex.tar --block-size 1", 2, "",
          "bisai: complex.tar: A/A_b.mtx: line 1: complex values are not supported\n"
          "bisai: complex: --rhs ones ignores the right-hand side in the file\n");

@@ -8,29 +8,14 @@ static void write_archive(const char *path, bool rhs_first) {
   if (rhs_first) tar_text(&text, "A/A_b.mtx", last6);
   tar_text(&text, "A/A.mtx", laplace5);
   if (!rhs_first) tar_text(&text, "A/A_b.mtx", last6);
-  tar_end(&text);
-  FILE *file = fopen(path, "wb");
-  assert_non_null(file);
-  assert_int_equal(fwrite(text.bytes, 1, text.length, file), text.length);
-  assert_int_equal(fclose(file), 0);
-  free(text.bytes);
+  tar_write(&text, path);
 }
 
 /* Outputs of an earlier line are removed first. */
 static void expect(const char *line, int status, const char *out, const char *err) {
   remove("out.mtx");
   remove("out_b.mtx");
-  program p = shell(line);
-  if (p.status != status || strncmp(p.out, out, strlen(out)) != 0 || strcmp(p.err, err) != 0)
-    fail_msg("%s\nexit status %d, expected %d\nstdout: %s\nexpected: %s\nstderr: %s\nexpected: %s",
-             line, p.status, status, p.out, out, p.err, err);
-  program_free(&p);
-}
-
-static void expect_file(const char *path, const char *expected) {
-  char *text = program_read(path);
-  assert_string_equal(text, expected);
-  free(text);
+  program_expect_ended(shell(line), line, status, out, err);
 }
 
 static int setup(void **state) {
@@ -64,7 +49,7 @@ static void right_hand_sides_come_through_pipes(void **state) {
              "matrix   stdin: 5 rows, 13 blocks of size 1, to out.mtx\nrhs      the file's own, to "
              "out_b.mtx\n",
              "");
-      expect_file("out_b.mtx", last6);
+      program_expect_file("out_b.mtx", last6);
     }
   expect("gzip -c A.petsc | $B solve - --preconditioner ilu", 0,
          "matrix   stdin: 5 block rows of size 1, 13 blocks\nrhs      the file's own\nbackend", "");
@@ -86,12 +71,12 @@ static void named_pipes_are_opened_once(void **state) {
          "matrix   pipe: 5 rows, 13 blocks of size 1, to out.mtx\nrhs      the file's own, to "
          "out_b.mtx\n",
          "");
-  expect_file("out_b.mtx", last6);
+  program_expect_file("out_b.mtx", last6);
   expect(
       FEED "feed last6.mtx; $B convert laplace5.mtx out.mtx --block-size 1 --rhs pipe", 0,
       "matrix   laplace5: 5 rows, 13 blocks of size 1, to out.mtx\nrhs      pipe, to out_b.mtx\n",
       "");
-  expect_file("out_b.mtx", last6);
+  program_expect_file("out_b.mtx", last6);
 }
 
 static void a_dash_is_standard_input(void **state) {
@@ -101,7 +86,7 @@ static void a_dash_is_standard_input(void **state) {
          "matrix   laplace5: 5 rows, 13 blocks of size 1, to out.mtx\nrhs      /dev/stdin, to "
          "out_b.mtx\n",
          "");
-  expect_file("out_b.mtx", last6);
+  program_expect_file("out_b.mtx", last6);
   expect("$B convert - out.mtx --rhs - --block-size 1 < A.petsc", 0,
          "matrix   stdin: 5 rows, 13 blocks of size 1, to out.mtx\nrhs      /dev/stdin, to "
          "out_b.mtx\n",

@@ -62,3 +62,12 @@ void tar_end(test_text *text) {
   static const char zeros[2 * BLOCK];
   bytes_append(text, zeros, sizeof zeros);
 }
+
+void tar_write(test_text *text, const char *path) {
+  tar_end(text);
+  FILE *file = fopen(path, "wb");
+  assert_non_null(file);
+  assert_int_equal(fwrite(text->bytes, 1, text->length, file), text->length);
+  assert_int_equal(fclose(file), 0);
+  free(text->bytes);
+}

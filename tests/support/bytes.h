@@ -18,5 +18,7 @@ void tar_member(test_text *text, char type, const char *name, const void *bytes,
 void tar_text(test_text *text, const char *name, const char *content);
 /* The two empty blocks at the end. */
 void tar_end(test_text *text);
+/* Ends an archive, writes it to a file, and frees the text. */
+void tar_write(test_text *text, const char *path);
 
 #endif

@@ -159,6 +159,20 @@ void program_expect(const char *line, int status, const char *message) {
   program_free(&p);
 }
 
+void program_expect_ended(program p, const char *line, int status, const char *out,
+                          const char *err) {
+  if (p.status != status || strncmp(p.out, out, strlen(out)) != 0 || strcmp(p.err, err) != 0)
+    fail_msg("%s\nexit status %d, expected %d\nstdout: %s\nexpected: %s\nstderr: %s\nexpected: %s",
+             line, p.status, status, p.out, out, p.err, err);
+  program_free(&p);
+}
+
+void program_expect_file(const char *path, const char *expected) {
+  char *text = program_read(path);
+  assert_string_equal(text, expected);
+  free(text);
+}
+
 program shell(const char *lines) {
   char script[4096];
   const int length =

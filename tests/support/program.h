@@ -32,6 +32,11 @@ program run(const char *line);
 /* The same, and fails the test unless the run ends with this status and stderr is `message`. */
 void program_expect(const char *line, int status, const char *message);
 
+/* Fails the test unless a run has ended with this status, stdout begins with `out`, and stderr is
+ * `err`. `line` says what was run. Frees it. */
+void program_expect_ended(program p, const char *line, int status, const char *out,
+                          const char *err);
+
 /* Runs lines of the shell, in which $B is the program under test, for a minute at most. Skips the
  * test where the program or a command in the lines says that something is not installed. */
 program shell(const char *lines);
@@ -43,6 +48,9 @@ const char *program_path(void);
 /* The whole of a file, with a NUL behind it; free with free(). Fails the test where it cannot be
  * read. */
 char *program_read(const char *path);
+
+/* Fails the test unless the file has this text. */
+void program_expect_file(const char *path, const char *text);
 
 /* Fails the test, showing `text`, where it does not contain `part`; `where` says what it is. */
 void program_expect_in(const char *where, const char *text, const char *part);
