@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Block-Jacobi: z_i = A_ii⁻¹ v_i. */
 #include "fixture.h"
+#include "preconds.h"
 
 #include <float.h>
 #include <math.h>
@@ -92,16 +93,12 @@ static void diagonal_blocks_alone_matter(void **state) {
   }
   bisai_bcsr *other = test_bcsr_make(context, &a);
   bisai_precond *second = bjacobi_of(context, other);
-  double *v = test_random_vector(75, 1), x[75], y[75];
-  EXPECT_OK(context, bisai_precond_apply(first, v, x));
-  EXPECT_OK(context, bisai_precond_apply(second, v, y));
-  assert_memory_equal(x, y, sizeof x);
+  assert_true(test_same_bits(context, first, second));
   bisai_precond_destroy(&first);
   bisai_precond_destroy(&second);
   bisai_bcsr_destroy(&matrix);
   bisai_bcsr_destroy(&other);
   test_bcsr_free(&a);
-  free(v);
 }
 
 static void expect_refused(const test_bcsr *a, bisai_status status, const char *message) {

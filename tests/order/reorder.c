@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Orderings inside a preconditioner: against the same made explicitly, to the last bit. Updates and
  * threads of preconditioners that reorder and equilibrate. */
+#include "preconds.h"
 #include "reordered.h"
 
 /* permuted ← the blocks of v in the order of `permutation`. */
@@ -163,10 +164,7 @@ static void given_patterns_are_in_the_new_ordering(void **state) {
   memset(permutation, 0xff, ROWS * sizeof *permutation); /* read during creation only */
   test_expect_same(bisai_precond_lower_inverse(by_power), bisai_precond_lower_inverse(by_pattern));
   test_expect_same(bisai_precond_upper_inverse(by_power), bisai_precond_upper_inverse(by_pattern));
-  double *v = test_random_vector(2 * ROWS, 1), x[2 * ROWS], y[2 * ROWS];
-  EXPECT_OK(context, bisai_precond_apply(by_power, v, x));
-  EXPECT_OK(context, bisai_precond_apply(by_pattern, v, y));
-  assert_memory_equal(x, y, sizeof x);
+  assert_true(test_same_bits(context, by_power, by_pattern));
   bisai_precond_destroy(&by_power);
   bisai_precond_destroy(&by_pattern);
   bisai_bcsr_destroy(&matrix);
@@ -174,7 +172,6 @@ static void given_patterns_are_in_the_new_ordering(void **state) {
   test_bcsr_free(&a);
   test_bcsr_free(&b);
   free(permutation);
-  free(v);
 }
 
 static bisai_status triple(void *user, int64_t n, const double *v, double *z) {
@@ -188,7 +185,6 @@ static void kinds_without_factors_ignore_it(void **state) {
   (void)state;
   test_bcsr a = random_matrix(3, 1);
   bisai_bcsr *matrix = test_bcsr_take(context, a);
-  double *v = test_random_vector(3 * ROWS, 1), x[3 * ROWS], y[3 * ROWS];
   static const bisai_precond_kind without[] = {BISAI_PRECOND_NONE, BISAI_PRECOND_BJACOBI,
                                                BISAI_PRECOND_CALLBACK};
   for (int kind = 0; kind < 3; kind++) {
@@ -203,14 +199,11 @@ static void kinds_without_factors_ignore_it(void **state) {
     assert_int_equal(report.factor.ordering, BISAI_ORDERING_NATURAL);
     assert_false(report.factor.equilibrated);
     assert_int_equal(report.memory_bytes, test_report_of(context, plain).memory_bytes);
-    EXPECT_OK(context, bisai_precond_apply(plain, v, x));
-    EXPECT_OK(context, bisai_precond_apply(ordered, v, y));
-    assert_memory_equal(x, y, sizeof x);
+    assert_true(test_same_bits(context, plain, ordered));
     bisai_precond_destroy(&plain);
     bisai_precond_destroy(&ordered);
   }
   bisai_bcsr_destroy(&matrix);
-  free(v);
 }
 
 static void no_rows_and_one_row_are_reordered(void **state) {
@@ -264,10 +257,7 @@ static void update_is_a_fresh_creation(void **state) {
     const bisai_factors *f = bisai_precond_factors(updated), *g = bisai_precond_factors(fresh);
     test_expect_same(bisai_factors_lower(f), bisai_factors_lower(g));
     test_expect_same(bisai_factors_upper(f), bisai_factors_upper(g));
-    double *v = test_random_vector(3 * ROWS, 1), x[3 * ROWS], y[3 * ROWS];
-    EXPECT_OK(context, bisai_precond_apply(updated, v, x));
-    EXPECT_OK(context, bisai_precond_apply(fresh, v, y));
-    assert_memory_equal(x, y, sizeof x);
+    assert_true(test_same_bits(context, updated, fresh));
     assert_string_equal(bisai_precond_describe(updated), bisai_precond_describe(fresh));
     assert_true(test_report_of(context, updated).factor.largest_scale ==
                 test_report_of(context, fresh).factor.largest_scale);
@@ -277,7 +267,6 @@ static void update_is_a_fresh_creation(void **state) {
     bisai_precond_destroy(&fresh);
     bisai_bcsr_destroy(&first);
     bisai_bcsr_destroy(&second);
-    free(v);
   }
 }
 

@@ -1,27 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the preconditioner handle refuses: options, sizes, factors, patterns, NULL. */
-#include "fixture.h"
-#include "systems.h"
-
-/* 5 × 4 grid of 3 × 3 blocks: 20 + 2·31 blocks; S(|L|) has 20 + 31, S(|L|²) 12 + 12 + 10 more. */
-static bisai_bcsr *small_grid(uint64_t seed) {
-  return test_bcsr_take(context, test_bcsr_grid(5, 4, 3, seed));
-}
-enum { SCALARS = 60 };
-
-static void expect_described(const bisai_bcsr *matrix, bisai_precond_options options,
-                             const char *text) {
-  bisai_precond *precond = test_precond_with(context, matrix, &options);
-  assert_string_equal(bisai_precond_describe(precond), text);
-  bisai_precond_destroy(&precond);
-}
-
-/* The grid with a zero block (0, 0). */
-static bisai_bcsr *singular_grid(void) {
-  test_bcsr a = test_bcsr_grid(5, 4, 3, 1);
-  memset(a.values, 0, 9 * sizeof *a.values);
-  return test_bcsr_take(context, a);
-}
+#include "small.h"
 
 static void expect_refused(const bisai_bcsr *matrix, bisai_precond_options options,
                            bisai_status status, const char *message) {
