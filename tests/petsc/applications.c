@@ -421,10 +421,5 @@ int main(void) {
       cmocka_unit_test(solvers_that_cannot_take_the_preconditioner_are_refused),
       cmocka_unit_test(options_and_preconditioner_are_reached_in_c),
   };
-  bisai_context *starter = test_context(1);
-  if (!test_petsc_start(starter) || bisai_petsc_register()) return 1;
-  int failed = cmocka_run_group_tests_name("petsc_applications", tests, setup, teardown);
-  failed |= !test_petsc_stop(starter);
-  bisai_context_destroy(&starter);
-  return failed;
+  return test_petsc_run("petsc_applications", tests, sizeof tests / sizeof *tests, setup, teardown);
 }

@@ -135,10 +135,5 @@ int main(void) {
       cmocka_unit_test(another_second_stage_forgets_the_options_of_the_old_one),
       cmocka_unit_test(new_values_are_taken),
   };
-  bisai_context *starter = test_context(1);
-  if (!test_petsc_start(starter) || bisai_petsc_register()) return 1;
-  int failed = cmocka_run_group_tests_name("petsc_cpr", tests, setup, teardown);
-  failed |= !test_petsc_stop(starter);
-  bisai_context_destroy(&starter);
-  return failed;
+  return test_petsc_run("petsc_cpr", tests, sizeof tests / sizeof *tests, setup, teardown);
 }

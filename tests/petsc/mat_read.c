@@ -197,10 +197,5 @@ int main(void) {
       cmocka_unit_test(a_mat_that_is_replaced_is_read_again),
       cmocka_unit_test(a_gpu_that_is_missing_is_an_error),
   };
-  bisai_context *starter = test_context(1);
-  if (!test_petsc_start(starter) || bisai_petsc_register()) return 1;
-  int failed = cmocka_run_group_tests(tests, setup, teardown);
-  failed |= !test_petsc_stop(starter);
-  bisai_context_destroy(&starter);
-  return failed;
+  return test_petsc_run("petsc_mat_read", tests, sizeof tests / sizeof *tests, setup, teardown);
 }

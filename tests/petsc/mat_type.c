@@ -422,10 +422,5 @@ int main(void) {
       cmocka_unit_test(subdomains_and_files_are_those_of_baij),
       cmocka_unit_test(a_solve_ends_as_with_baij),
   };
-  bisai_context *starter = test_context(1);
-  if (!test_petsc_start(starter) || bisai_petsc_register()) return 1;
-  int failed = cmocka_run_group_tests(tests, setup, teardown);
-  failed |= !test_petsc_stop(starter);
-  bisai_context_destroy(&starter);
-  return failed;
+  return test_petsc_run("petsc_mat_type", tests, sizeof tests / sizeof *tests, setup, teardown);
 }

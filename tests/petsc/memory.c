@@ -76,10 +76,5 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(memory_does_not_grow_over_a_thousand_solves),
   };
-  bisai_context *starter = test_context(1);
-  if (!test_petsc_start(starter) || bisai_petsc_register()) return 1;
-  int failed = cmocka_run_group_tests_name("petsc_memory", tests, setup, teardown);
-  failed |= !test_petsc_stop(starter);
-  bisai_context_destroy(&starter);
-  return failed;
+  return test_petsc_run("petsc_memory", tests, sizeof tests / sizeof *tests, setup, teardown);
 }

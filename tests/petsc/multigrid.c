@@ -384,10 +384,5 @@ int main(void) {
       cmocka_unit_test(cycles_that_never_smooth_are_refused),
       cmocka_unit_test(options_of_multigrid_are_those_of_the_library),
   };
-  bisai_context *starter = test_context(1);
-  if (!test_petsc_start(starter) || bisai_petsc_register()) return 1;
-  int failed = cmocka_run_group_tests_name("petsc_multigrid", tests, setup, teardown);
-  failed |= !test_petsc_stop(starter);
-  bisai_context_destroy(&starter);
-  return failed;
+  return test_petsc_run("petsc_multigrid", tests, sizeof tests / sizeof *tests, setup, teardown);
 }

@@ -323,10 +323,5 @@ int main(void) {
     cmocka_unit_test(numbers_that_cannot_be_fail_the_preconditioner),
     cmocka_unit_test(vectors_of_the_host_are_refused_with_matrices_of_the_gpu),
   };
-  bisai_context *starter = test_context(1);
-  if (!test_petsc_start(starter) || bisai_petsc_register()) return 1;
-  int failed = cmocka_run_group_tests(tests, setup, teardown);
-  failed |= !test_petsc_stop(starter);
-  bisai_context_destroy(&starter);
-  return failed;
+  return test_petsc_run("petsc_pc", tests, sizeof tests / sizeof *tests, setup, teardown);
 }

@@ -36,6 +36,17 @@ static bool test_petsc_stop(bisai_context *c) {
   return status == BISAI_OK;
 }
 
+/* Runs a group of tests while PETSc runs and has the types of bisai. Returns the exit status. */
+static inline int test_petsc_run(const char *name, const struct CMUnitTest *tests, size_t count,
+                                 CMFixtureFunction set_up, CMFixtureFunction tear_down) {
+  bisai_context *starter = test_context(1);
+  if (!test_petsc_start(starter) || bisai_petsc_register()) return 1;
+  int failed = _cmocka_run_group_tests(name, tests, count, set_up, tear_down);
+  failed |= !test_petsc_stop(starter);
+  bisai_context_destroy(&starter);
+  return failed;
+}
+
 enum { TEST_PETSC_MESSAGE = 512 };
 
 /* An error handler of PETSc that keeps the message of the innermost error. */
