@@ -32,6 +32,22 @@ void *bench_allocate(size_t count, size_t size) {
   return memory;
 }
 
+bisai_status bench_take_arrays(bisai_context *context, int32_t rows, int32_t block_size,
+                               int32_t *row_ptr, int32_t *col_idx, double *values,
+                               bisai_bcsr **matrix) {
+  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
+  desc.block_rows = desc.block_cols = rows;
+  desc.block_size = block_size;
+  desc.row_ptr = row_ptr;
+  desc.col_idx = col_idx;
+  desc.values = values;
+  const bisai_status status = bisai_bcsr_create(context, &desc, matrix);
+  free(row_ptr);
+  free(col_idx);
+  free(values);
+  return status;
+}
+
 void bench_run(bench_operation *operations, int count, int rounds, double least) {
   double start = 0;
   for (int i = 0; i < count; i++) operations[i].count = 0;

@@ -53,6 +53,11 @@ double bench_copy_loop(void *copy);
 double bench_copy_streaming(void *copy);
 bool bench_copy_can_stream(void);
 
+/* *matrix ← a square matrix of these arrays, which are freed. */
+bisai_status bench_take_arrays(bisai_context *context, int32_t rows, int32_t block_size,
+                               int32_t *row_ptr, int32_t *col_idx, double *values,
+                               bisai_bcsr **matrix);
+
 /* A stencil of seven points in three dimensions (five points if nz = 1) and b = 1. Each point has
  * `block_size` coupled unknowns. Diagonal blocks are 6.05 I, off-diagonal blocks −1.3 I and −0.7 I,
  * and pseudo-random couplings within ±0.1 are added everywhere. */

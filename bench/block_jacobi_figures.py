@@ -21,14 +21,6 @@ import tables
 
 DIGITS = [("1", ":storage=adaptive:digits=1"), ("2", ":storage=adaptive")]
 SHADES = ["#999999", "#fdae61", "#d7191c", "#2c7bb6", "#000000"]
-COLOURS = {
-    "fp16": "#1b7837",
-    "bf16": "#7fbf7b",
-    "fp11_4": "#d9f0d3",
-    "fp32": "#762a83",
-    "fp11_20": "#c2a5cf",
-    "fp64": "#bbbbbb",
-}
 
 
 def draw(commands, output, width, height):
@@ -112,7 +104,7 @@ def formats(found, output):
                     ]
                 )
     bars = ", ".join(
-        f"$d using {i + 2}:xtic(1) title '{f}' linecolor rgb '{COLOURS[f]}'"
+        f"$d using {i + 2}:xtic(1) title '{f}' linecolor rgb '{tables.COLOURS_OF_FORMATS[f]}'"
         for i, f in enumerate(measured.FORMATS)
     )
     draw(

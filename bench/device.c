@@ -9,6 +9,8 @@
 #include "cases.h"
 #include "device_bench.h"
 
+enum { COPY_BYTES = 1 << 30 };
+
 static const char usage[] =
     "usage: bench_device [OPTION VALUE]…\n"
     "  --only LETTERS   of p(roducts), s(et-up), t(riangular solves), "
@@ -93,7 +95,7 @@ int main(int argc, char **argv) {
   if (bisai_context_create(&o, &b.context)) bench_fail("no CUDA device");
   char runtime[16], driver[16];
   bench_device_versions(runtime, driver);
-  b.copy_rate = device_copy_rate(b.context);
+  b.copy_rate = bench_device_copy_rate(COPY_BYTES, bisai_context_stream(b.context));
   printf("bisai %s on %s, CUDA %s, driver for %s, copies %.3f TB/s (read and written)\n",
          bisai_version(), bisai_context_device(b.context), runtime, driver, 1e-12 * b.copy_rate);
   if (json && !(b.json = fopen(json, "w"))) bench_fail("cannot write %s", json);

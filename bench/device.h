@@ -17,6 +17,8 @@ void bench_device_upload(void *device, const void *host, size_t bytes);
 /* Returns the seconds of one copy of `bytes` between two arrays of the device, the mean of `count`
  * copies on a stream. */
 double bench_device_copy(void *to, const void *from, size_t bytes, int count, void *stream);
+/* Returns the bytes that the fastest copies of an array of `bytes` read and write in a second. */
+double bench_device_copy_rate(size_t bytes, void *stream);
 
 uint16_t bench_to_fp16(double value);
 uint16_t bench_to_bf16(double value);

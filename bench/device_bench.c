@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions that the parts of the benchmark on a GPU share: checks, output, bytes read and written,
- * the rate of a copy. */
-#include <math.h>
+/* Functions that the parts of the benchmark on a GPU share: checks, output, bytes read and
+ * written. */
 
 #include "device_bench.h"
-
-enum { COPY_BYTES = 1 << 30 };
 
 void device_need(const device_bench *b, bisai_status status, const char *what) {
   if (status)
@@ -61,16 +58,6 @@ double device_matrix_bytes(const device_bench *b, double blocks, double width) {
 }
 
 double device_vector_bytes(const device_bench *b) { return 8.0 * b->rows * b->bs; }
-
-double device_copy_rate(bisai_context *context) {
-  void *from = bench_device_allocate(COPY_BYTES), *to = bench_device_allocate(COPY_BYTES);
-  double best = INFINITY;
-  for (int round = 0; round < 5; round++)
-    best = fmin(best, bench_device_copy(to, from, COPY_BYTES, 10, bisai_context_stream(context)));
-  bench_device_release(from);
-  bench_device_release(to);
-  return 2.0 * COPY_BYTES / best;
-}
 
 bisai_precond *device_make_precond(device_bench *b, bisai_precond_kind kind) {
   bisai_precond_options o = bisai_precond_options_default();

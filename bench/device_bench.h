@@ -54,10 +54,6 @@ void device_print(device_bench *b, const bench_operation *op);
 double device_matrix_bytes(const device_bench *b, double blocks, double width);
 double device_vector_bytes(const device_bench *b);
 
-/* Returns the bytes that a copy on the device reads and writes in a second, the best of a few
- * copies. */
-double device_copy_rate(bisai_context *context);
-
 /* Makes a preconditioner of the system in `b` with its factors. ISAI has power `b->power`.
  */
 bisai_precond *device_make_precond(device_bench *b, bisai_precond_kind kind);

@@ -27,16 +27,6 @@ static void release_on_device(void *user, void *pointer, void *stream) {
   (void)stream;
   bench_device_release(pointer);
 }
-
-static double device_copy_rate_of(bisai_context *context) {
-  void *from = bench_device_allocate(COPY_BYTES), *to = bench_device_allocate(COPY_BYTES);
-  double best = INFINITY;
-  for (int round = 0; round < 5; round++)
-    best = fmin(best, bench_device_copy(to, from, COPY_BYTES, 10, bisai_context_stream(context)));
-  bench_device_release(from);
-  bench_device_release(to);
-  return 2.0 * COPY_BYTES / best;
-}
 #endif
 
 double *vector_create(const bisai_context *context, size_t n, const double *host) {
@@ -71,7 +61,7 @@ void vector_destroy(const bisai_context *context, double *vector) {
 
 double copy_rate_of(bisai_context *context) {
 #ifdef BISAI_HAVE_CUDA
-  if (on_device(context)) return device_copy_rate_of(context);
+  if (on_device(context)) return bench_device_copy_rate(COPY_BYTES, bisai_context_stream(context));
 #endif
   bench_copy copy;
   double best = INFINITY;

@@ -37,17 +37,7 @@ static bisai_status poisson(bisai_context *context, int32_t n, bisai_bcsr **matr
     }
   }
   row_ptr[rows] = count;
-  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  desc.block_rows = desc.block_cols = (int32_t)rows;
-  desc.block_size = 1;
-  desc.row_ptr = row_ptr;
-  desc.col_idx = col_idx;
-  desc.values = values;
-  const bisai_status status = bisai_bcsr_create(context, &desc, matrix);
-  free(row_ptr);
-  free(col_idx);
-  free(values);
-  return status;
+  return bench_take_arrays(context, (int32_t)rows, 1, row_ptr, col_idx, values, matrix);
 }
 
 /* --- elasticity --- */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bench.h"
 
-#include <stdlib.h>
-
 static const double on_diagonal = 6.05, to_lower = -1.3, to_higher = -0.7, coupling = 0.1;
 
 /* Returns a number of Marsaglia's xorshift64*, uniform in −1 … 1. */
@@ -56,16 +54,8 @@ bisai_status bench_stencil(bisai_context *context, int32_t nx, int32_t ny, int32
           *col_idx = bench_allocate(blocks, sizeof *col_idx);
   double *values = bench_allocate(blocks * per_block, sizeof *values);
   fill(size, block_size, row_ptr, col_idx, values);
-  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  desc.block_rows = desc.block_cols = (int32_t)rows;
-  desc.block_size = block_size;
-  desc.row_ptr = row_ptr;
-  desc.col_idx = col_idx;
-  desc.values = values;
-  const bisai_status status = bisai_bcsr_create(context, &desc, matrix);
-  free(row_ptr);
-  free(col_idx);
-  free(values);
+  const bisai_status status =
+      bench_take_arrays(context, (int32_t)rows, block_size, row_ptr, col_idx, values, matrix);
   *rhs = bench_allocate(rows * (size_t)block_size, sizeof **rhs);
   for (size_t i = 0; i < rows * (size_t)block_size; i++) (*rhs)[i] = 1;
   return status;

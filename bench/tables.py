@@ -21,6 +21,15 @@ KEPT = "<!-- by hand, kept when the page is made again -->"
 LARGE = 200000  # bytes: larger JSON files are compressed
 FILES = ("rhs_file", "null_vectors", "weights", "storage")  # keys whose values may be files
 
+COLOURS_OF_FORMATS = {
+    "fp16": "#1b7837",
+    "bf16": "#7fbf7b",
+    "fp11_4": "#d9f0d3",
+    "fp32": "#762a83",
+    "fp11_20": "#c2a5cf",
+    "fp64": "#bbbbbb",
+}
+
 SHORT = {
     "max_iterations": "limit",
     "singular_block": "singular",

@@ -39,12 +39,7 @@ COLOURS = {
     "gauss-huard": "#ee6677",
     "gauss-huard-t": "#aa3377",
     "cholesky": "#228833",
-    "fp16": "#1b7837",
-    "bf16": "#7fbf7b",
-    "fp11_4": "#d9f0d3",
-    "fp32": "#762a83",
-    "fp11_20": "#c2a5cf",
-    "fp64": "#bbbbbb",
+    **tables.COLOURS_OF_FORMATS,
     "adaptive": "#ee6677",
 }
 
