@@ -36,33 +36,14 @@ static void the_iteration_limit_is_exact_and_x_is_the_last_or_better(void **stat
   bisai_context_destroy(&context);
 }
 
-static int stop_at(void *user, int iteration, double relative) {
-  (void)relative;
-  return iteration == *(const int *)user;
-}
-
 static void the_monitor_stops_the_solve_with_the_present_iterate(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
-  double *b = test_random_vector(POINTS, 2), x[POINTS], limited[POINTS];
-  const int stops[] = {0, 3, 5, 7};
+  double *b = test_random_vector(POINTS, 2);
   for (int v = 0; v < VARIANTS; v++) {
     bisai_bcsr *matrix = system_for(context, v);
-    for (int k = 0; k < 4; k++) {
-      bisai_solver_options options = options_of(v);
-      options.max_iterations = stops[k];
-      EXPECT_STATUS(context, BISAI_MAX_ITERATIONS,
-                    test_solve(context, &options, matrix, NULL, b, limited, NULL));
-      options.max_iterations = 100;
-      options.monitor = stop_at;
-      options.monitor_user = (void *)&stops[k];
-      bisai_solver_report report = test_report();
-      EXPECT_STATUS(context, BISAI_STOPPED,
-                    test_solve(context, &options, matrix, NULL, b, x, &report));
-      assert_int_equal(BISAI_REASON_STOPPED, report.reason);
-      assert_int_equal(stops[k], report.iterations);
-      assert_memory_equal(limited, x, sizeof x);
-    }
+    for (int stop = 0; stop <= 7; stop++)
+      test_expect_stopped(context, options_of(v), matrix, b, stop);
     bisai_bcsr_destroy(&matrix);
   }
   free(b);
@@ -80,7 +61,7 @@ static void a_late_monitor_stops_the_solve_soon(void **state) {
     bisai_bcsr *matrix = system_for(context, v);
     for (int k = 0; k < 4; k++) {
       bisai_solver_options options = options_of(v);
-      options.monitor = stop_at;
+      options.monitor = test_stop_at;
       options.monitor_user = (void *)&stops[k];
       options.monitor_late = true;
       bisai_solver_report report = test_report();

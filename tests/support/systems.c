@@ -150,6 +150,29 @@ bool test_all_finite(int64_t n, const double *x) {
   return true;
 }
 
+int test_stop_at(void *user, int iteration, double relative) {
+  (void)relative;
+  return iteration == *(const int *)user;
+}
+
+void test_expect_stopped(bisai_context *context, bisai_solver_options options,
+                         const bisai_bcsr *matrix, const double *b, int stop) {
+  const int64_t n = bisai_bcsr_rows(matrix);
+  double *x = test_nan_vector(n), *limited = test_nan_vector(n);
+  options.max_iterations = stop;
+  EXPECT_STATUS(context, BISAI_MAX_ITERATIONS,
+                test_solve(context, &options, matrix, NULL, b, limited, NULL));
+  options.max_iterations = 100;
+  options.monitor = test_stop_at;
+  options.monitor_user = &stop;
+  bisai_solver_report report = test_report();
+  EXPECT_STATUS(context, BISAI_STOPPED, test_solve(context, &options, matrix, NULL, b, x, &report));
+  assert_int_equal(BISAI_REASON_STOPPED, report.reason);
+  assert_int_equal(stop, report.iterations);
+  assert_memory_equal(limited, x, (size_t)n * sizeof *x);
+  free(x), free(limited);
+}
+
 int test_solver_allocations(const bisai_solver_options *options) {
   for (int made = 0;; ++made) {
     test_allocator allocator;

@@ -57,6 +57,12 @@ bisai_status test_add_twins(void *user, double *values, int count);
 
 bool test_all_finite(int64_t n, const double *x);
 
+/* A monitor that stops a solve at iteration *(const int *)user. */
+int test_stop_at(void *user, int iteration, double relative);
+/* Fails unless a solve that this monitor stops leaves the x of a solve of as many iterations. */
+void test_expect_stopped(bisai_context *context, bisai_solver_options options,
+                         const bisai_bcsr *matrix, const double *b, int stop);
+
 /* How many allocations make a solver of 10 unknowns; fails unless each of them is missed as out of
  * memory and nothing leaks. */
 int test_solver_allocations(const bisai_solver_options *options);
