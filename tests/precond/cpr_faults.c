@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Matrices that updates of CPR refuse and change nothing, and those that they fail with until a good
- * one comes. */
+/* Matrices that updates of CPR refuse and change nothing, and those after which only a good update
+ * makes it ready again. */
 #include <math.h>
 
 #include "cpr_variants.h"

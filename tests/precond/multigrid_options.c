@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options of multigrid, and matrices, that creation refuses; near-null-space vectors of any size. */
+/* Options and matrices that creation of multigrid refuses; near-null-space vectors of any size. */
 #include <math.h>
 
 #include "fixture.h"
