@@ -57,7 +57,8 @@ bisai_status bisai_precond_error_factor(bisai_precond *precond, const bisai_bcsr
   if (!matrix || !factor)
     return bsi_fail(precond->context, BISAI_INVALID_ARGUMENT,
                     "bisai_precond_error_factor: %s is NULL", matrix ? "factor" : "matrix");
-  const int64_t n = bsi_precond_size(precond), rows = bisai_bcsr_rows(matrix);
+  const int64_t n = bsi_precond_size(precond),
+                rows = matrix->block_rows * (int64_t)matrix->block_size;
   if (rows != n || matrix->block_cols != matrix->block_rows)
     return bsi_fail(precond->context, BISAI_INVALID_ARGUMENT,
                     "bisai_precond_error_factor: the matrix has %lld rows and %lld columns, the "

@@ -73,6 +73,22 @@ static void factors_compare_preconditioners(void **state) {
   }
 }
 
+/* The rows of the identity that pad a matrix have no error. */
+static void padded_matrices_have_a_factor(void **state) {
+  (void)state;
+  const int32_t row_ptr[] = {0, 2, 5, 7}, col_idx[] = {0, 1, 0, 1, 2, 1, 2};
+  const double values[] = {4, -1, -1, 4, -1, -1, 4};
+  bisai_csr_desc desc = bisai_csr_desc_default();
+  desc.rows = desc.cols = 3, desc.block_size = 2, desc.pad = true;
+  desc.row_ptr = row_ptr, desc.col_idx = col_idx, desc.values = values;
+  bisai_bcsr *a = NULL;
+  EXPECT_OK(context, bisai_bcsr_from_csr(context, &desc, &a));
+  assert_int_equal(bisai_bcsr_padding(a), 1);
+  /* Block-Jacobi couples rows 0 and 1 only: ρ(I − M⁻¹A) = 1/√15 */
+  EXPECT_NEAR(sqrt(1.0 / 15.0), factor_of(a, test_precond_options(BISAI_PRECOND_BJACOBI)), 1e-6);
+  bisai_bcsr_destroy(&a);
+}
+
 static void the_preconditioner_is_unchanged(void **state) {
   (void)state;
   bisai_bcsr *a = test_bcsr_take(context, test_mesh_diffusion(20, 20, 3, TEST_ZERO_OUTSIDE, 0.2));
@@ -128,6 +144,7 @@ int main(void) {
                                      cmocka_unit_test(estimates_are_below_the_spectral_radius),
                                      cmocka_unit_test(growth_is_measured_until_it_overflows),
                                      cmocka_unit_test(factors_compare_preconditioners),
+                                     cmocka_unit_test(padded_matrices_have_a_factor),
                                      cmocka_unit_test(the_preconditioner_is_unchanged),
                                      cmocka_unit_test(wrong_arguments_are_refused)};
   return cmocka_run_group_tests_name("precond_error", tests, setup, teardown);
