@@ -13,6 +13,7 @@
 #define BSI_ELIMINATE_CUDA_CUH
 
 #include "gpu/launch.cuh"
+#include "gpu/ptx.cuh"
 
 /* The sub-warp of one lane. */
 struct bsi_sub_warp {
@@ -101,8 +102,7 @@ static __device__ __forceinline__ bsi_eliminated bsi_eliminated_nothing(const bs
 /* Returns 1/x to about the last digit, by two Newton steps from the hardware's 20 bits. The result
  * is NaN if x is zero or subnormal, and 0 or NaN if 1/x is subnormal. */
 static __device__ __forceinline__ double bsi_reciprocal(double x) {
-  double r;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+  double r = bsi_rough_reciprocal(x);
   r = fma(r, fma(-x, r, 1.0), r);
   return fma(r, fma(-x, r, 1.0), r);
 }

@@ -6,6 +6,7 @@
 #include "bjacobi/values_cuda.cuh"
 #include "core/block_sizes.h"
 #include "gpu/pipeline.cuh"
+#include "gpu/ptx.cuh"
 
 namespace {
 
@@ -137,7 +138,7 @@ __device__ __forceinline__ void load(const bsi_values_job &p, int32_t position, 
   unsigned block = lane / s::chunks, chunk = lane % s::chunks;
   /* This keeps the compiler from computing the places before the caller's loop and keeping them in
    * local memory. */
-  asm volatile("" : "+r"(block), "+r"(chunk));
+  bsi_forget(block, chunk);
 #pragma unroll(s::at_once)
   for (int i = 0; i < s::copies; i++) {
     const int32_t from = __shfl_sync(BSI_FULL_WARP, position, block);
@@ -157,7 +158,7 @@ __device__ __forceinline__ void take_block(bool there, const double *tile, int l
                                            double (&a)[M * M]) {
   using s = shape<M>;
   /* as in load() */
-  asm volatile("" : "+r"(lane));
+  bsi_forget(lane);
 #pragma unroll
   for (int k = 0; k < s::values; k++) a[k] = 0.0;
   if (!there) return;

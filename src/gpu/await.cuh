@@ -10,17 +10,14 @@
 #include <algorithm>
 
 #include "gpu/launch.cuh"
+#include "gpu/ptx.cuh"
 
 static __device__ __forceinline__ bool bsi_is_absent(double x) {
   return __double_as_longlong(x) == -1ll;
 }
 
 /* Reads a value, which may be absent. */
-static __device__ __forceinline__ double bsi_peek(const double *x) {
-  double value;
-  asm volatile("ld.relaxed.gpu.global.f64 %0, [%1];" : "=d"(value) : "l"(x));
-  return value;
-}
+static __device__ __forceinline__ double bsi_peek(const double *x) { return bsi_load_relaxed(x); }
 
 /* Polls until the value is present. */
 static __device__ __forceinline__ double bsi_await(const double *x) {
@@ -37,7 +34,7 @@ static __device__ __forceinline__ double bsi_present(double value) {
 
 /* Writes a value, which is present then. */
 static __device__ __forceinline__ void bsi_hand_over(double *x, double value) {
-  asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(x), "d"(bsi_present(value)) : "memory");
+  bsi_store_relaxed(x, bsi_present(value));
 }
 
 /* Returns the bytes of shared memory, at least `needed`, of a thread block of `warps` warps with a

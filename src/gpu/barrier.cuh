@@ -4,6 +4,7 @@
 #define BSI_GPU_BARRIER_CUH
 
 #include "gpu/launch.cuh"
+#include "gpu/ptx.cuh"
 
 /* What thread 0 of a block has seen of the ticket. */
 struct bsi_arrival {
@@ -17,10 +18,7 @@ __device__ __forceinline__ bsi_arrival bsi_arrive(unsigned *ticket) {
   __syncthreads();
   if (threadIdx.x == 0) {
     const unsigned mine = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1u;
-    asm volatile("atom.add.release.gpu.global.u32 %0, [%1], %2;"
-                 : "=r"(seen.before)
-                 : "l"(ticket), "r"(mine)
-                 : "memory");
+    seen.before = bsi_add_release(ticket, mine);
   }
   return seen;
 }
@@ -31,7 +29,7 @@ __device__ __forceinline__ bsi_arrival bsi_arrive(unsigned *ticket) {
 __device__ __forceinline__ void bsi_await(unsigned *ticket, bsi_arrival seen) {
   if (threadIdx.x == 0) {
     unsigned now;
-    do asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(ticket) : "memory");
+    do now = bsi_load_acquire(ticket);
     while (((now ^ seen.before) & 0x80000000u) == 0);
   }
   __syncthreads();

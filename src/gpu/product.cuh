@@ -3,7 +3,7 @@
 #ifndef BSI_GPU_PRODUCT_CUH
 #define BSI_GPU_PRODUCT_CUH
 
-#include "gpu/runtime.cuh"
+#include "gpu/ptx.cuh"
 #include "gpu/warp.cuh"
 
 /* d ← c + a b for c of 8 × 8 values, a of 8 × 4 and b of 4 × 8. Lane i has the columns 2 (i mod 4)
@@ -22,9 +22,7 @@ static __device__ __forceinline__ void bsi_add_product(double a, double b, const
   }
   d[0] = sum[0], d[1] = sum[1];
 #else
-  asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%4, %5};"
-               : "=d"(d[0]), "=d"(d[1])
-               : "d"(a), "d"(b), "d"(c[0]), "d"(c[1]));
+  bsi_multiply_8_8_4(a, b, c, d);
 #endif
 }
 
@@ -37,10 +35,7 @@ static __device__ __forceinline__ void bsi_add_products(double a0, double a1, do
   bsi_add_product(a0, b, c0, d0);
   bsi_add_product(a1, b, c1, d1);
 #else
-  asm volatile("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 "
-               "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
-               : "=d"(d0[0]), "=d"(d0[1]), "=d"(d1[0]), "=d"(d1[1])
-               : "d"(a0), "d"(a1), "d"(b), "d"(c0[0]), "d"(c0[1]), "d"(c1[0]), "d"(c1[1]));
+  bsi_multiply_16_8_4(a0, a1, b, c0, c1, d0, d1);
 #endif
 }
 

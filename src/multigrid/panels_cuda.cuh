@@ -5,6 +5,7 @@
 #define BSI_PANELS_CUDA_CUH
 
 #include "gpu/launch.cuh"
+#include "gpu/ptx.cuh"
 
 namespace {
 
@@ -100,7 +101,7 @@ __device__ __forceinline__ proposal propose(const panel<ROWS, COLUMNS> &p, int k
   }
   double inverse = 1.0 / value;
   /* The compiler would move the division to where the other warps wait for it. */
-  asm volatile("" : "+d"(inverse));
+  bsi_forget(inverse);
   return {mine, inverse};
 }
 

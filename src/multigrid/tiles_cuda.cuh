@@ -56,28 +56,12 @@ struct fragment {
 /* --- waits --- */
 
 /* Returns to the calling thread when the count is at least `least`. What other thread blocks wrote
- * before they counted is visible then. Every read with `acquire` empties the L1 cache, and what
- * follows waits for that: only the last read has it. */
+ * before they counted is visible then. What follows a load that acquires waits for it: only the
+ * last one does. */
 __device__ __forceinline__ void await_count(const unsigned *count, unsigned least) {
-  unsigned now;
-  do asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(count) : "memory");
-  while (now < least);
-  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(count) : "memory");
-}
-
-/* Counts. The thread block has synchronised after its writes. */
-__device__ __forceinline__ void count_up(unsigned *count) {
-  asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(count) : "memory");
-}
-
-/* Returns when `THREADS` threads have called with this number. */
-template <int NUMBER, int THREADS> __device__ __forceinline__ void synchronise() {
-  asm volatile("bar.sync %0, %1;" ::"n"(NUMBER), "n"(THREADS) : "memory");
-}
-
-/* Counts as a call of the above, and does not wait. */
-template <int NUMBER, int THREADS> __device__ __forceinline__ void arrive() {
-  asm volatile("bar.arrive %0, %1;" ::"n"(NUMBER), "n"(THREADS) : "memory");
+  while (bsi_load_relaxed(count) < least) {
+  }
+  bsi_load_acquire(count);
 }
 
 /* --- tiles --- */
@@ -175,8 +159,7 @@ __device__ __forceinline__ void multiply_tiles(const tile &left, const tile &rig
 /* Returns 1/x with an error of a unit in the last place, in less time than a division takes. It is
  * not finite if x is subnormal, and the test of the inverse then fails. */
 __device__ __forceinline__ double reciprocal_of(double x) {
-  double r;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+  const double r = bsi_rough_reciprocal(x);
   const double e = fma(-x, r, 1.0);
   return fma(r, fma(e, e, e), r);
 }
@@ -317,9 +300,9 @@ __device__ __forceinline__ void invert_tile(tile &t, tile_pivots &pivots) {
 #pragma unroll 1
   for (int first = 0; first < TILE; first += PANEL) {
     if (warp == 0) eliminate_panel_of_tile(t, first, row, pivots);
-    synchronise<1, INVERTING_THREADS>();
+    bsi_synchronise<1, INVERTING_THREADS>();
     if (warp * PANEL != first) update_columns_of_tile(t, first, warp * PANEL, pivots);
-    synchronise<1, INVERTING_THREADS>();
+    bsi_synchronise<1, INVERTING_THREADS>();
   }
   const int step = pivots.step[lane];
   const double inverse = reciprocal_of(pivots.pivot[lane]);
@@ -330,7 +313,7 @@ __device__ __forceinline__ void invert_tile(tile &t, tile_pivots &pivots) {
     a[c] = t.at[warp * PANEL + c][lane];
     order[c] = pivots.order[warp * PANEL + c];
   }
-  synchronise<1, INVERTING_THREADS>();
+  bsi_synchronise<1, INVERTING_THREADS>();
 #pragma unroll
   for (int c = 0; c < PANEL; c++) t.at[order[c]][step] = a[c] * inverse;
 }
@@ -352,12 +335,12 @@ __device__ __forceinline__ void next_diagonal(const tile &pivot, tile &right, co
                                               const tile &kept, tile &next) {
   fragment f[HALVES] = {};
   multiply_tiles<false, HALVES>(pivot, right, f);
-  synchronise<1, INVERTING_THREADS>(); /* all have read `right` */
+  bsi_synchronise<1, INVERTING_THREADS>(); /* all have read `right` */
 #pragma unroll
   for (int h = 0; h < HALVES; h++) put(f[h], row_of_warp(), column_of_warp(h), right);
 #pragma unroll
   for (int h = 0; h < HALVES; h++) f[h] = take(kept, row_of_warp(), column_of_warp(h));
-  synchronise<1, INVERTING_THREADS>();
+  bsi_synchronise<1, INVERTING_THREADS>();
   multiply_tiles<true, HALVES>(left, right, f);
 #pragma unroll
   for (int h = 0; h < HALVES; h++) put(f[h], row_of_warp(), column_of_warp(h), next);
@@ -379,18 +362,18 @@ __device__ __forceinline__ void invert_diagonal(const elimination &e, tile (&til
     tile &last = tiles[(k + 1) % 2], &now = tiles[k % 2];
     if (threadIdx.x < INVERTING_THREADS) {
       if (k > 0) next_diagonal(last, right, left, kept, now);
-      arrive<3, TILE_THREADS>();
-      synchronise<1, INVERTING_THREADS>();
+      bsi_arrive_at<3, TILE_THREADS>();
+      bsi_synchronise<1, INVERTING_THREADS>();
       invert_tile(now, pivots[k % 2]);
     } else {
       if (k > 0) {
         store<INVERTING_WARPS>(e.n, last, k - 1, k - 1, before_step(e, k - 1));
-        synchronise<2, TILE_THREADS - INVERTING_THREADS>();
-        if (threadIdx.x == INVERTING_THREADS) count_up(&record->inverted);
+        bsi_synchronise<2, TILE_THREADS - INVERTING_THREADS>();
+        if (threadIdx.x == INVERTING_THREADS) bsi_count_release(&record->inverted);
         if (threadIdx.x / BSI_WARP == TILE_WARPS - 1)
           record_pivots(pivots[(k - 1) % 2], e.n - (k - 1) * TILE, &found);
       }
-      synchronise<3, TILE_THREADS>(); /* `right`, `left` and `kept` are free */
+      bsi_synchronise<3, TILE_THREADS>(); /* `right`, `left` and `kept` are free */
       if (k + 1 < e.tiles) {
         await_count(&record->updated, blocks * static_cast<unsigned>(k));
         load<INVERTING_WARPS>(e.n, before_step(e, k), k, k + 1, right);
@@ -406,7 +389,7 @@ __device__ __forceinline__ void invert_diagonal(const elimination &e, tile (&til
   if (threadIdx.x / BSI_WARP == TILE_WARPS - 1)
     record_pivots(pivots[end % 2], e.n - end * TILE, &found);
   if (threadIdx.x != TILE_THREADS - 1) return;
-  count_up(&record->inverted);
+  bsi_count_release(&record->inverted);
   record->smallest = found.smallest;
   record->largest = found.largest;
   record->error = 0;
@@ -545,7 +528,7 @@ __global__ void __launch_bounds__(TILE_THREADS, 1) eliminate_tiles(elimination e
       update_column(e, k, unit / e.parts, begin, min(begin + each, slices), tiles[0], tiles[1]);
       __syncthreads();
     }
-    if (threadIdx.x == 0) count_up(&record->updated);
+    if (threadIdx.x == 0) bsi_count_release(&record->updated);
   }
 }
 
