@@ -111,7 +111,17 @@ endif()
 # The CUDA backend is built if there is nvcc, unless BISAI_CUDA says otherwise. Its runtime is
 # linked into the library, which therefore loads without a driver.
 set(BISAI_CUDA_MISSING "switched off (BISAI_CUDA)")
-if(BISAI_CUDA)
+set(BISAI_CUDA_EMULATED OFF)
+if(BISAI_CUDA STREQUAL "EMULATED")
+  if(NOT BISAI_HAVE_THREADS OR BUILD_SHARED_LIBS OR BISAI_BENCH)
+    message(FATAL_ERROR "BISAI_CUDA is EMULATED, which needs BISAI_THREADS and a static library"
+      " (BUILD_SHARED_LIBS=OFF), and is not for benchmarks")
+  endif()
+  set(BISAI_CUDA_EMULATED ON)
+  include(emulation)
+  set(BISAI_CUDA_RUNTIME bisai_emulation)
+  list(APPEND BISAI_PRIVATE_LIBRARIES $<BUILD_INTERFACE:bisai_emulation> stdc++)
+elseif(BISAI_CUDA)
   include(CheckLanguage)
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
@@ -142,13 +152,17 @@ if(BISAI_HAVE_CUDA)
   set(CMAKE_CUDA_STANDARD 17)
   set(CMAKE_CUDA_STANDARD_REQUIRED ON)
   # stdc++: a user of the static library may link as C.
-  list(APPEND BISAI_PRIVATE_LIBRARIES CUDA::cudart_static stdc++)
+  set(BISAI_CUDA_RUNTIME CUDA::cudart_static)
+  list(APPEND BISAI_PRIVATE_LIBRARIES ${BISAI_CUDA_RUNTIME} stdc++)
+endif()
+if(BISAI_CUDA_EMULATED)
+  set(BISAI_HAVE_CUDA ON)
 endif()
 
 # cuSPARSE, to compare with. Functions that NVIDIA has marked for removal are used if the toolkit
 # has them.
 set(BISAI_HAVE_CUSPARSE OFF)
-if(BISAI_HAVE_CUDA AND BISAI_CUSPARSE)
+if(BISAI_HAVE_CUDA AND BISAI_CUSPARSE AND NOT BISAI_CUDA_EMULATED)
   find_package(CUDAToolkit QUIET)
   if(TARGET CUDA::cusparse)
     set(BISAI_HAVE_CUSPARSE ON)

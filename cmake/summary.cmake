@@ -47,8 +47,12 @@ endif()
 bisai_summary("reference       " "${DOXYGEN_FOUND}" "target docs (Doxygen ${DOXYGEN_VERSION})"
   "none (Doxygen 1.9.4 or later not found: doxygen)")
 string(REPLACE ";" " " architectures "${CMAKE_CUDA_ARCHITECTURES}")
-bisai_summary("GPU             " "${BISAI_HAVE_CUDA}"
-  "CUDA ${CMAKE_CUDA_COMPILER_VERSION}, for ${architectures}" "without (${BISAI_CUDA_MISSING})")
+set(compiler "CUDA ${CMAKE_CUDA_COMPILER_VERSION}, for ${architectures}")
+if(BISAI_CUDA_EMULATED)
+  set(compiler "emulated on the CPU, for tests")
+endif()
+bisai_summary("GPU             " "${BISAI_HAVE_CUDA}" "${compiler}"
+  "without (${BISAI_CUDA_MISSING})")
 if(BISAI_HAVE_CUDA)
   set(missing "")
   foreach(name BSRILU02 BSRSV2 BSRMV)

@@ -40,8 +40,8 @@ template <typename T>
 void enqueue_copy(bsi_gpu_stream stream, int bs, int32_t blocks, bool turn, const int32_t *order,
                   const void *from, void *to) {
   const int grid = at_most(blocks, MOST_BLOCKS);
-  copy_blocks<<<grid, THREADS, 0, stream>>>(bs, blocks, turn, order, static_cast<const T *>(from),
-                                            static_cast<T *>(to));
+  copy_blocks<T><<<grid, THREADS, 0, stream>>>(bs, blocks, turn, order,
+                                               static_cast<const T *>(from), static_cast<T *>(to));
 }
 
 __global__ void __launch_bounds__(THREADS)

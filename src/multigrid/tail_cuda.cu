@@ -367,7 +367,7 @@ __device__ __forceinline__ void copy_step(unsigned long long *to, const bsi_step
 
 __global__ void __launch_bounds__(THREADS, 1)
     run_steps(int32_t count, const bsi_step *steps, unsigned *ticket) {
-  __shared__ alignas(bsi_step) unsigned long long step[2][STEP_WORDS];
+  alignas(bsi_step) __shared__ unsigned long long step[2][STEP_WORDS];
   __shared__ shared_sums sums;
   __shared__ k_sums k;
   bsi_arrival arrival = {0};

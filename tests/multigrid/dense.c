@@ -87,8 +87,9 @@ static void inverses_multiply_to_the_identity_at_every_size(void **state) {
     test_bcsr a = full(n, 100 + (uint64_t)n);
     result r = inverted(context, &a);
     assert_true(r.smallest > 0.0 && r.largest >= r.smallest);
-    /* random matrices have a condition of some n², here below 10⁶ */
-    EXPECT_NEAR(0.0, distance_from_identity(&a, &r), 1e-9);
+    /* Random matrices have a condition of some n², here below 10⁶. A device takes an inverse if it
+     * maps A x to x up to 1e-10 for one vector x. Errors of others may be a hundred times that. */
+    EXPECT_NEAR(0.0, distance_from_identity(&a, &r), 1e-8);
     drop(context, r.inverse);
     test_bcsr_free(&a);
   }

@@ -9,7 +9,7 @@ if [ $# -gt 1 ]; then
   files=$(find "$2" -name '*.[ch]')
 else
   files=$(find include src plugins tools cases examples bench tests \
-    -path tests/project/bad -prune -o -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \) -print)
+    -path tests/project/bad -prune -o -type f \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) -print)
 fi
 [ -n "$files" ] || { echo "no C files in $1"; exit 1; }
 
