@@ -20,9 +20,9 @@ if(TARGET bisai_program)
   list(APPEND environment BISAI_PROGRAM=$<TARGET_FILE:bisai_program>)
 endif()
 
-# Sanitizers cost a factor of ten and more.
+# Sanitizers cost a factor of ten and more, and so does an emulated device.
 set(seconds 600)
-if(CMAKE_C_FLAGS MATCHES "-fsanitize")
+if(CMAKE_C_FLAGS MATCHES "-fsanitize" OR BISAI_CUDA_EMULATED)
   set(seconds 6000)
 endif()
 
