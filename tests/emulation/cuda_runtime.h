@@ -41,27 +41,15 @@ struct alignas(8) int2 {
 struct alignas(8) uint2 {
   unsigned x, y;
 };
-struct alignas(16) int4 {
-  int x, y, z, w;
-};
 struct alignas(16) uint4 {
   unsigned x, y, z, w;
-};
-struct alignas(8) float2 {
-  float x, y;
-};
-struct alignas(16) float4 {
-  float x, y, z, w;
 };
 struct alignas(16) double2 {
   double x, y;
 };
 
-inline float2 make_float2(float x, float y) { return {x, y}; }
-inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 inline double2 make_double2(double x, double y) { return {x, y}; }
 inline int2 make_int2(int x, int y) { return {x, y}; }
-inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
 
 /* --- the thread that runs --- */
 
@@ -81,9 +69,9 @@ struct votes {
   int threads, sum;
 };
 
-/* Barrier `number` of the thread block. Returns when `threads` threads have come, all that have not
- * ended if it is 0. `stay`: false if the thread only comes and does not wait. Returns how many came
- * and the sum of their votes. */
+/* Comes to barrier `number` of the thread block, and waits there if `stay` is true until `threads`
+ * threads have come. 0 threads are all that have not ended. Returns how many came, and the sum of
+ * their votes. */
 votes wait_in_block(int number, int threads, int vote, bool stay);
 
 /* The thread waits for another one by reading memory. Others run. */
@@ -143,10 +131,10 @@ template <typename T> T __shfl_up_sync(unsigned mask, T value, unsigned by, int 
   const int lane = emulation::lane(), source = lane % width - static_cast<int>(by);
   return emulation::shuffle(mask, value, source >= 0 ? lane - static_cast<int>(by) : lane);
 }
-/* The order of words that are compared: that of int with its sign bit turned. */
 inline unsigned __reduce_max_sync(unsigned mask, unsigned value) {
   return static_cast<unsigned>(emulation::exchange_in_warp(emulation::LARGEST, mask, value, 0));
 }
+/* With the sign bits turned, the order of int is that of unsigned. */
 inline int __reduce_max_sync(unsigned mask, int value) {
   return static_cast<int>(__reduce_max_sync(mask, static_cast<unsigned>(value) ^ 0x80000000u) ^
                           0x80000000u);
@@ -159,7 +147,6 @@ template <typename T> T __ldg(const T *from) { return *from; }
 template <typename T> T __ldcs(const T *from) { return *from; }
 template <typename T> T __ldca(const T *from) { return *from; }
 template <typename T> T __ldcg(const T *from) { return *from; }
-template <typename T> void __stcs(T *to, T value) { *to = value; }
 
 namespace emulation {
 /* *at ← change(*at) as one step; returns the value before. */
@@ -267,8 +254,7 @@ enum cudaError_t {
   cudaErrorCooperativeLaunchTooLarge = 720
 };
 enum cudaMemcpyKind {
-  cudaMemcpyHostToHost,
-  cudaMemcpyHostToDevice,
+  cudaMemcpyHostToDevice = 1,
   cudaMemcpyDeviceToHost,
   cudaMemcpyDeviceToDevice,
   cudaMemcpyDefault
@@ -289,7 +275,7 @@ struct cudaDeviceProp {
   char name[256];
   size_t totalGlobalMem;
   int major, minor, multiProcessorCount, asyncEngineCount, l2CacheSize;
-  size_t sharedMemPerBlock, sharedMemPerMultiprocessor, sharedMemPerBlockOptin;
+  size_t sharedMemPerMultiprocessor, sharedMemPerBlockOptin;
 };
 struct cudaPointerAttributes {
   cudaMemoryType type;
@@ -374,12 +360,13 @@ struct configuration {
   bool together = false;
 };
 
-/* Runs `thread` for all threads of all thread blocks; those of a launch together side by side, and
- * others one after the other. The error is that of the launch, and the latest one. */
+/* Runs `thread` for all threads of all thread blocks. Blocks that are launched together run side by
+ * side, and others one after the other. Returns the error of the launch, which
+ * cudaGetLastError() returns too. */
 cudaError_t run(const configuration &how, const std::function<void()> &thread);
 
-/* The thread blocks of a kernel that a processor holds. */
-enum { RESIDENT_BLOCKS = 2 };
+/* The thread blocks of a kernel that a processor holds, and the shared memory that each has. */
+enum { RESIDENT_BLOCKS = 2, SHARED_BYTES = 227 * 1024 };
 
 /* A kernel with the arguments of all its threads. */
 template <typename... Parameters> struct launcher {
@@ -422,7 +409,7 @@ template <typename Kernel> cudaError_t cudaFuncGetAttributes(cudaFuncAttributes 
 }
 template <typename Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel *, cudaFuncAttribute, int bytes) {
-  return bytes <= 227 * 1024 ? cudaSuccess : cudaErrorInvalidValue;
+  return bytes <= emulation::SHARED_BYTES ? cudaSuccess : cudaErrorInvalidValue;
 }
 template <typename Kernel>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel *, int, size_t) {

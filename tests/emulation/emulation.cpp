@@ -42,7 +42,6 @@ enum {
   MOST_THREADS = 1024,
   BARRIERS = 16,
   PROCESSORS = 3,
-  SHARED_BYTES = 227 * 1024,
   STACK_BYTES = 512 * 1024,
   /* how often all threads of a block may find nothing new, if no other block runs */
   MOST_POLLS = 1000000
@@ -247,7 +246,7 @@ void processor::resume(place &from, int number) {
   switch_places(from, *next.on);
 }
 
-/* Lets the next thread run that has not to wait. */
+/* Lets the next thread run that does not have to wait. */
 void processor::leave(state now) {
   const int number = static_cast<int>(threadIdx.x);
   place &at = *current().on;
@@ -473,7 +472,8 @@ cudaError_t run(const configuration &how, const std::function<void()> &thread) {
   const uint64_t blocks = static_cast<uint64_t>(how.grid.x) * how.grid.y * how.grid.z;
   const bool possible = how.block.x >= 1 && how.block.x <= MOST_THREADS && how.block.y == 1 &&
                         how.block.z == 1 && blocks >= 1 && blocks <= INT_MAX &&
-                        how.grid.y <= 65535 && how.grid.z <= 65535 && how.shared <= SHARED_BYTES;
+                        how.grid.y <= 65535 && how.grid.z <= 65535 &&
+                        how.shared <= emulation::SHARED_BYTES;
   if (!possible) return report(cudaErrorInvalidConfiguration);
   if (how.together && blocks > PROCESSORS * RESIDENT_BLOCKS)
     return report(cudaErrorCooperativeLaunchTooLarge);
@@ -525,8 +525,8 @@ cudaError_t release(void *memory) {
   return cudaSuccess;
 }
 
-/* What kind of memory `bytes` bytes from `from` on are. Such as reach beyond an allocation end the
- * program. */
+/* Returns the kind of the memory from `from` on. The program ends if fewer than `bytes` bytes of an
+ * allocation are left there. */
 cudaMemoryType type_of(const void *from, size_t bytes) {
   const std::lock_guard<std::mutex> lock(guard);
   const auto at = reinterpret_cast<uintptr_t>(from);
@@ -642,8 +642,8 @@ cudaError_t cudaSetDevice(int device) {
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *to, int device) {
   if (device != 0) return report(cudaErrorInvalidDevice);
-  *to = {"an emulated GPU", MEMORY,    7,          5,           PROCESSORS, 0,
-         50 << 20,          48 * 1024, 228 * 1024, SHARED_BYTES};
+  *to = {"an emulated GPU",      MEMORY, 7, 5, PROCESSORS, 0, 50 << 20, 228 * 1024,
+         emulation::SHARED_BYTES};
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }

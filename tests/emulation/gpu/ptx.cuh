@@ -35,12 +35,12 @@ template <int NUMBER, int THREADS> void bsi_arrive_at() {
   emulation::wait_in_block(NUMBER, THREADS, 0, false);
 }
 
-/* 1/x with the 23 bits that the device gives. */
+/* The lower half of the bits is zero, as on a device. */
 inline double bsi_rough_reciprocal(double x) {
   const double r = fabs(x) < 0x1p-1022 ? copysign(INFINITY, x) : 1.0 / x;
   if (isnan(r)) return r;
   if (fabs(r) < 0x1p-1022) return copysign(0.0, x);
-  return __longlong_as_double(__double_as_longlong(r) & ~0x1fffffffll);
+  return __hiloint2double(__double2hiint(r), 0);
 }
 
 inline void bsi_multiply_8_8_4(double a, double b, const double (&c)[2], double (&d)[2]) {
