@@ -118,7 +118,6 @@ if(BISAI_CUDA STREQUAL "EMULATED")
       " (BUILD_SHARED_LIBS=OFF), and is not for benchmarks")
   endif()
   set(BISAI_CUDA_EMULATED ON)
-  include(emulation)
   set(BISAI_CUDA_RUNTIME bisai_emulation)
   list(APPEND BISAI_PRIVATE_LIBRARIES $<BUILD_INTERFACE:bisai_emulation> stdc++)
 elseif(BISAI_CUDA)
@@ -158,6 +157,7 @@ endif()
 if(BISAI_CUDA_EMULATED)
   set(BISAI_HAVE_CUDA ON)
 endif()
+include(emulation)
 
 # cuSPARSE, to compare with. Functions that NVIDIA has marked for removal are used if the toolkit
 # has them.

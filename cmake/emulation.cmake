@@ -3,6 +3,12 @@
 # tests run them on machines without a GPU. The language differs in two places, which are rewritten:
 # launches, and dynamic shared memory.
 
+if(NOT BISAI_CUDA_EMULATED)
+  function(bisai_emulate target)
+  endfunction()
+  return()
+endif()
+
 enable_language(CXX)
 set(emulation ${PROJECT_SOURCE_DIR}/tests/emulation)
 set(emulated ${PROJECT_BINARY_DIR}/emulated)
@@ -47,6 +53,7 @@ function(bisai_emulate target)
   list(FILTER sources EXCLUDE REGEX "\\.cu$")
   set_target_properties(${target} PROPERTIES SOURCES "${sources};${copies}" CXX_STANDARD 17)
   set_source_files_properties(${copies} TARGET_DIRECTORY ${target} PROPERTIES
-    COMPILE_DEFINITIONS __CUDACC__ COMPILE_OPTIONS "-include;cuda_runtime.h;-w;-mfma;-ffp-contract=fast;-fno-strict-aliasing"
+    COMPILE_DEFINITIONS __CUDACC__
+    COMPILE_OPTIONS "-include;cuda_runtime.h;-w;-mfma;-ffp-contract=fast;-fno-strict-aliasing"
     INCLUDE_DIRECTORIES "${emulation};${emulated}/src;${folder}")
 endfunction()

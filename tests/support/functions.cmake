@@ -98,7 +98,7 @@ function(bisai_add_test name)
   endif()
   if(arg_ON_CUDA)
     bisai_run_on_cuda(${name})
-    if(NOT BISAI_CUDA_EMULATED) # which takes minutes for a real matrix
+    if(NOT BISAI_CUDA_EMULATED) # an emulated device takes minutes for a real matrix
       foreach(mode IN LISTS modes)
         bisai_run_on_cuda(${name} ${mode})
       endforeach()
