@@ -464,10 +464,23 @@ static bisai_status norms(bisai_context *context, int count, int64_t n, const do
   const char *what = "norm";
   norms_record found;
   BSI_TRY(bsi_record_begin<norms_record>(context, what));
-  enqueue_norms(context, count, n, x, bsi_record_of<norms_record>(context)->of);
+  bsi_norm_record *records = bsi_record_of<norms_record>(context)->of;
+  enqueue_for(context, largest_value, count, n, x, records);
+  enqueue_for(context, sum_squares, count, n, x, records);
   BSI_TRY(bsi_launched(context, what));
   BSI_TRY(bsi_record_fetch(context, what, &found));
   for (int k = 0; k < count; k++) results[k] = norm_of_record(found.of[k]);
+  return BISAI_OK;
+}
+
+static bisai_status largest(bisai_context *context, int64_t n, const double *x, double *result) {
+  const char *what = "largest magnitude";
+  norms_record found;
+  BSI_TRY(bsi_record_begin<norms_record>(context, what));
+  enqueue_for(context, largest_value, 1, n, &x, bsi_record_of<norms_record>(context)->of);
+  BSI_TRY(bsi_launched(context, what));
+  BSI_TRY(bsi_record_fetch(context, what, &found));
+  *result = largest_of_record(found.of[0]);
   return BISAI_OK;
 }
 
@@ -481,6 +494,7 @@ const bsi_cycle_ops bsi_cycle_cuda = {.relax = relax_rows,
                                       .first_step = first_step,
                                       .second_step = second_step,
                                       .norms = norms,
+                                      .largest = largest,
                                       .start = start};
 
 /* The caches of a device do not hold what many thread blocks read. */

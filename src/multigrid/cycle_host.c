@@ -290,15 +290,21 @@ static bisai_status second_step(bisai_context *context, int64_t n, double *c, co
   return BISAI_OK;
 }
 
-static double norm_of(bisai_context *context, int64_t n, const double *x) {
-  double partials[BSI_CHUNKS];
+static double largest_of(bisai_context *context, int64_t n, const double *x) {
+  double partials[BSI_CHUNKS], largest = 0.0;
   vectors job = {.n = n, .count = 1, .x = x, .partials = partials};
   run(context, 1, largest_part, &job);
-  double largest = 0.0, sum = 0.0;
   for (int64_t chunk = 0; chunk < bsi_chunks_of(n); chunk++)
     if (!(partials[chunk] <= largest) && !isnan(largest)) largest = partials[chunk];
+  return largest;
+}
+
+static double norm_of(bisai_context *context, int64_t n, const double *x) {
+  const double largest = largest_of(context, n, x);
+  double partials[BSI_CHUNKS], sum = 0.0;
   if (largest == 0.0 || !isfinite(largest)) return largest;
-  job.scale = bsi_norm_scale_of(largest);
+  vectors job = {
+      .n = n, .count = 1, .x = x, .partials = partials, .scale = bsi_norm_scale_of(largest)};
   run(context, 1, sum_squares_part, &job);
   bsi_add_chunks(bsi_chunks_of(n), 1, partials, &sum);
   return bsi_norm_of(job.scale, sum);
@@ -307,6 +313,11 @@ static double norm_of(bisai_context *context, int64_t n, const double *x) {
 static bisai_status norms(bisai_context *context, int count, int64_t n, const double *const *x,
                           double *results) {
   for (int k = 0; k < count; k++) results[k] = norm_of(context, n, x[k]);
+  return BISAI_OK;
+}
+
+static bisai_status largest(bisai_context *context, int64_t n, const double *x, double *result) {
+  *result = largest_of(context, n, x);
   return BISAI_OK;
 }
 
@@ -326,4 +337,5 @@ const bsi_cycle_ops bsi_cycle_host = {.relax = relax,
                                       .first_step = first_step,
                                       .second_step = second_step,
                                       .norms = norms,
+                                      .largest = largest,
                                       .start = start};

@@ -48,7 +48,7 @@ static bisai_status invert(bsi_hierarchy *h, bsi_level *level, void *record,
   level->deferred = false;
   return bsi_ops_of(h)->inversion->invert(h->context, level->matrix, level->diagonal,
                                           bsi_shift_of(h, level), level->inverse, record,
-                                          &level->deferred, stats, &level->inverse_norm);
+                                          &level->deferred, stats, &level->largest_inverse);
 }
 
 bisai_status bsi_diagonal_create(bsi_hierarchy *h, bsi_level *level, bool *regular) {
@@ -81,7 +81,7 @@ bisai_status bsi_diagonal_complete(bsi_hierarchy *h) {
     bsi_invert_stats stats = BSI_INVERT_STATS_NONE;
     if (!level->deferred) continue;
     bsi_ops_of(h)->inversion->read(bsi_record_of_inversion(h, h->record_copies, level), &stats,
-                                   &level->inverse_norm);
+                                   &level->largest_inverse);
     level->deferred = false;
     BSI_TRY(judge_update(h, level, &stats));
   }

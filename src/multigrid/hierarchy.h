@@ -84,8 +84,8 @@ typedef struct bsi_level {
    * this block */
   int32_t *diagonal;
   double *inverse;
-  /* the Frobenius norm of D⁻¹ */
-  double inverse_norm;
+  /* the largest magnitude in D⁻¹ */
+  double largest_inverse;
   /* an update has begun the inversion, and what it found is still in a record */
   bool deferred;
   /* the estimate of ρ(D⁻¹A); 0 if A is inverted */
@@ -388,7 +388,7 @@ bisai_status bsi_matrix_adopt(bsi_hierarchy *h, bsi_sparse *s, bisai_bcsr **matr
 bisai_status bsi_rounding_mark(const bsi_hierarchy *h, const bsi_level *level, double *marks,
                                int64_t *rows);
 /* Looks for such rows if D⁻¹ of a new level is suspiciously large, and gives them the inverse 0.
- * level->inverse_norm is the norm of D⁻¹ before and after. */
+ * level->largest_inverse is that of D⁻¹ before and after. */
 bisai_status bsi_rounding_create(bsi_hierarchy *h, bsi_level *level);
 /* The same after an update. Allocates nothing. It therefore refuses a D⁻¹ that is suspiciously
  * large for the first time. */

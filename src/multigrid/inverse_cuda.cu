@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inverses of the diagonal blocks of a level on a GPU. A thread inverts a small block, which takes
  * a tenth of the time that a warp takes (bsi_inversion_cuda), and larger blocks go there. A second
- * launch completes the statistics and the norm of the inverses, for which the host waits once. */
+ * launch of one thread completes the statistics, for which the host waits once. */
 #include "core/block_sizes.h"
 #include "core/triangular.h"
 #include "factor/factor_ops.h"
 #include "factor/inversion_record_cuda.cuh"
 #include "gpu/launch.cuh"
-#include "multigrid/norms_cuda.cuh"
+#include "gpu/warp.cuh"
 #include "multigrid/rows_cuda.cuh"
 
 namespace {
@@ -20,7 +20,8 @@ constexpr int LARGEST = 6;
 struct report {
   static constexpr int firsts = bsi_inversion_record::firsts;
   bsi_inversion_record inversion;
-  bsi_norm_record norm;
+  /* the bits of the largest magnitude in the inverses */
+  unsigned long long largest;
 };
 
 struct inversion {
@@ -30,7 +31,8 @@ struct inversion {
   double amount;
   double *inverses;
   bsi_inversion_record *record;
-  bsi_norm_record *norm;
+  /* report::largest */
+  unsigned long long *largest;
 };
 
 /* Inverts the block of a row.
@@ -88,11 +90,12 @@ template <int BS> __global__ void __launch_bounds__(THREADS) invert_blocks(const
   largest = bsi_warp_max(largest);
   if (threadIdx.x % BSI_WARP > 0) return;
   if (word > p.record->condition) atomicMax(&p.record->condition, word);
-  if (largest > p.norm->largest) atomicMax(&p.norm->largest, largest);
+  if (largest > *p.largest) atomicMax(p.largest, largest);
 }
 
 /* Puts the condition itself and its row into the record. */
-template <int BS> __device__ __forceinline__ void name_condition(const inversion &p) {
+template <int BS> __global__ void name_condition(const inversion p) {
+  bsi_wait_for_predecessor();
   const unsigned long long word = p.record->condition;
   if (word == 0) return;
   const int64_t i = static_cast<int64_t>(0xffffffffull - (word & 0xffffffffull));
@@ -102,19 +105,9 @@ template <int BS> __device__ __forceinline__ void name_condition(const inversion
   p.record->condition_row = static_cast<unsigned long long>(i);
 }
 
-/* The last thread of the first thread block names the condition, while the others add up. */
-template <int BS>
-__global__ void __launch_bounds__(BSI_MOST_THREADS) complete_record(const inversion p, normed v) {
-  bsi_wait_for_predecessor();
-  if (blockIdx.x == 0 && threadIdx.x == blockDim.x - 1) name_condition<BS>(p);
-  add_squares(v);
-}
-
 template <int BS> void enqueue(const bisai_context *context, const inversion &p) {
-  const int64_t values = static_cast<int64_t>(p.block_rows) * (BS * BS);
   bsi_launch_early(context, invert_blocks<BS>, bsi_grid(p.block_rows, THREADS), THREADS, 0, p);
-  bsi_launch_early(context, complete_record<BS>, chunks_of(values), BSI_MOST_THREADS, 0, p,
-                   normed{values, {p.inverses}, p.norm});
+  bsi_launch_early(context, name_condition<BS>, 1, 1, 0, p);
 }
 
 } // namespace
@@ -131,20 +124,19 @@ static void enqueue_all(const bisai_context *context, int block_size, const inve
   }
 }
 
-static void read(const void *record, bsi_invert_stats *stats, double *norm) {
+static void read(const void *record, bsi_invert_stats *stats, double *largest) {
   const report *found = static_cast<const report *>(record);
   bsi_inversion_record_add(found->inversion, stats);
-  if (norm) *norm = norm_of_record(found->norm);
+  if (largest) memcpy(largest, &found->largest, sizeof *largest);
 }
 
 static bisai_status invert(bisai_context *context, const bisai_bcsr *matrix,
                            const int32_t *position, double shift_amount, double *inverses,
-                           void *record, bool *deferred, bsi_invert_stats *stats, double *norm) {
+                           void *record, bool *deferred, bsi_invert_stats *stats, double *largest) {
   const int64_t values = static_cast<int64_t>(bsi_block_offset(matrix, matrix->block_rows));
-  const double *const x[] = {inverses};
   if (matrix->block_size > LARGEST || matrix->block_rows == 0) {
     BSI_TRY(bsi_inversion_cuda.invert(context, matrix, position, shift_amount, inverses, stats));
-    return norm ? bsi_cycle_cuda.norms(context, 1, values, x, norm) : BISAI_OK;
+    return largest ? bsi_cycle_cuda.largest(context, values, inverses, largest) : BISAI_OK;
   }
   report *to = record ? static_cast<report *>(record) : bsi_record_of<report>(context), found;
   const inversion p = {.block_rows = matrix->block_rows,
@@ -154,7 +146,7 @@ static bisai_status invert(bisai_context *context, const bisai_bcsr *matrix,
                        .amount = shift_amount,
                        .inverses = inverses,
                        .record = &to->inversion,
-                       .norm = &to->norm};
+                       .largest = &to->largest};
   BSI_TRY(bsi_record_begin(context, what, to));
   enqueue_all(context, matrix->block_size, p);
   BSI_TRY(bsi_launched(context, what));
@@ -163,7 +155,7 @@ static bisai_status invert(bisai_context *context, const bisai_bcsr *matrix,
     return BISAI_OK;
   }
   BSI_TRY(bsi_record_fetch(context, what, &found));
-  read(&found, stats, norm);
+  read(&found, stats, largest);
   return BISAI_OK;
 }
 

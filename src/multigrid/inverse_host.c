@@ -7,12 +7,11 @@
 static bisai_status invert(bisai_context *context, const bisai_bcsr *matrix,
                            const int32_t *position, double shift_amount, double *inverses,
                            void *record, bool *deferred, struct bsi_invert_stats *stats,
-                           double *norm) {
+                           double *largest) {
   (void)record, (void)deferred;
   const int64_t values = (int64_t)bsi_block_offset(matrix, matrix->block_rows);
-  const double *const x[] = {inverses};
   BSI_TRY(bsi_inversion_host.invert(context, matrix, position, shift_amount, inverses, stats));
-  return norm ? bsi_cycle_host.norms(context, 1, values, x, norm) : BISAI_OK;
+  return largest ? bsi_cycle_host.largest(context, values, inverses, largest) : BISAI_OK;
 }
 
 const bsi_level_inversion_ops bsi_level_inversion_host = {.invert = invert};

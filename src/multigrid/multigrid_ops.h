@@ -151,6 +151,8 @@ typedef struct bsi_cycle_ops {
    * vanish. Waits. */
   bisai_status (*norms)(bisai_context *, int count, int64_t n, const double *const *x,
                         double *norms);
+  /* *largest ← the largest magnitude of x; NaN if a value is NaN. Waits. */
+  bisai_status (*largest)(bisai_context *, int64_t n, const double *x, double *largest);
   /* x_i ← a number in [−1, 1) that depends on i alone. */
   bisai_status (*start)(bisai_context *, int64_t n, double *x);
 } bsi_cycle_ops;
@@ -247,15 +249,15 @@ struct bsi_invert_stats; /* core/triangular.h */
 typedef struct bsi_level_inversion_ops {
   /* the bytes of a record; 0: `record` is not used */
   size_t record_bytes;
-  /* bsi_inversion_ops::invert (factor/factor_ops.h). *norm ← the Frobenius norm of all inverses,
-   * unless `norm` is NULL. Waits. With a record in backend memory the host may not wait: *deferred
-   * becomes true, and the record gets statistics and norm. Without one, `deferred` is not
-   * touched. */
+  /* bsi_inversion_ops::invert (factor/factor_ops.h). *largest ← the largest magnitude of all
+   * inverses, unless `largest` is NULL. Waits. With a record in backend memory the host may not
+   * wait: *deferred becomes true, and the record gets what was found. Without one, `deferred` is
+   * not touched. */
   bisai_status (*invert)(bisai_context *, const bisai_bcsr *matrix, const int32_t *position,
                          double shift_amount, double *inverses, void *record, bool *deferred,
-                         struct bsi_invert_stats *, double *norm);
+                         struct bsi_invert_stats *, double *largest);
   /* Reads the copy of a record in host memory. */
-  void (*read)(const void *record, struct bsi_invert_stats *, double *norm);
+  void (*read)(const void *record, struct bsi_invert_stats *, double *largest);
 } bsi_level_inversion_ops;
 
 typedef struct bsi_multigrid_ops {

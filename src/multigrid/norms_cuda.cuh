@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Norms on a device, of vectors and of the inverses of diagonal blocks. */
+/* Norms and largest magnitudes of vectors on a device. For multigrid/cycle_cuda.cu only. */
 #ifndef BSI_NORMS_CUDA_CUH
 #define BSI_NORMS_CUDA_CUH
 
@@ -47,9 +47,8 @@ __global__ void __launch_bounds__(BSI_MOST_THREADS) largest_value(const normed v
   if (threadIdx.x % BSI_WARP == 0) atomicMax(&record->largest, largest);
 }
 
-/* Adds the scaled squares of vector blockIdx.y to its record, which has the largest magnitude. All
- * threads of the thread block call. */
-__device__ __forceinline__ void add_squares(const normed &v) {
+/* Adds the scaled squares to the record, which has the largest magnitude. */
+__global__ void __launch_bounds__(BSI_MOST_THREADS) sum_squares(const normed v) {
   const double *x = v.x[blockIdx.y];
   bsi_norm_record *record = v.records + blockIdx.y;
   const double largest = __longlong_as_double(static_cast<long long>(record->largest));
@@ -67,23 +66,25 @@ __device__ __forceinline__ void add_squares(const normed &v) {
   atomicAdd(&record->low, static_cast<unsigned long long>((sum - whole) * 0x1p53));
 }
 
-__global__ void __launch_bounds__(BSI_MOST_THREADS) sum_squares(const normed v) { add_squares(v); }
-
-/* Enqueues the norms of `count` vectors of n values. */
-inline void enqueue_norms(const bisai_context *context, int count, int64_t n,
-                          const double *const *x, bsi_norm_record *records) {
+/* Enqueues one of these kernels for `count` vectors of n values. */
+inline void enqueue_for(const bisai_context *context, void (*kernel)(normed), int count, int64_t n,
+                        const double *const *x, bsi_norm_record *records) {
   normed v = {n, {}, records};
   for (int k = 0; k < count; k++) v.x[k] = x[k];
-  const dim3 grid(chunks_of(n), static_cast<unsigned>(count));
-  const bsi_gpu_stream stream = bsi_stream_of(context);
-  largest_value<<<grid, BSI_MOST_THREADS, 0, stream>>>(v);
-  sum_squares<<<grid, BSI_MOST_THREADS, 0, stream>>>(v);
+  kernel<<<dim3(chunks_of(n), static_cast<unsigned>(count)), BSI_MOST_THREADS, 0,
+           bsi_stream_of(context)>>>(v);
+}
+
+/* Returns the largest magnitude of a record in host memory. */
+inline double largest_of_record(const bsi_norm_record &record) {
+  double largest;
+  memcpy(&largest, &record.largest, sizeof largest);
+  return largest;
 }
 
 /* Returns the norm of a record in host memory. */
 inline double norm_of_record(const bsi_norm_record &record) {
-  double largest;
-  memcpy(&largest, &record.largest, sizeof largest);
+  const double largest = largest_of_record(record);
   if (largest == 0.0 || !isfinite(largest)) return largest;
   const double sum =
       static_cast<double>(record.high) * 0x1p-24 + static_cast<double>(record.low) * 0x1p-77;

@@ -14,8 +14,8 @@
 
 /* For a P x in the null space of A, D⁻¹A P x is at most this part of P x. */
 #define ROUNDING_PART 1e-10
-/* Rows are looked at if ‖D⁻¹‖ is this many times that of the finer level. Without rounding errors
- * the norms of two levels differ by small factors. */
+/* Rows are looked at if the largest magnitude in D⁻¹ is this many times that of the finer level.
+ * Without rounding errors the two differ by small factors. */
 #define SUSPICIOUS_GROWTH 1e8
 
 bisai_status bsi_rounding_mark(const bsi_hierarchy *h, const bsi_level *level, double *marks,
@@ -59,17 +59,17 @@ bisai_status bsi_rounding_drop(const bsi_hierarchy *h, const bsi_level *level, d
   return memory->upload(h->context, inverse, blocks, (size_t)(n * bs) * sizeof *blocks);
 }
 
-/* A norm that is NaN is suspicious. */
+/* NaN is suspicious. */
 static bool is_suspicious(const bsi_hierarchy *h, const bsi_level *level) {
-  return level != h->levels && !(level->inverse_norm <= SUSPICIOUS_GROWTH * level[-1].inverse_norm);
+  return level != h->levels &&
+         !(level->largest_inverse <= SUSPICIOUS_GROWTH * level[-1].largest_inverse);
 }
 
 static bisai_status mark_and_drop(bsi_hierarchy *h, bsi_level *level) {
   const int64_t values = (int64_t)bsi_block_offset(level->matrix, level->matrix->block_rows);
-  const double *const inverses[] = {level->inverse};
   BSI_TRY(bsi_rounding_mark(h, level, level->rounding_marks, &level->rounding_rows));
   BSI_TRY(bsi_rounding_drop(h, level, level->inverse));
-  return bsi_ops_of(h)->cycle->norms(h->context, 1, values, inverses, &level->inverse_norm);
+  return bsi_ops_of(h)->cycle->largest(h->context, values, level->inverse, &level->largest_inverse);
 }
 
 bisai_status bsi_rounding_create(bsi_hierarchy *h, bsi_level *level) {

@@ -166,5 +166,10 @@ TEST(norms_and_start_vectors_agree_with_the_host) {
           std::isinf(expected) ? std::isinf(norm) : std::fabs(norm - expected) <= 1e-13 * expected;
       verdict(good && same && norm == again, "norm of %lld values of %g: %g for %g",
               static_cast<long long>(n), scale, norm, expected);
+      double largest = -1.0, on_both = -2.0;
+      good = host_ops()->largest(host, n, x.data(), &largest) == BISAI_OK &&
+             device_ops()->largest(device, n, scaled.data, &on_both) == BISAI_OK;
+      verdict(good && largest == on_both, "largest of %lld values of %g: %g for %g",
+              static_cast<long long>(n), scale, on_both, largest);
     }
 }

@@ -464,6 +464,33 @@ static void norms_of_special_values_are_special(void **state) {
   assert_true(isnan(norm_of(context, 2, (double[]){NAN, 1e300})));
 }
 
+static double largest_of(bisai_context *c, int64_t n, const double *x) {
+  double *there = vector(c, n, x), largest = -1.0;
+  EXPECT_OK(c, ops(c)->largest(c, n, there, &largest));
+  drop(c, there);
+  return largest;
+}
+
+static void the_largest_magnitude_is_found_at_every_place(void **state) {
+  (void)state;
+  enum { N = 5000 };
+  static const int places[] = {0, 1, 31, 32, 1023, 1024, N - 1};
+  double *x = test_random_vector(N, 3); /* in [−1, 1) */
+  for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
+    const double before = x[places[k]];
+    x[places[k]] = -1.5;
+    EXPECT_NEAR(1.5, largest_of(context, N, x), 0);
+    x[places[k]] = NAN;
+    assert_true(isnan(largest_of(context, N, x)));
+    x[places[k]] = before;
+  }
+  free(x);
+  EXPECT_NEAR(0.0, largest_of(context, 0, NULL), 0);
+  EXPECT_NEAR(0.0, largest_of(context, 2, (double[]){0.0, -0.0}), 0);
+  EXPECT_NEAR(0x1p-1074, largest_of(context, 1, (double[]){-0x1p-1074}), 0);
+  assert_true(isinf(largest_of(context, 2, (double[]){1.0, -INFINITY})));
+}
+
 static void a_start_vector_depends_on_the_index_alone(void **state) {
   (void)state;
   double *x = random_values(context, 100000, 1), *y = random_values(context, 100, 2), sum = 0.0;
@@ -497,6 +524,7 @@ int main(void) {
       cmocka_unit_test(two_dropped_directions_leave_zero),
       cmocka_unit_test(norms_neither_overflow_nor_vanish),
       cmocka_unit_test(norms_of_special_values_are_special),
+      cmocka_unit_test(the_largest_magnitude_is_found_at_every_place),
       cmocka_unit_test(a_start_vector_depends_on_the_index_alone)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }
