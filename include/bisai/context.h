@@ -139,7 +139,9 @@ BISAI_API void bisai_context_destroy(bisai_context **context);
 BISAI_API const char *bisai_context_error(const bisai_context *context);
 
 /** Records a message, as the library does for its own failures. Callbacks and libraries that are
- *  built on bisai use it in the form `return bisai_context_fail(…)`.
+ *  built on bisai use it in the form `return bisai_context_fail(…)`. If a callback fails, the
+ *  library's message names the callback and ends with the last message of this context that was
+ *  recorded during the callback.
  *  @param context  NULL: nothing is recorded
  *  @param message  copied and cut after 255 characters; NULL: the text of the status
  *  @returns        `status` */

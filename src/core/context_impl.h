@@ -60,6 +60,8 @@ struct bisai_context {
   /* the list of files that are being written, the latest first: io/new_file.h */
   struct bsi_new_file *volatile unfinished;
   char error[256];
+  /* the number of messages that were recorded; tells whether a callback has recorded one */
+  unsigned failures;
   char device[96];
 };
 
@@ -71,6 +73,11 @@ bisai_status bsi_fail(bisai_context *context, bisai_status status, const char *f
  * BISAI_OUT_OF_MEMORY have no message. */
 bisai_status bsi_fail_at(bisai_context *context, bisai_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Records that a callback of the caller failed, and returns BISAI_CALLBACK_FAILED. `before` is
+ * context->failures before the callback was called: the message ends with what the callback has
+ * recorded since then. */
+bisai_status bsi_fail_callback(bisai_context *context, const char *callback, bisai_status returned,
+                               unsigned before);
 #ifdef __clang_analyzer__ /* The analyzer sees one file at a time; this names the status. */
 #define bsi_fail(context, status, ...) ((void)(bsi_fail)(context, status, __VA_ARGS__), status)
 #endif

@@ -11,6 +11,7 @@ bisai_status(bsi_fail)(bisai_context *context, bisai_status status, const char *
   va_start(arguments, format);
   vsnprintf(context->error, sizeof context->error, format, arguments);
   va_end(arguments);
+  context->failures++;
   return status;
 }
 
@@ -26,8 +27,20 @@ bisai_status bsi_fail_at(bisai_context *context, bisai_status status, const char
 }
 
 bisai_status bisai_context_fail(bisai_context *context, bisai_status status, const char *message) {
-  if (context && message == context->error) return status;
+  if (context && message == context->error) {
+    context->failures++;
+    return status;
+  }
   return bsi_fail(context, status, "%s", message ? message : bisai_status_string(status));
+}
+
+bisai_status bsi_fail_callback(bisai_context *context, const char *callback, bisai_status returned,
+                               unsigned before) {
+  char message[sizeof context->error] = "";
+  const bool recorded = context->failures != before;
+  if (recorded) snprintf(message, sizeof message, "%s", context->error);
+  return bsi_fail(context, BISAI_CALLBACK_FAILED, "%s returned status %d (%s)%s%s", callback,
+                  (int)returned, bisai_status_string(returned), recorded ? ": " : "", message);
 }
 
 bisai_status bsi_check_struct(bisai_context *context, const char *name, size_t given,

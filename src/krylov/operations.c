@@ -11,6 +11,14 @@
 
 const bsi_backend *bsi_backend_of(const bsi_run *run) { return run->solver->context->backend; }
 
+/* Records that a callback failed in this iteration. `before` is as in bsi_fail_callback(). */
+static bisai_status refuse_result(const bsi_run *run, const char *callback, bisai_status returned,
+                                  unsigned before) {
+  bisai_context *context = run->solver->context;
+  return bsi_fail_at(context, bsi_fail_callback(context, callback, returned, before),
+                     "iteration %d", run->enqueued);
+}
+
 bisai_status bsi_multiply_given(bsi_run *run, const double *x, double *y) {
   const bsi_operator *op = &run->op;
   bisai_context *context = run->solver->context;
@@ -21,11 +29,9 @@ bisai_status bsi_multiply_given(bsi_run *run, const double *x, double *y) {
     status = context->backend->apply->products->multiply(context, run->matrix, 1, 1, x, 0, 0, NULL,
                                                          0, y, 0, run->solver->cached_bytes);
   } else {
-    const bisai_status returned = op->multiply(op->user, run->solver->n, x, y);
-    status = returned ? bsi_fail(context, BISAI_CALLBACK_FAILED,
-                                 "iteration %d: the operator's callback returned status %d (%s)",
-                                 run->enqueued, (int)returned, bisai_status_string(returned))
-                      : BISAI_OK;
+    const unsigned before = context->failures;
+    status = op->multiply(op->user, run->solver->n, x, y);
+    if (status) status = refuse_result(run, "the operator's callback", status, before);
   }
   if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
   return status;
@@ -79,12 +85,11 @@ bisai_status bsi_precondition(bsi_run *run, const double *v, double *z) {
 bisai_status bsi_sum_processes(bsi_run *run, double *values, int count) {
   const bisai_solver_options *options = &run->solver->options;
   if (!options->reduce) return BISAI_OK;
+  const unsigned before = run->solver->context->failures;
   const bisai_status returned = options->reduce(options->reduce_user, values, count);
   if (returned == BISAI_OK) return BISAI_OK;
   run->reason = BISAI_REASON_PRECOND_FAILED;
-  return bsi_fail(run->solver->context, BISAI_CALLBACK_FAILED,
-                  "iteration %d: the reduction hook returned status %d (%s)", run->enqueued,
-                  (int)returned, bisai_status_string(returned));
+  return refuse_result(run, "the reduction hook", returned, before);
 }
 
 bisai_status bsi_dot(bsi_run *run, int count, const double *basis, const double *w, double *out) {

@@ -19,12 +19,11 @@ static bisai_status callback_check(bisai_context *context, const bisai_precond_o
 
 static bisai_status callback_apply(bisai_precond *m, const bsi_vectors *v) {
   for (int32_t c = 0; c < v->count; c++) {
+    const unsigned before = m->context->failures;
     const bisai_status status = m->options.callback.apply(
         m->options.callback.user, bsi_precond_size(m), v->b + c * v->ldb, v->x + c * v->ldx);
     if (status)
-      return bsi_fail(m->context, BISAI_CALLBACK_FAILED,
-                      "the preconditioner's callback returned status %d (%s)", (int)status,
-                      bisai_status_string(status));
+      return bsi_fail_callback(m->context, "the preconditioner's callback", status, before);
   }
   return BISAI_OK;
 }

@@ -531,6 +531,38 @@ static void a_failing_reduction_is_passed_up(void **state) {
   bisai_context_destroy(&context);
 }
 
+static bisai_status leaves_a_message(void *user, int64_t n, const double *x, double *y) {
+  (void)n, (void)x, (void)y;
+  return bisai_context_fail(user, BISAI_IO_ERROR, "the mesh is gone");
+}
+
+static bisai_status sum_leaves_a_message(void *user, double *values, int count) {
+  (void)values, (void)count;
+  return bisai_context_fail(user, BISAI_IO_ERROR, "a process is gone");
+}
+
+static void messages_of_callbacks_end_those_of_the_solve(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  const double b[2] = {3, 5};
+  double x[2];
+  for (int with_sum = 0; with_sum < 2; with_sum++) {
+    bisai_solver_options options = bisai_solver_options_default();
+    options.reduce = with_sum ? sum_leaves_a_message : NULL;
+    options.reduce_user = context;
+    bisai_solver *solver = NULL;
+    EXPECT_OK(context, bisai_solver_create(context, 2, &options, &solver));
+    EXPECT_STATUS(context, BISAI_CALLBACK_FAILED,
+                  bisai_solver_solve_operator(solver, leaves_a_message, context, NULL, b, x, NULL));
+    EXPECT_MESSAGE(context, with_sum ? "iteration 0: the reduction hook returned status 12 "
+                                       "(input/output error): a process is gone"
+                                     : "iteration 0: the operator's callback returned status 12 "
+                                       "(input/output error): the mesh is gone");
+    bisai_solver_destroy(&solver);
+  }
+  bisai_context_destroy(&context);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_zero_matrix_breaks_down_with_x_zero),
@@ -555,6 +587,7 @@ int main(void) {
       cmocka_unit_test(every_sum_goes_through_the_reduction_hook_once),
       cmocka_unit_test(identical_processes_solve_as_one),
       cmocka_unit_test(a_failing_reduction_is_passed_up),
+      cmocka_unit_test(messages_of_callbacks_end_those_of_the_solve),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

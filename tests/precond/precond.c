@@ -9,6 +9,7 @@ typedef struct doubler {
   int calls;
   int64_t n;
   bisai_status status;
+  const char *message; /* recorded by each call unless it is NULL */
 } doubler;
 
 static bisai_status apply_doubler(void *user, int64_t n, const double *v, double *z) {
@@ -19,7 +20,7 @@ static bisai_status apply_doubler(void *user, int64_t n, const double *v, double
   for (int64_t i = 0; i < n; i++) {
     z[i] = 2.0 * v[i];
   }
-  return d->status;
+  return d->message ? bisai_context_fail(context, d->status, d->message) : d->status;
 }
 
 static void options_have_documented_defaults(void **state) {
@@ -59,7 +60,7 @@ static void null_options_mean_isai_of_power_one(void **state) {
 static void every_kind_describes_itself(void **state) {
   (void)state;
   bisai_bcsr *matrix = small_grid(1);
-  doubler d = {0, 0, BISAI_OK};
+  doubler d = {.status = BISAI_OK};
   bisai_precond_options options = test_precond_options(BISAI_PRECOND_CALLBACK);
   options.callback.apply = apply_doubler;
   options.callback.user = &d;
@@ -196,7 +197,7 @@ static void memory_is_what_was_allocated(void **state) {
 static void callback_is_called_with_its_user_and_size(void **state) {
   (void)state;
   bisai_bcsr *matrix = small_grid(1);
-  doubler d = {0, 0, BISAI_OK};
+  doubler d = {.status = BISAI_OK};
   bisai_precond_options options = test_precond_options(BISAI_PRECOND_CALLBACK);
   options.callback.apply = apply_doubler;
   options.callback.user = &d;
@@ -224,7 +225,7 @@ static void callback_is_called_with_its_user_and_size(void **state) {
 static void failing_callback_is_told_apart_and_may_recover(void **state) {
   (void)state;
   bisai_bcsr *matrix = small_grid(1);
-  doubler d = {0, 0, BISAI_SINGULAR_BLOCK};
+  doubler d = {.status = BISAI_SINGULAR_BLOCK};
   bisai_precond_options options = test_precond_options(BISAI_PRECOND_CALLBACK);
   options.callback.apply = apply_doubler;
   options.callback.user = &d;
@@ -237,6 +238,16 @@ static void failing_callback_is_told_apart_and_may_recover(void **state) {
   EXPECT_STATUS(context, BISAI_CALLBACK_FAILED,
                 bisai_precond_apply_many(precond, 1, v, SCALARS, z, SCALARS));
   EXPECT_MESSAGE(context, "the preconditioner's callback returned status -5 (unknown status)");
+  d.status = BISAI_CALLBACK_FAILED;
+  d.message = "the pump is off";
+  EXPECT_STATUS(context, BISAI_CALLBACK_FAILED, bisai_precond_apply(precond, v, z));
+  EXPECT_MESSAGE(context, "the preconditioner's callback returned status 18 (a caller's callback "
+                          "failed): the pump is off");
+  /* a message of another call is not the callback's */
+  d.message = NULL;
+  EXPECT_STATUS(context, BISAI_CALLBACK_FAILED, bisai_precond_apply(precond, v, z));
+  EXPECT_MESSAGE(context,
+                 "the preconditioner's callback returned status 18 (a caller's callback failed)");
   d.status = BISAI_OK;
   EXPECT_OK(context, bisai_precond_apply(precond, v, z));
   bisai_precond_destroy(&precond);
