@@ -26,10 +26,11 @@ typedef enum bisai_cycle {
    *  inverted and there are four levels or more, also once to the level before it, unless
    *  `unweighted` is set (as in CPR) */
   BISAI_CYCLE_W = 2,
-  /** as W, and the two corrections are combined by two steps of GCR (Notay and Vassilevski 2008). M
-   *  then depends on v: the solver must be flexible. If squares of the values of v leave the range
-   *  of fp64 (below 10⁻¹⁵⁰, above 10¹⁵⁰), corrections are dropped, and M is weaker. Solvers scale
-   *  their vectors, so that this does not happen in them */
+  /** from each level twice to the next coarser one, but once to the coarsest. The two corrections
+   *  are combined by two steps of GCR (Notay and Vassilevski 2008). M then depends on v: the solver
+   *  must be flexible. If squares of the values of v leave the range of fp64 (below 10⁻¹⁵⁰, above
+   *  10¹⁵⁰), corrections are dropped, and M is weaker. Solvers scale their vectors, so that this
+   *  does not happen in them */
   BISAI_CYCLE_K = 3,
   /** from level 0 once to level 1, and from there twice to each next level, but once to the
    *  coarsest */
