@@ -15,6 +15,14 @@ static bisai_status refuse_matrix(const bisai_solver *s, double asymmetry) {
                   asymmetry);
 }
 
+/* The length of a description without its figures. Messages are cut after 255 characters, and what to
+ * take instead comes last. */
+static int length_of_name(const char *description) {
+  size_t length = strcspn(description, ",;(");
+  while (length > 0 && description[length - 1] == ' ') length--;
+  return (int)length;
+}
+
 /* `where` is a condition under which M is not symmetric, and `others` are the preconditioners that
  * are symmetric then. */
 static bisai_status refuse_precond(const bisai_solver *s, const bisai_precond *precond,
@@ -24,7 +32,7 @@ static bisai_status refuse_precond(const bisai_solver *s, const bisai_precond *p
                   "cg needs a symmetric preconditioner, which %.*s is not%s: %s are; with "
                   "assume_symmetric (cg:force in "
                   "the program) cg takes it",
-                  (int)strcspn(text, ","), text, where, others);
+                  length_of_name(text), text, where, others);
 }
 
 bisai_status bsi_check_symmetry(const bisai_solver *s, const bisai_bcsr *matrix,

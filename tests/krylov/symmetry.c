@@ -106,6 +106,14 @@ static void cg_refuses_preconditioners_that_are_not_symmetric(void **state) {
   precond = test_precond_with(context, matrix, &how);
   EXPECT_STATUS(context, BISAI_NOT_SYMMETRIC, solve(&options, matrix, precond, x, &report));
   bisai_precond_destroy(&precond);
+  /* the message is complete, although the description of CPR is long */
+  precond = test_precond(context, matrix, BISAI_PRECOND_CPR);
+  EXPECT_STATUS(context, BISAI_NOT_SYMMETRIC, solve(&options, matrix, precond, x, &report));
+  EXPECT_MESSAGE(context, "cg needs a symmetric preconditioner, which cpr pressure=0 is not: none, "
+                          "bjacobi (fp64 or inverses), ilu, sweeps, symmetric isai and, with pre = "
+                          "post, mg are; with assume_symmetric (cg:force in the program) cg takes "
+                          "it");
+  bisai_precond_destroy(&precond);
   bisai_bcsr_destroy(&matrix);
 }
 
