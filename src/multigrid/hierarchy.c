@@ -118,14 +118,28 @@ static bisai_status aggregate(bsi_hierarchy *h, bsi_level *level, bsi_coarsening
   return ops->aggregate(h->context, level->matrix, c->strength, c->aggregate, &c->count);
 }
 
+/* Inverts the matrix of the newest level if it is small enough. A singular matrix may be too large
+ * for its pseudo-inverse: h->coarsest then becomes smaller, so that the level is coarsened. */
+static bisai_status invert_at_once(bsi_hierarchy *h, bsi_level *level, bool *inverted) {
+  const bool bounded =
+      h->setup.most_singular > 0 && h->count > 1 && h->count < h->setup.options.levels;
+  *inverted = false;
+  if (!bsi_inverts_at_once(h, level)) return BISAI_OK;
+  BSI_TRY(bsi_coarsest_create(h, bounded ? h->setup.most_singular : INT64_MAX, inverted));
+  if (*inverted) return BISAI_OK;
+  h->coarsest = h->setup.most_singular;
+  return bsi_ops_of(h)->transfer->complete(h->context, level->own);
+}
+
 /* Inverts the diagonal blocks of a level and makes its transfers. *coarse ← the matrix of the next
  * level, without values. It stays NULL if this level is the coarsest, and h->ended_by has the
  * reason: each reason is set before the step that may end the levels. */
 static bisai_status coarsen(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c,
                             bisai_bcsr **coarse) {
-  bool regular = true;
+  bool inverted, regular = true;
   h->ended_by = BISAI_COARSENING_ROWS;
-  if (bsi_inverts_at_once(h, level)) return BISAI_OK;
+  BSI_TRY(invert_at_once(h, level, &inverted));
+  if (inverted) return BISAI_OK;
   BSI_TRY(bsi_diagonal_create(h, level, &regular));
   if (!regular) return BISAI_OK;
   BSI_TRY(bsi_narrow_create(h, level));
@@ -144,10 +158,11 @@ static bisai_status coarsen(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *
 /* Completes the coarsest level. It has no transfers, and is smoothed only if it is too large for an
  * inverse. */
 static bisai_status end_levels(bsi_hierarchy *h, bsi_level *coarsest) {
+  bool inverted;
   bsi_transfers_destroy(h->context, coarsest);
   if (!bsi_may_invert(h, coarsest)) return bsi_smoother_create(h, coarsest);
   coarsest->radius = 0.0;
-  return BISAI_OK;
+  return h->dense_inverse ? BISAI_OK : bsi_coarsest_create(h, INT64_MAX, &inverted);
 }
 
 /* Completes the newest level, and appends the next one unless this one is the coarsest. *appended ←
@@ -196,7 +211,6 @@ bisai_status bsi_hierarchy_create(bisai_context *context, const bisai_bcsr *matr
   h->coarsest = choose_coarsest(h);
   BSI_TRY(reserve_records(h));
   BSI_TRY(make_levels(h));
-  if (bsi_may_invert(h, bsi_coarsest_of(h))) BSI_TRY(bsi_coarsest_create(h));
   for (int l = 0; l < h->count; l++) BSI_TRY(bsi_narrow_create_transfers(h, &h->levels[l]));
   BSI_TRY(bsi_tail_create(h, bsi_ops_of(h)->tail->most_rows));
   h->setup.options.null_vectors = NULL; /* the caller's array may go */
@@ -265,12 +279,9 @@ bisai_status bsi_hierarchy_update(const bisai_bcsr *matrix, bsi_hierarchy *h) {
 void bsi_hierarchy_destroy(bisai_context *context, bsi_hierarchy *h) {
   bsi_tail_destroy(context, &h->tail);
   for (int l = h->count - 1; l >= 0; l--) bsi_level_destroy(context, &h->levels[l]);
-  context->backend->memory->release(context, h->dense_inverse);
-  context->backend->memory->release(context, h->dense_work);
+  bsi_coarsest_destroy(context, h);
   context->backend->memory->release(context, h->records);
   bsi_release(context, h->record_copies);
-  bsi_release(context, h->pseudo_room);
-  bsi_release(context, h->coarsest_marks);
   bisai_bcsr_destroy(&h->split);
   h->count = 0;
 }

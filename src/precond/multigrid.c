@@ -345,6 +345,7 @@ static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
       .smoother = &state->smoother,
       .least_narrow = m->context->backend->multigrid->narrow->least_bytes,
       .inverse_work = bounded ? m->context->backend->multigrid->dense->work : 0,
+      .most_singular = bounded ? BSI_SINGULAR_ROWS : 0,
       .spares_inverses = given->complexity == 0.0};
   m->options.multigrid.null_vectors = NULL; /* the caller's array may go */
   BSI_TRY(bsi_hierarchy_create(m->context, a, &setup, &state->hierarchy));

@@ -27,15 +27,28 @@ static int32_t documented(const bisai_bcsr *a) {
   return test_on_device() || n > 1024.0 ? 1024 : (int32_t)n;
 }
 
-/* Expects that GMRES solves a system in at most so many iterations. */
-static void expect_solved(const bisai_bcsr *a, bisai_precond *m, int32_t most) {
-  const int64_t n = bisai_precond_rows(m);
-  double *b = test_random_vector(n, 3), *x = calloc((size_t)n, sizeof *x);
+/* Expects that GMRES solves A x = b in at most so many iterations. Frees b. */
+static void expect_solved_for(double *b, const bisai_bcsr *a, bisai_precond *m, int32_t most) {
+  double *x = calloc((size_t)bisai_precond_rows(m), sizeof *x);
   bisai_solver_options options = bisai_solver_options_default();
   bisai_solver_report r = test_report();
   EXPECT_OK(context, test_solve(context, &options, a, m, b, x, &r));
   assert_in_range(r.iterations, 1, most);
   free(b), free(x);
+}
+
+/* The same for a random b. */
+static void expect_solved(const bisai_bcsr *a, bisai_precond *m, int32_t most) {
+  expect_solved_for(test_random_vector(bisai_precond_rows(m), 3), a, m, most);
+}
+
+/* The same for b = A·random, which a singular A has solutions for. */
+static void expect_consistent_solved(const bisai_bcsr *a, bisai_precond *m, int32_t most) {
+  const int64_t n = bisai_precond_rows(m);
+  double *x = test_random_vector(n, 3), *b = malloc((size_t)n * sizeof *b);
+  EXPECT_OK(context, bisai_bcsr_multiply(a, x, b));
+  free(x);
+  expect_solved_for(b, a, m, most);
 }
 
 static void cost_bounds_inverses_on_the_host(void **state) {
@@ -58,6 +71,55 @@ static void cost_bounds_inverses_on_the_host(void **state) {
       bisai_bcsr_destroy(&a);
     }
 }
+
+/* --- singular matrices --- */
+
+/* On both backends, level 2 would be inverted at once if it was regular: it has 273 rows. */
+static test_bcsr large_neumann_problem(double wind) {
+  return test_mesh_diffusion(150, 150, 1, TEST_FREE, wind);
+}
+
+static void a_large_singular_matrix_is_coarsened(void **state) {
+  (void)state;
+  for (int wind = 0; wind < 2; wind++) {
+    const test_bcsr arrays = large_neumann_problem(0.2 * wind);
+    bisai_bcsr *a = test_bcsr_take(context, arrays);
+    bisai_precond *m = test_precond_with(context, a, automatic());
+    const bisai_multigrid_report r = test_report_of(context, m).multigrid;
+    assert_int_equal(r.coarsest, 256);
+    assert_int_equal(r.coarsest_nullity, 1);
+    assert_true(r.coarsest_inverted);
+    assert_in_range(r.rows[r.levels - 2], 257, 1024);
+    assert_in_range(r.rows[r.levels - 1], 1, 256);
+    expect_consistent_solved(a, m, 20);
+    EXPECT_OK(context, bisai_precond_update(m, a));
+    expect_consistent_solved(a, m, 20);
+    bisai_precond_destroy(&m);
+    bisai_bcsr_destroy(&a);
+  }
+}
+
+static void a_chosen_size_holds_for_singular_matrices_too(void **state) {
+  (void)state;
+  const bisai_precond_options given = multigrid(1024);
+  bisai_bcsr *a = test_bcsr_take(context, large_neumann_problem(0.0));
+  bisai_precond *m = test_precond_with(context, a, &given);
+  const bisai_multigrid_report r = test_report_of(context, m).multigrid;
+  assert_int_equal(r.coarsest, 1024);
+  assert_int_equal(r.coarsest_nullity, 1);
+  assert_in_range(r.rows[r.levels - 1], 257, 1024);
+  bisai_precond_destroy(&m);
+  bisai_bcsr_destroy(&a);
+}
+
+static void coarsening_singular_matrices_survives_every_failing_allocation(void **state) {
+  (void)state;
+  test_bcsr a = large_neumann_problem(0.0);
+  test_expect_failing_allocations_survived(&a, automatic(), 60);
+  test_bcsr_free(&a);
+}
+
+/* --- other reasons --- */
 
 /* There is nothing to aggregate. */
 static void a_matrix_that_cannot_be_coarsened_is_inverted(void **state) {
@@ -232,6 +294,9 @@ static void a_matrix_that_saves_an_inverse_may_exceed_the_complexity(void **stat
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(cost_bounds_inverses_on_the_host),
+      cmocka_unit_test(a_large_singular_matrix_is_coarsened),
+      cmocka_unit_test(a_chosen_size_holds_for_singular_matrices_too),
+      cmocka_unit_test(coarsening_singular_matrices_survives_every_failing_allocation),
       cmocka_unit_test(a_matrix_that_cannot_be_coarsened_is_inverted),
       cmocka_unit_test(a_matrix_whose_levels_let_errors_grow_is_inverted),
       cmocka_unit_test(a_pressure_matrix_is_tried_out_too),
