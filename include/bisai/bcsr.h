@@ -92,10 +92,10 @@ typedef enum bisai_ownership {
   BISAI_COPY = 0,
   /** The matrix uses the caller's arrays in place. They are in memory that the backend can access,
    *  have sorted columns and column-major blocks, and outlive the matrix. Their value type is one
-   *  of the four of matrices. Values that the caller writes later must be finite. With a device the
-   *  values begin at a multiple of the largest power of two, at most 16, that divides the bytes of
-   *  a block: in fp64 at a multiple of 16 bytes for even block sizes, and of 8 bytes for odd
-   *  ones. */
+   *  of the four of matrices. Values that the caller writes later must be finite, and the structure
+   *  must not change. With a device the values begin at a multiple of the largest power of two, at
+   *  most 16, that divides the bytes of a block: in fp64 of 16 bytes for even block sizes, and of 8
+   *  bytes for odd ones. */
   BISAI_BORROW = 1
 } bisai_ownership;
 

@@ -103,8 +103,7 @@ static bisai_status check_linear(const bisai_solver *s, const bisai_precond *pre
   const char *text = bisai_precond_describe(precond);
   return bsi_fail(s->context, BISAI_NOT_LINEAR,
                   "%s needs a linear preconditioner, which %.*s is not: gmres.flexible and, for "
-                  "symmetric matrices, cg.flexible (gmres:flexible and cg:flexible in the program) "
-                  "take it",
+                  "symmetric matrices, cg.flexible take it",
                   bisai_method_string(s->options.method), (int)strcspn(text, ","), text);
 }
 

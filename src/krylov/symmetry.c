@@ -15,8 +15,8 @@ static bisai_status refuse_matrix(const bisai_solver *s, double asymmetry) {
                   asymmetry);
 }
 
-/* The length of a description without its figures. Messages are cut after 255 characters, and what to
- * take instead comes last. */
+/* Returns the length of a description without its figures. Messages are cut after 255 characters,
+ * and what to take instead comes last. */
 static int length_of_name(const char *description) {
   size_t length = strcspn(description, ",;(");
   while (length > 0 && description[length - 1] == ' ') length--;

@@ -43,8 +43,8 @@
 #define BSI_COMPLEXITY 2.5
 enum { BSI_COARSEST_ROWS = 1024 };
 
-/* bsi_multigrid_setup::most_singular if the caller leaves `coarsest` open. The host takes 3 ms for a
- * pseudo-inverse of that many rows, and 200 ms for one of 1024. */
+/* bsi_multigrid_setup::most_singular if the caller leaves `coarsest` open. The host takes 3 ms for
+ * a pseudo-inverse of that many rows, and 200 ms for one of 1024. */
 enum { BSI_SINGULAR_ROWS = 256 };
 
 /* What a hierarchy is made with. */
