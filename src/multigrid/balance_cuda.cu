@@ -17,7 +17,7 @@ template <int BS> __device__ __forceinline__ double size_of(const bsi_balance &b
   } else {
     double d[BS * BS];
     load_in_pairs(b.values + static_cast<int64_t>(__ldg(b.diagonal + j)) * (BS * BS), d);
-    return bsi_balance_size_of(BS, d);
+    return bsi_balance_size_of(BS * BS, d);
   }
 }
 
