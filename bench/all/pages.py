@@ -124,7 +124,7 @@ PAGES = [
         "cuda",
         "block-Jacobi on real matrices",
         measure.block_jacobi_files("h200-block-jacobi"),
-        150,
+        400,
         measure.block_jacobi_device,
         [program("bisai"), gpus(1), matrices],
         measure.draw_block_jacobi("h200-block-jacobi"),
