@@ -286,8 +286,8 @@ BISAI_API bisai_status bisai_precond_create(bisai_context *context, const bisai_
  *  @retval BISAI_INVALID_ARGUMENT  an argument is NULL, or the pattern is another one
  *  @retval BISAI_NOT_SYMMETRIC  MULTIGRID was made for a symmetric A, without `unweighted`, and the
  *      new values are not symmetric. ISAI: as at creation
- *  @retval BISAI_SINGULAR_BLOCK  as at creation. Or a coarse matrix of MULTIGRID becomes singular,
- *      and has no memory that creation reserves for singular matrices only
+ *  @retval BISAI_SINGULAR_BLOCK  as at creation. Or a coarse matrix of MULTIGRID becomes singular.
+ *      Only a creation with singular values reserves the memory for that
  *  @retval BISAI_INVALID_STRUCTURE  MULTIGRID has the nodes SCALAR, and a value is not zero where
  *      creation left out a zero */
 BISAI_API bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matrix);
