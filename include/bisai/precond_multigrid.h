@@ -152,8 +152,9 @@ enum { BISAI_MULTIGRID_LEVELS = 24, BISAI_MULTIGRID_VECTORS = BISAI_MAX_BLOCK_SI
  *  most about half as long as the rest of set-up. A larger coarse matrix of up to 1024 rows is
  *  inverted only if it cannot be coarsened. A itself is also inverted if it has at most 1024 rows
  *  and its cycles let errors grow (bisai_precond_error_factor()) or never smooth. In CPR, A is here
- *  the pressure matrix. A singular coarse matrix of more than 256 rows is coarsened further, except
- *  in CPR, because its pseudo-inverse would be computed on the host. */
+ *  the pressure matrix. A singular coarse matrix of more than 256 rows is coarsened further, since
+ *  its pseudo-inverse would be computed on the host. CPR does not do this, and neither do the
+ *  smoothers ISAI, SWEEPS and ILU. */
 enum { BISAI_MULTIGRID_COARSEST_AUTO = -1 };
 
 /** Options of multigrid. Level 0 has the matrix itself, which must live until the preconditioner is

@@ -113,12 +113,7 @@ bisai_status bsi_coarsest_create(bsi_hierarchy *h, int64_t most_singular, bool *
   if (!h->dense_work || !h->dense_inverse || !h->coarsest_marks) return BISAI_OUT_OF_MEMORY;
   BSI_TRY(invert(h, &regular));
   *inverted = regular || n <= most_singular;
-  if (regular) return BISAI_OK;
-  if (!*inverted) {
-    bsi_hierarchy_note_peak(h, 0);
-    bsi_coarsest_destroy(h->context, h);
-    return BISAI_OK;
-  }
+  if (regular || !*inverted) return BISAI_OK;
   h->pseudo_room = bsi_allocate(h->context, (size_t)bsi_pseudo_room(n), sizeof *h->pseudo_room);
   return h->pseudo_room ? take_pseudo_inverse(h) : BISAI_OUT_OF_MEMORY;
 }

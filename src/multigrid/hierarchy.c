@@ -118,17 +118,30 @@ static bisai_status aggregate(bsi_hierarchy *h, bsi_level *level, bsi_coarsening
   return ops->aggregate(h->context, level->matrix, c->strength, c->aggregate, &c->count);
 }
 
+/* Returns true if the newest level may be coarsened because its matrix is singular. Its smoother
+ * must not have factors: components without a boundary may be rows of rounding errors there, whose
+ * pivots are errors too. */
+static bool may_coarsen_singular(const bsi_hierarchy *h) {
+  return h->setup.most_singular > 0 && h->count > 1 && h->count < h->setup.options.levels &&
+         !bsi_smoother_is_nested(h);
+}
+
+/* Gives up the inverse of the newest level, and lets the level be coarsened. */
+static bisai_status leave_uninverted(bsi_hierarchy *h, bsi_level *level) {
+  bsi_hierarchy_note_peak(h, 0);
+  bsi_coarsest_destroy(h->context, h);
+  h->coarsest = h->setup.most_singular;
+  return bsi_ops_of(h)->transfer->complete(h->context, level->own);
+}
+
 /* Inverts the matrix of the newest level if it is small enough. A singular matrix may be too large
  * for its pseudo-inverse: h->coarsest then becomes smaller, so that the level is coarsened. */
 static bisai_status invert_at_once(bsi_hierarchy *h, bsi_level *level, bool *inverted) {
-  const bool bounded =
-      h->setup.most_singular > 0 && h->count > 1 && h->count < h->setup.options.levels;
+  const int64_t most = may_coarsen_singular(h) ? h->setup.most_singular : INT64_MAX;
   *inverted = false;
   if (!bsi_inverts_at_once(h, level)) return BISAI_OK;
-  BSI_TRY(bsi_coarsest_create(h, bounded ? h->setup.most_singular : INT64_MAX, inverted));
-  if (*inverted) return BISAI_OK;
-  h->coarsest = h->setup.most_singular;
-  return bsi_ops_of(h)->transfer->complete(h->context, level->own);
+  BSI_TRY(bsi_coarsest_create(h, most, inverted));
+  return *inverted ? BISAI_OK : leave_uninverted(h, level);
 }
 
 /* Inverts the diagonal blocks of a level and makes its transfers. *coarse ← the matrix of the next

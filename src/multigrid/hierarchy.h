@@ -63,8 +63,8 @@ typedef struct bsi_multigrid_setup {
    * inverted without an attempt to coarsen it if also n³ ≤ inverse_work·(v + 8 b), where level 0
    * has v values and b blocks. 0: the second condition is dropped */
   int64_t inverse_work;
-  /* A singular matrix of more scalar rows is coarsened if it can be, unless it is level 0. 0: there
-   * is no such bound */
+  /* A singular matrix of more scalar rows is coarsened if it can be, unless it is level 0 or the
+   * smoother has factors. 0: there is no such bound */
   int32_t most_singular;
   /* The limit of the complexity is the default one. A matrix may exceed it if it takes the place of
    * an inverse of more values */
@@ -407,8 +407,7 @@ bisai_status bsi_rounding_drop(const bsi_hierarchy *h, const bsi_level *level, d
 /* --- coarsest.c --- */
 
 /* Makes the inverse of the coarsest matrix, or its pseudo-inverse if the matrix is singular.
- * *inverted ← false, with nothing made, if the matrix is singular and has more than `most_singular`
- * scalar rows. */
+ * *inverted ← false if the matrix is singular and has more than `most_singular` scalar rows. */
 bisai_status bsi_coarsest_create(bsi_hierarchy *h, int64_t most_singular, bool *inverted);
 /* The same for new values. Allocates nothing. It therefore refuses a matrix that is singular for
  * the first time. */

@@ -112,6 +112,21 @@ static void a_chosen_size_holds_for_singular_matrices_too(void **state) {
   bisai_bcsr_destroy(&a);
 }
 
+/* A pivot of a factor may be the rounding error of a component without a boundary. */
+static void smoothers_with_factors_keep_the_pseudo_inverse(void **state) {
+  (void)state;
+  bisai_bcsr *a = test_bcsr_take(context, large_neumann_problem(0.0));
+  bisai_precond_options o = *automatic();
+  o.multigrid.smoother = BISAI_SMOOTHER_ILU;
+  bisai_precond *m = test_precond_with(context, a, &o);
+  const bisai_multigrid_report r = test_report_of(context, m).multigrid;
+  assert_int_equal(r.coarsest, documented(a));
+  assert_int_equal(r.coarsest_nullity, 1);
+  assert_in_range(r.rows[r.levels - 1], 257, 1024);
+  bisai_precond_destroy(&m);
+  bisai_bcsr_destroy(&a);
+}
+
 static void coarsening_singular_matrices_survives_every_failing_allocation(void **state) {
   (void)state;
   test_bcsr a = large_neumann_problem(0.0);
@@ -296,6 +311,7 @@ int main(void) {
       cmocka_unit_test(cost_bounds_inverses_on_the_host),
       cmocka_unit_test(a_large_singular_matrix_is_coarsened),
       cmocka_unit_test(a_chosen_size_holds_for_singular_matrices_too),
+      cmocka_unit_test(smoothers_with_factors_keep_the_pseudo_inverse),
       cmocka_unit_test(coarsening_singular_matrices_survives_every_failing_allocation),
       cmocka_unit_test(a_matrix_that_cannot_be_coarsened_is_inverted),
       cmocka_unit_test(a_matrix_whose_levels_let_errors_grow_is_inverted),
