@@ -103,17 +103,23 @@ void bsi_coarsest_destroy(bisai_context *context, bsi_hierarchy *h) {
   h->dense_inverse = h->dense_work = h->pseudo_room = h->coarsest_marks = NULL;
 }
 
-bisai_status bsi_coarsest_create(bsi_hierarchy *h, int64_t most_singular, bool *inverted) {
+/* Releases the inverse of a singular matrix, which is of no use. */
+static bisai_status leave_uninverted(bsi_hierarchy *h) {
+  bsi_hierarchy_note_peak(h, 0);
+  bsi_coarsest_destroy(h->context, h);
+  return BISAI_OK;
+}
+
+bisai_status bsi_coarsest_create(bsi_hierarchy *h, int64_t most_singular) {
   const int64_t n = bsi_level_rows(bsi_coarsest_of(h));
   bool regular = true;
-  *inverted = false;
   h->dense_work = bsi_hierarchy_reserve_vector(h, n * n);
   h->dense_inverse = bsi_hierarchy_reserve_vector(h, n * n);
   h->coarsest_marks = bsi_allocate(h->context, (size_t)n, sizeof *h->coarsest_marks);
   if (!h->dense_work || !h->dense_inverse || !h->coarsest_marks) return BISAI_OUT_OF_MEMORY;
   BSI_TRY(invert(h, &regular));
-  *inverted = regular || n <= most_singular;
-  if (regular || !*inverted) return BISAI_OK;
+  if (regular) return BISAI_OK;
+  if (n > most_singular) return leave_uninverted(h);
   h->pseudo_room = bsi_allocate(h->context, (size_t)bsi_pseudo_room(n), sizeof *h->pseudo_room);
   return h->pseudo_room ? take_pseudo_inverse(h) : BISAI_OUT_OF_MEMORY;
 }

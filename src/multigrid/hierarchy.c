@@ -126,22 +126,16 @@ static bool may_coarsen_singular(const bsi_hierarchy *h) {
          !bsi_smoother_is_nested(h);
 }
 
-/* Gives up the inverse of the newest level, and lets the level be coarsened. */
-static bisai_status leave_uninverted(bsi_hierarchy *h, bsi_level *level) {
-  bsi_hierarchy_note_peak(h, 0);
-  bsi_coarsest_destroy(h->context, h);
+/* h->dense_inverse ← the inverse of the newest level, if its matrix is small enough. A singular
+ * matrix may be too large for its pseudo-inverse: h->coarsest then becomes smaller, so that the
+ * level is coarsened. */
+static bisai_status invert_at_once(bsi_hierarchy *h, bsi_level *level) {
+  if (!bsi_inverts_at_once(h, level)) return BISAI_OK;
+  if (!may_coarsen_singular(h)) return bsi_coarsest_create(h, INT64_MAX);
+  BSI_TRY(bsi_coarsest_create(h, h->setup.most_singular));
+  if (h->dense_inverse) return BISAI_OK;
   h->coarsest = h->setup.most_singular;
   return bsi_ops_of(h)->transfer->complete(h->context, level->own);
-}
-
-/* Inverts the matrix of the newest level if it is small enough. A singular matrix may be too large
- * for its pseudo-inverse: h->coarsest then becomes smaller, so that the level is coarsened. */
-static bisai_status invert_at_once(bsi_hierarchy *h, bsi_level *level, bool *inverted) {
-  const int64_t most = may_coarsen_singular(h) ? h->setup.most_singular : INT64_MAX;
-  *inverted = false;
-  if (!bsi_inverts_at_once(h, level)) return BISAI_OK;
-  BSI_TRY(bsi_coarsest_create(h, most, inverted));
-  return *inverted ? BISAI_OK : leave_uninverted(h, level);
 }
 
 /* Inverts the diagonal blocks of a level and makes its transfers. *coarse ← the matrix of the next
@@ -149,10 +143,10 @@ static bisai_status invert_at_once(bsi_hierarchy *h, bsi_level *level, bool *inv
  * reason: each reason is set before the step that may end the levels. */
 static bisai_status coarsen(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c,
                             bisai_bcsr **coarse) {
-  bool inverted, regular = true;
+  bool regular = true;
   h->ended_by = BISAI_COARSENING_ROWS;
-  BSI_TRY(invert_at_once(h, level, &inverted));
-  if (inverted) return BISAI_OK;
+  BSI_TRY(invert_at_once(h, level));
+  if (h->dense_inverse) return BISAI_OK;
   BSI_TRY(bsi_diagonal_create(h, level, &regular));
   if (!regular) return BISAI_OK;
   BSI_TRY(bsi_narrow_create(h, level));
@@ -171,11 +165,10 @@ static bisai_status coarsen(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *
 /* Completes the coarsest level. It has no transfers, and is smoothed only if it is too large for an
  * inverse. */
 static bisai_status end_levels(bsi_hierarchy *h, bsi_level *coarsest) {
-  bool inverted;
   bsi_transfers_destroy(h->context, coarsest);
   if (!bsi_may_invert(h, coarsest)) return bsi_smoother_create(h, coarsest);
   coarsest->radius = 0.0;
-  return h->dense_inverse ? BISAI_OK : bsi_coarsest_create(h, INT64_MAX, &inverted);
+  return h->dense_inverse ? BISAI_OK : bsi_coarsest_create(h, INT64_MAX);
 }
 
 /* Completes the newest level, and appends the next one unless this one is the coarsest. *appended ←

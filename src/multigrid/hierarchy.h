@@ -406,9 +406,9 @@ bisai_status bsi_rounding_drop(const bsi_hierarchy *h, const bsi_level *level, d
 
 /* --- coarsest.c --- */
 
-/* Makes the inverse of the coarsest matrix, or its pseudo-inverse if the matrix is singular.
- * *inverted ← false if the matrix is singular and has more than `most_singular` scalar rows. */
-bisai_status bsi_coarsest_create(bsi_hierarchy *h, int64_t most_singular, bool *inverted);
+/* h->dense_inverse ← the inverse of the coarsest matrix, or its pseudo-inverse if the matrix is
+ * singular. It stays NULL if a singular matrix has more than `most_singular` scalar rows. */
+bisai_status bsi_coarsest_create(bsi_hierarchy *h, int64_t most_singular);
 /* The same for new values. Allocates nothing. It therefore refuses a matrix that is singular for
  * the first time. */
 bisai_status bsi_coarsest_update(bsi_hierarchy *h);
