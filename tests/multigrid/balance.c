@@ -5,8 +5,8 @@
 #include "fixture.h"
 #include "sparse.h"
 
-/* Tᵀ of one aggregate of n rows, with weights by their diagonal blocks `blocks`. The blocks of T
- * are bs × width at `tentative`, or identities if that is NULL. */
+/* Returns Tᵀ of one aggregate of n rows, weighted by their diagonal blocks. The blocks of T are
+ * bs × width at `tentative`, or identities if that is NULL. */
 static bsi_sparse balanced(bisai_context *c, int32_t n, int bs, int width, const double *blocks,
                            const double *tentative) {
   int32_t *places = malloc(((size_t)n + 1) * sizeof *places), ends[] = {0, n};
@@ -92,7 +92,8 @@ static void blocks_are_multiplied_by_their_weights(void **state) {
   for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
     for (int width = 0; width <= 6; width += 3) {
       const int bs = sizes[k], height = width > 0 ? width : bs;
-      double *blocks = penalised(N, bs), *expected = malloc(N * (size_t)(bs * height) * 8),
+      double *blocks = penalised(N, bs),
+             *expected = malloc(N * (size_t)(bs * height) * sizeof(double)),
              *t = width > 0 ? test_random_vector((int64_t)N * bs * width, 2) : NULL;
       bsi_sparse members = balanced(context, N, bs, height, blocks, t);
       const double first = bsi_balance_size_of(bs * bs, blocks);
