@@ -94,8 +94,8 @@ typedef enum bisai_ownership {
    *  have sorted columns and column-major blocks, and outlive the matrix. Their value type is one
    *  of the four of matrices. Values that the caller writes later must be finite, and the structure
    *  must not change. With a device the values begin at a multiple of the largest power of two, at
-   *  most 16, that divides the bytes of a block: in fp64 of 16 bytes for even block sizes, and of 8
-   *  bytes for odd ones. */
+   *  most 16, that divides the bytes of a block. In fp64 this is 16 for even block sizes, and 8 for
+   *  odd ones. */
   BISAI_BORROW = 1
 } bisai_ownership;
 
