@@ -114,6 +114,7 @@ PetscErrorCode bsi_mat_copy(Mat mat, Mat to, MatStructure structure) {
   PetscFunctionBegin;
   PetscCall(bsi_mat_is_ours(to, &ours));
   PetscCall(MatCopy(bsi_mat_host(mat), ours ? bsi_mat_host(to) : to, structure));
+  if (ours) PetscCall(bsi_mat_tell(to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -2,7 +2,6 @@
 /* The operations of a Mat of type "bisai" that its SeqBAIJ on the host does: everything that sets,
  * changes or reads single values. */
 #include "petsc/mat_type_impl.h"
-#include "petsc/pc.h"
 
 static Mat host_of(Mat mat) { return ((bsi_mat *)mat->data)->host; }
 
@@ -42,26 +41,18 @@ static PetscErrorCode begin_assembly(Mat mat, MatAssemblyType mode) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The matrix of bisai gets the values when it is used next. */
 static PetscErrorCode end_assembly(Mat mat, MatAssemblyType mode) {
-  bsi_mat *m = mat->data;
-  PetscObjectState pattern;
-  bisai_status status;
   PetscFunctionBegin;
-  PetscCall(MatAssemblyEnd(m->host, mode));
-  if (mode == MAT_FLUSH_ASSEMBLY) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetNonzeroState(m->host, &pattern));
-  if (pattern != m->pattern) mat->nonzerostate++;
-  m->pattern = pattern;
-  PetscCall(bsi_mat_refresh(mat, &status));
-  /* A preconditioner reports values that are not finite as the reason of its failure. */
-  PetscCheck(!status || status == BISAI_NOT_FINITE, PETSC_COMM_SELF, bsi_pc_error(status),
-             "bisai: %s", bsi_mat_message(mat));
+  PetscCall(MatAssemblyEnd(host_of(mat), mode));
+  if (mode != MAT_FLUSH_ASSEMBLY) PetscCall(bsi_mat_tell(mat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode zero_entries(Mat mat) {
   PetscFunctionBegin;
   PetscCall(MatZeroEntries(host_of(mat)));
+  PetscCall(bsi_mat_tell(mat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -69,6 +60,7 @@ static PetscErrorCode zero_rows(Mat mat, PetscInt count, const PetscInt rows[],
                                 PetscScalar diagonal, Vec x, Vec b) {
   PetscFunctionBegin;
   PetscCall(MatZeroRows(host_of(mat), count, rows, diagonal, x, b));
+  PetscCall(bsi_mat_tell(mat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,24 +68,28 @@ static PetscErrorCode zero_rows_columns(Mat mat, PetscInt count, const PetscInt 
                                         PetscScalar diagonal, Vec x, Vec b) {
   PetscFunctionBegin;
   PetscCall(MatZeroRowsColumns(host_of(mat), count, rows, diagonal, x, b));
+  PetscCall(bsi_mat_tell(mat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode scale(Mat mat, PetscScalar factor) {
   PetscFunctionBegin;
   PetscCall(MatScale(host_of(mat), factor));
+  PetscCall(bsi_mat_tell(mat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode scale_diagonally(Mat mat, Vec left, Vec right) {
   PetscFunctionBegin;
   PetscCall(MatDiagonalScale(host_of(mat), left, right));
+  PetscCall(bsi_mat_tell(mat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode shift(Mat mat, PetscScalar amount) {
   PetscFunctionBegin;
   PetscCall(MatShift(host_of(mat), amount));
+  PetscCall(bsi_mat_tell(mat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -102,6 +98,7 @@ static PetscErrorCode add_scaled(Mat mat, PetscScalar factor, Mat other, MatStru
   PetscFunctionBegin;
   PetscCall(bsi_mat_is_ours(other, &ours));
   PetscCall(MatAXPY(host_of(mat), factor, ours ? host_of(other) : other, structure));
+  PetscCall(bsi_mat_tell(mat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

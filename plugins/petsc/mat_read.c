@@ -298,44 +298,50 @@ static PetscErrorCode read_values(view *v, bisai_bcsr **matrix, bisai_status *st
 }
 
 /* Describes the pattern of a Mat whose structure has been taken. */
-static PetscErrorCode pattern_of(const view *v, bsi_petsc_copy *pattern) {
+static PetscErrorCode describe(const view *v, bsi_petsc_pattern *pattern) {
   PetscFunctionBegin;
-  *pattern = (bsi_petsc_copy){.col_idx = v->col_idx, .length = v->row_ptr[v->count]};
+  *pattern = (bsi_petsc_pattern){.col_idx = v->col_idx, .length = v->row_ptr[v->count]};
   PetscCall(PetscObjectGetId((PetscObject)v->mat, &pattern->mat));
   PetscCall(MatGetNonzeroState(v->mat, &pattern->state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static bool is_same_pattern(const bsi_petsc_copy *a, const bsi_petsc_copy *b) {
+bool bsi_petsc_is_same_pattern(const bsi_petsc_pattern *a, const bsi_petsc_pattern *b) {
   return a->mat == b->mat && a->state == b->state && a->col_idx == b->col_idx &&
          a->length == b->length;
 }
 
-PetscErrorCode bsi_petsc_copy_follows(const bsi_petsc_copy *copy, Mat mat, bool *follows) {
+PetscErrorCode bsi_petsc_pattern_of(Mat mat, bsi_petsc_pattern *pattern) {
   view v = {.mat = mat};
-  bsi_petsc_copy pattern;
   bool known;
   PetscFunctionBegin;
   PetscCall(find_storage(&v, &known));
   PetscCall(take_structure(&v));
-  PetscCall(pattern_of(&v, &pattern));
+  PetscCall(describe(&v, pattern));
   PetscCall(give_structure_back(&v));
-  *follows = copy->matrix && is_same_pattern(copy, &pattern);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode bsi_petsc_copy_follows(const bsi_petsc_copy *copy, Mat mat, bool *follows) {
+  bsi_petsc_pattern pattern;
+  PetscFunctionBegin;
+  PetscCall(bsi_petsc_pattern_of(mat, &pattern));
+  *follows = copy->matrix && bsi_petsc_is_same_pattern(&copy->pattern, &pattern);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode bsi_petsc_copy_refresh(bsi_petsc_copy *copy, bisai_context *context, Mat mat,
                                       bisai_bcsr **replaced, bisai_status *status) {
   view v = {.context = context, .mat = mat};
-  bsi_petsc_copy new;
+  bsi_petsc_copy new = {.matrix = NULL};
   bool known;
   PetscFunctionBegin;
   *replaced = NULL;
   PetscCall(open_mat(&v, &known, status));
   if (!known) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(take_structure(&v));
-  PetscCall(pattern_of(&v, &new));
-  if (copy->matrix && is_same_pattern(copy, &new)) {
+  PetscCall(describe(&v, &new.pattern));
+  if (copy->matrix && bsi_petsc_is_same_pattern(&copy->pattern, &new.pattern)) {
     PetscCall(update(&v, copy->matrix, status));
   } else {
     PetscCall(read_values(&v, &new.matrix, status));

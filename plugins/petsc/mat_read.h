@@ -13,16 +13,27 @@
 PetscErrorCode bsi_petsc_read(bisai_context *context, Mat mat, bisai_bcsr **matrix,
                               bisai_status *status);
 
-/* A matrix that follows the values of a Mat. */
-typedef struct bsi_petsc_copy {
-  /* NULL: no Mat has been read */
-  bisai_bcsr *matrix;
-  /* the Mat from which the matrix was made, and its pattern at that time. The array and its length
-   * notice a Mat that has been replaced by MatHeaderReplace(), which may restore the state. */
+/* What tells the pattern of a Mat from that of another Mat and from its own former patterns. The
+ * array and its length notice a Mat that has been replaced by MatHeaderReplace(), which may restore
+ * the state. */
+typedef struct bsi_petsc_pattern {
   PetscObjectId mat;
   PetscObjectState state;
   const PetscInt *col_idx;
   PetscInt length;
+} bsi_petsc_pattern;
+
+/* Describes the present pattern of an assembled SeqAIJ, SeqBAIJ or SeqSBAIJ. */
+PetscErrorCode bsi_petsc_pattern_of(Mat mat, bsi_petsc_pattern *pattern);
+
+bool bsi_petsc_is_same_pattern(const bsi_petsc_pattern *a, const bsi_petsc_pattern *b);
+
+/* A matrix that follows the values of a Mat. */
+typedef struct bsi_petsc_copy {
+  /* NULL: no Mat has been read */
+  bisai_bcsr *matrix;
+  /* the pattern of the Mat from which the matrix was made, at that time */
+  bsi_petsc_pattern pattern;
 } bsi_petsc_copy;
 
 /* *follows ← the matrix was made from this Mat, which has the same pattern as then. */

@@ -121,6 +121,23 @@ PetscErrorCode bsi_mat_use(Mat mat) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode bsi_mat_tell(Mat mat) {
+  bsi_mat *m = data_of(mat);
+  bsi_petsc_pattern pattern;
+  PetscObjectState state;
+  PetscBool assembled;
+  PetscFunctionBegin;
+  PetscCall(MatAssembled(m->host, &assembled));
+  if (!assembled) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectStateGet((PetscObject)m->host, &state));
+  PetscCall(bsi_petsc_pattern_of(m->host, &pattern));
+  if (!bsi_petsc_is_same_pattern(&m->pattern, &pattern)) mat->nonzerostate++;
+  if (state != m->told) PetscCall(PetscObjectStateIncrease((PetscObject)mat));
+  m->told = state;
+  m->pattern = pattern;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Makes MatCreateVecs() give vectors where the products are done. */
 static PetscErrorCode choose_vectors(Mat mat) {
   PetscFunctionBegin;
@@ -167,6 +184,7 @@ PetscErrorCode bsi_mat_adopt(Mat mat, Mat host) {
   mat->nonzerostate++;
   PetscCall(choose_vectors(mat));
   PetscCall(PetscObjectStateIncrease((PetscObject)mat));
+  PetscCall(bsi_mat_tell(mat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

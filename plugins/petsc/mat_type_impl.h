@@ -19,8 +19,9 @@ typedef struct bsi_mat {
   bsi_mat_values *values;
   /* the state of `host` that `values` has */
   PetscObjectState state;
-  /* the state of the pattern of `host` at its last assembly */
-  PetscObjectState pattern;
+  /* the state and the pattern of `host` that the states of this Mat tell of */
+  PetscObjectState told;
+  bsi_petsc_pattern pattern;
   char message[256];
 } bsi_mat;
 
@@ -29,6 +30,11 @@ PetscErrorCode bsi_mat_prepare(Mat mat);
 
 /* Takes over an assembled or preallocated SeqBAIJ, and drops the old one. */
 PetscErrorCode bsi_mat_adopt(Mat mat, Mat host);
+
+/* Raises the states of this Mat if those of `host` have changed, so that preconditioners of any
+ * type see the change. Every operation that may change `host` ends with this call: PETSc raises the
+ * states for some operations only. */
+PetscErrorCode bsi_mat_tell(Mat mat);
 
 /* Updates the matrix of bisai if the host's values have changed. */
 PetscErrorCode bsi_mat_refresh(Mat mat, bisai_status *status);
