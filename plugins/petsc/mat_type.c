@@ -60,15 +60,17 @@ static PetscErrorCode open_values(Mat mat, bsi_mat_values **values, bisai_status
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Reads the host's values into `values`, or into a new object if their pattern has changed. */
-static PetscErrorCode read_host(Mat mat, bisai_status *status) {
+/* Reads the host's values into `values`. A new object takes them if their pattern has changed, or
+ * if a preconditioner other than that of `held` reads the old ones. */
+static PetscErrorCode read_host(Mat mat, const bsi_mat_values *held, bisai_status *status) {
   bsi_mat *m = data_of(mat);
   bsi_mat_values *values = m->values;
   bisai_bcsr *replaced = NULL;
   bool follows = false;
   PetscFunctionBegin;
   if (values) PetscCall(bsi_petsc_copy_follows(&values->copy, m->host, &follows));
-  const bool fresh = !follows;
+  const bool fresh = !follows || values->references > (values == held ? 2 : 1);
+  if (fresh) values = NULL;
   if (fresh) PetscCall(open_values(mat, &values, status));
   if (!*status)
     PetscCall(bsi_petsc_copy_refresh(&values->copy, values->context, m->host, &replaced, status));
@@ -81,7 +83,7 @@ static PetscErrorCode read_host(Mat mat, bisai_status *status) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode bsi_mat_refresh(Mat mat, bisai_status *status) {
+static PetscErrorCode refresh(Mat mat, const bsi_mat_values *held, bisai_status *status) {
   bsi_mat *m = data_of(mat);
   PetscObjectState state;
   PetscFunctionBegin;
@@ -89,7 +91,7 @@ PetscErrorCode bsi_mat_refresh(Mat mat, bisai_status *status) {
   PetscCall(PetscObjectStateGet((PetscObject)m->host, &state));
   if (m->values && m->state == state) PetscFunctionReturn(PETSC_SUCCESS);
   if (m->values) bisai_bcsr_destroy(&m->values->transposed);
-  PetscCall(read_host(mat, status));
+  PetscCall(read_host(mat, held, status));
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
   m->state = state;
 #if defined(PETSC_HAVE_CUDA)
@@ -102,10 +104,11 @@ PetscErrorCode bsi_mat_refresh(Mat mat, bisai_status *status) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode bsi_mat_share(Mat mat, bsi_mat_values **values, bisai_status *status) {
+PetscErrorCode bsi_mat_share(Mat mat, const bsi_mat_values *held, bsi_mat_values **values,
+                             bisai_status *status) {
   bsi_mat *m = data_of(mat);
   PetscFunctionBegin;
-  PetscCall(bsi_mat_refresh(mat, status));
+  PetscCall(refresh(mat, held, status));
   if (!*status) {
     m->values->references++;
     *values = m->values;
@@ -116,7 +119,7 @@ PetscErrorCode bsi_mat_share(Mat mat, bsi_mat_values **values, bisai_status *sta
 PetscErrorCode bsi_mat_use(Mat mat) {
   bisai_status status;
   PetscFunctionBegin;
-  PetscCall(bsi_mat_refresh(mat, &status));
+  PetscCall(refresh(mat, NULL, &status));
   PetscCheck(!status, PETSC_COMM_SELF, bsi_pc_error(status), "bisai: %s", bsi_mat_message(mat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,8 +5,10 @@
 
 #include "petsc/mat_read.h"
 
-/* The matrix of a Mat of type "bisai" and its context. The Mat and preconditioners share it. New
- * values of the Mat are written to it; a new pattern of the Mat gets another one. */
+/* The matrix of a Mat of type "bisai" and its context. The Mat shares it with the preconditioners
+ * that read it in their applications. New values of the Mat are written to it while only the Mat
+ * and the preconditioner that takes these values have it. Otherwise, and for a new pattern, the Mat
+ * gets another one. */
 typedef struct bsi_mat_values {
   int references;
   bisai_context *context;
@@ -27,9 +29,11 @@ bisai_backend bsi_mat_backend(Mat mat);
 /* Returns the SeqBAIJ in which a Mat of type "bisai" keeps its values on the host. */
 Mat bsi_mat_host(Mat mat);
 
-/* Takes a reference to the current values of a Mat of type "bisai". *values is unchanged after a
- * failure, which *status or the returned error gives. */
-PetscErrorCode bsi_mat_share(Mat mat, bsi_mat_values **values, bisai_status *status);
+/* Takes a reference to the current values of a Mat of type "bisai". `held` is the reference that
+ * the caller has and that may receive these values, or NULL. *values is unchanged after a failure,
+ * which *status or the returned error gives. */
+PetscErrorCode bsi_mat_share(Mat mat, const bsi_mat_values *held, bsi_mat_values **values,
+                             bisai_status *status);
 
 /* Gives a reference back and sets it to NULL; accepts NULL. */
 void bsi_mat_release(bsi_mat_values **values);

@@ -36,10 +36,7 @@ PetscErrorCode bsi_mat_adopt(Mat mat, Mat host);
  * states for some operations only. */
 PetscErrorCode bsi_mat_tell(Mat mat);
 
-/* Updates the matrix of bisai if the host's values have changed. */
-PetscErrorCode bsi_mat_refresh(Mat mat, bisai_status *status);
-
-/* Does the same, and turns a failure into an error of PETSc. */
+/* Gives the matrix of bisai the current values. A failure is an error of PETSc. */
 PetscErrorCode bsi_mat_use(Mat mat);
 
 /* Sets the operations on vectors: products. */

@@ -28,15 +28,16 @@ typedef struct bsi_pc {
   bisai_context *context;
   /* NULL before the first set-up and after a reset */
   bisai_precond *precond;
-  /* the matrix that it was made or last updated with, and that multigrid, CPR and the
-   * relaxation of block-Jacobi read */
+  /* the matrix that it was made or last updated with, which multigrid and the relaxation of
+   * block-Jacobi read; other kinds keep no reference to the matrix of a Mat of type "bisai" */
   bsi_pc_matrix matrix;
   /* multigrid: the PETSc id of the near-null space that it was made with; 0 if there was none */
   PetscObjectId null_space;
   /* the reason why the last set-up failed numerically; "" if it succeeded */
   char failure[256];
-  /* block size of the matrix */
+  /* of the matrix */
   int32_t block_size;
+  int64_t blocks;
   PetscLogEvent events[BSI_PC_EVENTS];
   /* floating-point operations of an application, for -log_view */
   PetscLogDouble flops;

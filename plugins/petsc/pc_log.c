@@ -91,14 +91,13 @@ static double flops_of_multigrid(const bisai_precond_options *o, const bisai_mul
 /* The products of an application. */
 static double flops_of(const bsi_pc *m, const bisai_precond_report *r) {
   const bisai_precond_options *o = &m->options;
-  const bisai_bcsr *matrix = bsi_pc_matrix_get(&m->matrix);
   const int32_t bs = m->block_size;
   const double factors = flops_of_blocks(r->factor.blocks, bs),
                inverses = flops_of_blocks(r->isai.blocks, bs);
   double flops = 0;
   for (int32_t size = 1; size <= r->bjacobi.largest_block; size++)
     flops += flops_of_blocks(r->bjacobi.by_size[size], size);
-  flops += o->bjacobi.relax * (flops + flops_of_blocks(bisai_bcsr_blocks(matrix), bs));
+  flops += o->bjacobi.relax * (flops + flops_of_blocks(m->blocks, bs));
   flops += flops_of_multigrid(o, &r->multigrid);
   const bool isai = r->isai.blocks > 0;
   if (o->kind == BISAI_PRECOND_SWEEPS) return flops + o->sweeps.count * factors;

@@ -29,7 +29,7 @@ static PetscErrorCode share(bsi_pc_matrix *matrix, bisai_context *context, Mat m
                             bsi_pc_matrix *old, bisai_status *status) {
   bsi_mat_values *values = NULL;
   PetscFunctionBegin;
-  PetscCall(bsi_mat_share(mat, &values, status));
+  PetscCall(bsi_mat_share(mat, matrix->shared, &values, status));
   if (*status) {
     *status = bisai_context_fail(context, *status, bsi_mat_message(mat));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -70,6 +70,16 @@ static PetscErrorCode make_context(PC pc, Mat block) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Returns true if applications read the matrix. */
+static bool reads_matrix(const bisai_precond_options *o) {
+  switch (o->kind) {
+  case BISAI_PRECOND_MULTIGRID: return true;
+  case BISAI_PRECOND_BJACOBI:
+  case BISAI_PRECOND_CPR: return o->bjacobi.relax > 0;
+  default: return false;
+  }
+}
+
 /* Reads the own diagonal block and sets up its preconditioner. Vectors of a near-null space are
  * parts of the vectors of the whole Mat. */
 static PetscErrorCode read_and_set_up(PC pc, Mat block, bisai_status *status) {
@@ -82,10 +92,12 @@ static PetscErrorCode read_and_set_up(PC pc, Mat block, bisai_status *status) {
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
   const bisai_bcsr *matrix = bsi_pc_matrix_get(&m->matrix);
   m->block_size = bisai_bcsr_block_size(matrix);
+  m->blocks = bisai_bcsr_blocks(matrix);
   const PetscErrorCode code = update_or_create(m, pc->pmat, matrix, status);
   /* After a failed update multigrid and relaxation still read the old matrix. */
   if ((code || *status) && bsi_pc_matrix_get(&old)) bisai_precond_destroy(&m->precond);
   bsi_pc_matrix_destroy(&old);
+  if (!reads_matrix(&m->options)) bsi_mat_release(&m->matrix.shared);
   PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a Mat of type "bisai" tells of its changes, which every preconditioner of PETSc needs. */
+/* What a Mat of type "bisai" tells of its changes, which every preconditioner of PETSc needs, and
+ * preconditioners that are reused while the Mat changes. */
 #include "fixture.h"
 
 #include <petsc/private/petscimpl.h>
@@ -181,10 +182,98 @@ static void the_states_change_where_those_of_baij_do(void **state) {
   CALL(VecDestroy(&positive));
 }
 
+/* Kinds whose applications read the matrix, and one that does not. */
+static const char *const reused[] = {
+    "-pc_bisai_type mg -pc_bisai_mg_coarsest 4", "-pc_bisai_type bjacobi -pc_bisai_relax 3",
+    "-pc_bisai_type cpr -pc_bisai_cpr_pressure 0 -pc_bisai_cpr_second bjacobi -pc_bisai_relax 2",
+    "-pc_bisai_type ilu"};
+
+static void expect_application(PC pc, Vec expected, double factor, const char *what) {
+  Vec v = make_vec(7), z = make_vec(8);
+  PetscReal difference, norm;
+  CALL(PCApply(pc, v, z));
+  CALL(VecNorm(expected, NORM_2, &norm));
+  CALL(VecAXPY(z, -factor, expected));
+  CALL(VecNorm(z, NORM_2, &difference));
+  if (!(difference <= 1e-14 * norm)) fail_msg("%s: %g of %g", what, difference, norm);
+  CALL(VecDestroy(&v));
+  CALL(VecDestroy(&z));
+}
+
+/* A product is what gives the matrix of bisai its new values. */
+static double norm_of_product(Mat mat) {
+  Vec v = make_vec(5), y = make_vec(6);
+  PetscReal norm;
+  CALL(MatMult(mat, v, y));
+  CALL(VecNorm(y, NORM_2, &norm));
+  CALL(VecDestroy(&v));
+  CALL(VecDestroy(&y));
+  return norm;
+}
+
+/* Factors of two change no rounding: M of 4 A is exactly a quarter of that of A. */
+static void a_reused_preconditioner_keeps_the_matrix_of_its_set_up(void **state) {
+  (void)state;
+  for (size_t o = 0; o < sizeof reused / sizeof *reused; o++) {
+    Mat mat = make("bisai", 1);
+    PC pc = test_petsc_pc(mat, reused[o]);
+    Vec v = make_vec(7), first = make_vec(8);
+    const double norm = norm_of_product(mat);
+    CALL(PCSetUp(pc));
+    CALL(PCApply(pc, v, first));
+    CALL(PCSetReusePreconditioner(pc, PETSC_TRUE));
+    for (int round = 1; round <= 2; round++) {
+      CALL(MatScale(mat, 2));
+      CALL(PCSetUp(pc));
+      assert_true(norm_of_product(mat) == (1 << round) * norm);
+      expect_application(pc, first, 1, reused[o]);
+    }
+    CALL(PCSetReusePreconditioner(pc, PETSC_FALSE));
+    CALL(PCSetUp(pc));
+    expect_application(pc, first, 0.25, reused[o]);
+    assert_true(norm_of_product(mat) == 4 * norm);
+    CALL(VecDestroy(&v));
+    CALL(VecDestroy(&first));
+    CALL(PCDestroy(&pc));
+    CALL(MatDestroy(&mat));
+  }
+}
+
+/* One of two preconditioners of a Mat is refreshed, then the Mat gets another pattern and ends. */
+static void two_preconditioners_have_the_matrices_of_their_set_ups(void **state) {
+  (void)state;
+  for (size_t o = 0; o < sizeof reused / sizeof *reused; o++) {
+    Mat mat = make("bisai", 1), wide = make("bisai", 3);
+    PC kept = test_petsc_pc(mat, reused[o]), fresh = test_petsc_pc(mat, reused[o]);
+    Vec v = make_vec(7), first = make_vec(8);
+    CALL(PCSetUp(kept));
+    CALL(PCSetUp(fresh));
+    CALL(PCApply(kept, v, first));
+    CALL(PCSetReusePreconditioner(kept, PETSC_TRUE));
+    CALL(MatScale(mat, 2));
+    CALL(PCSetUp(fresh));
+    CALL(PCSetReusePreconditioner(fresh, PETSC_TRUE));
+    expect_application(kept, first, 1, reused[o]);
+    expect_application(fresh, first, 0.5, reused[o]);
+    CALL(MatAXPY(mat, 1, wide, DIFFERENT_NONZERO_PATTERN));
+    (void)norm_of_product(mat);
+    CALL(MatDestroy(&mat));
+    expect_application(kept, first, 1, reused[o]);
+    expect_application(fresh, first, 0.5, reused[o]);
+    CALL(VecDestroy(&v));
+    CALL(VecDestroy(&first));
+    CALL(PCDestroy(&kept));
+    CALL(PCDestroy(&fresh));
+    CALL(MatDestroy(&wide));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_change_leaves_an_old_preconditioner),
       cmocka_unit_test(the_states_change_where_those_of_baij_do),
+      cmocka_unit_test(a_reused_preconditioner_keeps_the_matrix_of_its_set_up),
+      cmocka_unit_test(two_preconditioners_have_the_matrices_of_their_set_ups),
   };
   return test_petsc_run("petsc_mat_state", tests, sizeof tests / sizeof *tests, setup, teardown);
 }
