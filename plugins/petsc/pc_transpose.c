@@ -156,10 +156,7 @@ static PetscErrorCode read_blocks(bisai_precond *jacobi, transpose *t,
                                   const bisai_precond_report *report, bisai_status *status) {
   const size_t n = (size_t)t->n;
   PetscFunctionBegin;
-  t->blocks = report->bjacobi.blocks;
-  PetscCall(PetscMalloc1((size_t)t->blocks + 1, &t->block_ptr));
   PetscCall(PetscMalloc1((size_t)report->bjacobi.largest_block * n, &t->columns));
-  *status = bisai_precond_get_blocks(jacobi, t->block_ptr);
   for (int32_t k = 0; k < report->bjacobi.largest_block && !*status; k++) {
     memset(t->work, 0, n * sizeof *t->work);
     for (PetscInt b = 0; b < t->blocks; b++)
@@ -169,20 +166,29 @@ static PetscErrorCode read_blocks(bisai_precond *jacobi, transpose *t,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* *plain ← block-Jacobi without relaxation, with the same blocks. The array of given blocks may be
+ * gone since the set-up, but M knows them. */
+static bisai_status make_plain(bsi_pc *m, const transpose *t, bisai_precond **plain) {
+  bisai_precond_options o = m->options;
+  o.bjacobi.relax = 0;
+  if (o.bjacobi.block_ptr) o.bjacobi.block_ptr = t->block_ptr;
+  return bisai_precond_create(m->context, bsi_pc_matrix_get(&m->matrix), &o, plain);
+}
+
 /* The blocks are those of M, or with relaxation those of block-Jacobi without it. */
 static PetscErrorCode make_blocks(bsi_pc *m, transpose *t, const bisai_precond_report *report,
                                   bisai_status *status) {
-  const bisai_bcsr *matrix = bsi_pc_matrix_get(&m->matrix);
   bisai_precond *plain = NULL;
-  bisai_precond_options o = m->options;
+  PetscErrorCode code = PETSC_SUCCESS;
   PetscFunctionBegin;
-  if (o.bjacobi.relax > 0) {
-    o.bjacobi.relax = 0;
-    PetscCall(make_transposed(m->context, matrix, &t->matrix, status));
-    if (!*status) *status = bisai_precond_create(m->context, matrix, &o, &plain);
-    if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  t->blocks = report->bjacobi.blocks;
+  PetscCall(PetscMalloc1((size_t)t->blocks + 1, &t->block_ptr));
+  *status = bisai_precond_get_blocks(m->precond, t->block_ptr);
+  if (!*status && m->options.bjacobi.relax > 0) {
+    PetscCall(make_transposed(m->context, bsi_pc_matrix_get(&m->matrix), &t->matrix, status));
+    if (!*status) *status = make_plain(m, t, &plain);
   }
-  const PetscErrorCode code = read_blocks(plain ? plain : m->precond, t, report, status);
+  if (!*status) code = read_blocks(plain ? plain : m->precond, t, report, status);
   bisai_precond_destroy(&plain);
   PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);

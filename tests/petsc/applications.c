@@ -109,6 +109,32 @@ static void transposes_follow_the_preconditioner(void **state) {
   bisai_bcsr_destroy(&matrix);
 }
 
+/* The set-up has read the array, and the caller frees it. */
+static void given_blocks_are_read_by_the_set_up_only(void **state) {
+  (void)state;
+  bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(7, 6, 2, 5));
+  Mat mat = test_petsc_mat(matrix);
+  for (int relax = 0; relax < 2; relax++) {
+    enum { BLOCKS = 21 };
+    int32_t *block_ptr = malloc((BLOCKS + 1) * sizeof *block_ptr);
+    bisai_precond_options options = bisai_precond_options_default();
+    PC pc = test_petsc_pc(mat, "");
+    for (int b = 0; b <= BLOCKS; b++) block_ptr[b] = 4 * b;
+    options.kind = BISAI_PRECOND_BJACOBI;
+    options.bjacobi.block_ptr = block_ptr;
+    options.bjacobi.block_count = BLOCKS;
+    options.bjacobi.relax = relax;
+    assert_int_equal(bisai_petsc_pc_set_options(pc, &options), 0);
+    assert_int_equal(PCSetUp(pc), 0);
+    for (int b = 0; b <= BLOCKS; b++) block_ptr[b] = -1;
+    free(block_ptr);
+    expect_transposed(pc, 84, "given blocks");
+    PCDestroy(&pc);
+  }
+  MatDestroy(&mat);
+  bisai_bcsr_destroy(&matrix);
+}
+
 static void missing_transposes_are_errors(void **state) {
   (void)state;
   static const char *const kinds[] = {
@@ -412,6 +438,7 @@ int main(void) {
       cmocka_unit_test(transposed_applications_are_transposes),
       cmocka_unit_test(symmetric_preconditioners_are_their_transposes),
       cmocka_unit_test(transposes_follow_the_preconditioner),
+      cmocka_unit_test(given_blocks_are_read_by_the_set_up_only),
       cmocka_unit_test(missing_transposes_are_errors),
       cmocka_unit_test(transposed_systems_are_solved),
       cmocka_unit_test(several_vectors_are_those_one_by_one),
