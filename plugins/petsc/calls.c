@@ -6,8 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-enum { MESSAGE = 256 };
-
 double bsi_petsc_now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -15,7 +13,7 @@ double bsi_petsc_now(void) {
 }
 
 bisai_status bsi_petsc_fail(bisai_context *context, bisai_status status, const char *format, ...) {
-  char message[MESSAGE];
+  char message[BSI_PETSC_MESSAGE];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
@@ -30,7 +28,7 @@ static PetscErrorCode keep_message(MPI_Comm comm, int line, const char *function
   (void)comm, (void)line, (void)file;
   char *text = kept;
   if (type == PETSC_ERROR_INITIAL || !*text)
-    snprintf(text, MESSAGE, "PETSc, %s(): %s", function ? function : "",
+    snprintf(text, BSI_PETSC_MESSAGE, "PETSc, %s(): %s", function ? function : "",
              message && *message ? message : "failed");
   return code;
 }
@@ -64,7 +62,7 @@ bisai_status bsi_petsc_run(bisai_context *context, bsi_petsc_body body, void *ar
 }
 
 bisai_status bsi_petsc_run_anywhere(bisai_context *context, bsi_petsc_body body, void *arguments) {
-  char message[MESSAGE] = "";
+  char message[BSI_PETSC_MESSAGE] = "";
   bisai_status status = BISAI_OK;
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (!runs())
@@ -77,6 +75,20 @@ bisai_status bsi_petsc_run_anywhere(bisai_context *context, bsi_petsc_body body,
   PetscPopErrorHandler();
   if (code) return bisai_context_fail(context, status_of(code), *message ? message : NULL);
   return status;
+}
+
+PetscErrorCode bsi_petsc_agree(MPI_Comm comm, PetscErrorCode *code, char *message) {
+  PetscMPIInt rank, size;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  int first = *code ? rank : size, number = (int)*code;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm));
+  if (first == size) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Bcast(&number, 1, MPI_INT, first, comm));
+  PetscCallMPI(MPI_Bcast(message, BSI_PETSC_MESSAGE, MPI_CHAR, first, comm));
+  *code = (PetscErrorCode)number;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 bisai_status bisai_petsc_start(bisai_context *context, bool *started) {

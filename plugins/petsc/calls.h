@@ -30,6 +30,15 @@ bisai_status bsi_petsc_run_anywhere(bisai_context *context, bsi_petsc_body body,
 bisai_status bsi_petsc_fail(bisai_context *context, bisai_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The bytes of a message. */
+enum { BSI_PETSC_MESSAGE = 256 };
+
+/* Gives every process of a communicator the failure of the lowest process that has one, so that all
+ * raise it and none waits for another one. All of them call it, also those without rows.
+ *   code     0 on a process without failure; on return the same on all
+ *   message  of `code`, BSI_PETSC_MESSAGE bytes; on return the same on all that have a failure */
+PetscErrorCode bsi_petsc_agree(MPI_Comm comm, PetscErrorCode *code, char *message);
+
 /* Fails if the library was compiled for another version of PETSc than the one that runs, or for
  * other sizes of PetscInt and PetscScalar. */
 PetscErrorCode bsi_petsc_check_version(void);

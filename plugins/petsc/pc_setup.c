@@ -115,21 +115,39 @@ static PCFailedReason reason_of(bisai_status status) {
 
 /* On several processes each takes the diagonal block of its own rows, as block-Jacobi. A process
  * may have no rows, for example on a coarse level of PETSc's multigrid. */
-PetscErrorCode bsi_pc_set_up(PC pc) {
+static PetscErrorCode set_up_own(PC pc, bisai_status *status) {
   bsi_pc *m = pc->data;
   Mat block = NULL;
   PetscInt rows;
-  bisai_status status = BISAI_OK;
   PetscFunctionBegin;
-  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
-  *m->failure = '\0';
   bsi_pc_transpose_destroy(&m->transpose);
   PetscCall(MatGetLocalSize(pc->pmat, &rows, NULL));
   PetscCall(MatGetDiagonalBlock(pc->pmat, &block));
   PetscCall(make_context(pc, block));
-  if (rows > 0) PetscCall(read_and_set_up(pc, block, &status));
+  if (rows > 0) PetscCall(read_and_set_up(pc, block, status));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An error of one process is an error of all, because the next step of the others would wait for
+ * it. */
+PetscErrorCode bsi_pc_set_up(PC pc) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  bsi_pc *m = pc->data;
+  bisai_status status = BISAI_OK;
+  char message[BSI_PETSC_MESSAGE] = "bisai: the set-up failed on another process";
+  PetscFunctionBegin;
+  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
+  *m->failure = '\0';
+  const PetscErrorCode own = set_up_own(pc, &status);
   const PCFailedReason reason = reason_of(status);
-  if (!reason || pc->erroriffailure) BSI_PC_CALL(m, status);
+  PetscErrorCode code = own;
+  if (!own && status && (!reason || pc->erroriffailure)) {
+    code = bsi_pc_error(status);
+    PetscCall(PetscSNPrintf(message, sizeof message, "bisai: %s", bsi_pc_message(m, status)));
+  }
+  PetscCall(bsi_petsc_agree(comm, &code, message));
+  PetscCall(own);
+  PetscCheck(!code, comm, code, "%s", message);
   if (reason) {
     PetscCall(PetscStrncpy(m->failure, bsi_pc_message(m, status), sizeof m->failure));
     PetscCall(PetscInfo(pc, "bisai: %s\n", m->failure));

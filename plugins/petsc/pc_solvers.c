@@ -54,14 +54,13 @@ static PetscErrorCode check_vector(PC pc, Vec v) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode bsi_pc_presolve(PC pc, KSP ksp, Vec b, Vec x) {
-  bsi_pc *m = pc->data;
+/* *code ← an error, and its message, if this process has a preconditioner that the solver cannot
+ * take. */
+static PetscErrorCode judge(const bsi_pc *m, KSP ksp, PetscErrorCode *code, char *message) {
   bisai_precond_report report = {.struct_size = sizeof report};
   KSPType type;
   PetscBool is_flexible, is_symmetric, estimates;
   PetscFunctionBegin;
-  PetscCall(check_vector(pc, b));
-  PetscCall(check_vector(pc, x));
   if (!m->precond || bisai_precond_get_report(m->precond, &report) != BISAI_OK)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetType(ksp, &type));
@@ -69,15 +68,34 @@ PetscErrorCode bsi_pc_presolve(PC pc, KSP ksp, Vec b, Vec x) {
   PetscCall(contains(symmetric, PETSC_STATIC_ARRAY_LENGTH(symmetric), type, &is_symmetric));
   /* A few steps of CG estimate the eigenvalues for PETSc's Chebyshev smoothers. */
   PetscCall(KSPGetComputeSingularValues(ksp, &estimates));
-  PetscCheck(!report.nonlinear || is_flexible, PetscObjectComm((PetscObject)pc),
-             PETSC_ERR_ARG_INCOMP,
-             "bisai: the preconditioner is not linear (%s), and -ksp_type %s is not flexible: take "
-             "-ksp_type fgmres, gcr or fcg",
-             bisai_precond_describe(m->precond), type);
-  PetscCheck(!is_symmetric || estimates || !never_symmetric(&report),
-             PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
-             "bisai: -ksp_type %s needs a symmetric preconditioner, and %s is not: take "
-             "-pc_bisai_symmetric (isai), -pc_bisai_type ilu, sweeps or mg, or -ksp_type gmres",
-             type, bisai_precond_describe(m->precond));
+  if (report.nonlinear && !is_flexible) {
+    *code = PETSC_ERR_ARG_INCOMP;
+    PetscCall(PetscSNPrintf(
+        message, BSI_PETSC_MESSAGE,
+        "bisai: the preconditioner is not linear (%s), and -ksp_type %s is not flexible: take "
+        "-ksp_type fgmres, gcr or fcg",
+        bisai_precond_describe(m->precond), type));
+  } else if (is_symmetric && !estimates && never_symmetric(&report)) {
+    *code = PETSC_ERR_ARG_INCOMP;
+    PetscCall(PetscSNPrintf(
+        message, BSI_PETSC_MESSAGE,
+        "bisai: -ksp_type %s needs a symmetric preconditioner, and %s is not: take "
+        "-pc_bisai_symmetric (isai), -pc_bisai_type ilu, sweeps or mg, or -ksp_type gmres",
+        type, bisai_precond_describe(m->precond)));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A process without rows has no preconditioner, and ends with the others. */
+PetscErrorCode bsi_pc_presolve(PC pc, KSP ksp, Vec b, Vec x) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  PetscErrorCode code = PETSC_SUCCESS;
+  char message[BSI_PETSC_MESSAGE] = "";
+  PetscFunctionBegin;
+  PetscCall(check_vector(pc, b));
+  PetscCall(check_vector(pc, x));
+  PetscCall(judge(pc->data, ksp, &code, message));
+  PetscCall(bsi_petsc_agree(comm, &code, message));
+  PetscCheck(!code, comm, code, "%s", message);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
