@@ -165,9 +165,13 @@ bool problem_load_matrix(bisai_context *context, const options *o, int block_siz
 }
 
 const char *problem_rhs_name(problem_rhs from) {
-  static const char *const names[] = {
-      [RHS_NONE] = "none", [RHS_ONES] = "ones", [RHS_CASE] = "case",
-      [RHS_FILE] = "file", [RHS_OWN] = "own",   [RHS_BESIDE] = "beside"};
+  static const char *const names[] = {[RHS_NONE] = "none",
+                                      [RHS_ONES] = "ones",
+                                      [RHS_CASE] = "case",
+                                      [RHS_FILE] = "file",
+                                      [RHS_OWN] = "own",
+                                      [RHS_BESIDE] = "beside",
+                                      [RHS_CONSISTENT] = "consistent"};
   return names[from];
 }
 
@@ -176,6 +180,28 @@ static void set_ones(problem *p) {
   for (int64_t i = 0; i < p->rows; ++i) {
     p->rhs[i] = 1;
   }
+}
+
+/* Sets b = A x̂. The padding rows of x̂ are zero, so that those of b are zero too. */
+static bool set_consistent(bisai_context *context, problem *p) {
+  double *x = calloc((size_t)p->unknowns, sizeof *x);
+  if (!x) {
+    say("%s: out of memory", p->name);
+    return false;
+  }
+  for (int64_t i = 0; i < p->rows; ++i) {
+    const double place = (double)(i + 1) / (double)p->rows;
+    x[i] = place * place;
+  }
+  const bisai_status status = bisai_bcsr_multiply(p->matrix, x, p->rhs);
+  free(x);
+  p->rhs_from = RHS_CONSISTENT;
+  return status == BISAI_OK || fail(context, p->name, status);
+}
+
+const facts *problem_facts(bisai_context *context, problem *p) {
+  facts_find(context, p->matrix, p->rows, &p->facts);
+  return &p->facts;
 }
 
 static bisai_status read_rhs(bisai_context *context, const char *path, problem_rhs from,
@@ -238,8 +264,10 @@ static void say_what_is_known(const options *o, const problem *p) {
 bool problem_load(bisai_context *context, const options *o, problem *p) {
   if (!problem_load_system(context, o, p)) return false;
   if (p->rhs_from == RHS_NONE) {
+    const facts *f = problem_facts(context, p);
     if (!make_rhs(p)) return false;
     set_ones(p);
+    if (f->known && facts_singular(f) && !set_consistent(context, p)) return false;
   }
   p->tolerance = o->tolerance > 0 ? o->tolerance : own_tolerance(o);
   say_what_is_known(o, p);

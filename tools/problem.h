@@ -7,17 +7,20 @@
 
 #include <bisai/bcsr.h>
 
+#include "facts.h"
 #include "options.h"
 
 /* The source of the right-hand side. RHS_OWN: the file of the matrix. RHS_BESIDE: a file beside
- * it. */
+ * it. RHS_CONSISTENT: A x̂ with x̂_i = (i/n)², i = 1 … n, for a matrix that maps a constant to
+ * zero, so that A x = 1 has no solution. */
 typedef enum problem_rhs {
   RHS_NONE,
   RHS_ONES,
   RHS_CASE,
   RHS_FILE,
   RHS_OWN,
-  RHS_BESIDE
+  RHS_BESIDE,
+  RHS_CONSISTENT
 } problem_rhs;
 
 typedef struct problem {
@@ -36,6 +39,8 @@ typedef struct problem {
   /* RHS_OWN: the columns in the file, of which the first is taken */
   int64_t rhs_columns;
   double tolerance;
+  /* found when they are needed: problem_facts() */
+  facts facts;
 } problem;
 
 /* All three print a message and return false on failure. */
@@ -49,7 +54,10 @@ bool problem_load_matrix(bisai_context *context, const options *o, int block_siz
  * there may be no right-hand side. A file is opened once. */
 bool problem_load_system(bisai_context *context, const options *o, problem *p);
 
-/* Returns "none", "ones", "case", "file", "own" or "beside". */
+/* Returns the facts of the matrix. They are not known if there is not enough memory. */
+const facts *problem_facts(bisai_context *context, problem *p);
+
+/* Returns "none", "ones", "case", "file", "own", "beside" or "consistent". */
 const char *problem_rhs_name(problem_rhs from);
 
 /* Returns the block size of the options: the given one, that of the case, or that of the paper for

@@ -28,6 +28,11 @@ void table_heading(FILE *out, bisai_context *context, const problem *p, const op
     fprintf(out, ", the first of %" PRId64 " columns", p->rhs_columns);
   if (p->rhs_from == RHS_OWN) fputc('\n', out);
   if (p->rhs_from == RHS_BESIDE) fprintf(out, "rhs      %s, beside the matrix\n", p->rhs_file);
+  if (p->rhs_from == RHS_CONSISTENT)
+    fputs(
+        "rhs      A x with x_i = (i/n)^2, i = 1 to n, because A is singular: it, or its transpose, "
+        "maps a constant to zero\n",
+        out);
   fprintf(out, "backend  %s: %s, %d thread%s\n",
           bisai_backend_string(bisai_context_backend(context)), bisai_context_device(context),
           bisai_context_threads(context), plural(bisai_context_threads(context)));

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the entries of a matrix say without a solve: its symmetry, its diagonal, and the constants
+ * that it maps to zero, which make it singular. */
+#ifndef FACTS_H
+#define FACTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <bisai/bcsr.h>
+
+/* Constants v, which are 1 in all rows or in one component of each block, and 0 elsewhere. */
+typedef struct constants {
+  /* bit c: component c of the blocks */
+  uint32_t components;
+  /* all rows; false if `components` has a bit */
+  bool ones;
+} constants;
+
+typedef struct facts {
+  bool known;
+  /* as CG needs it: BISAI_SYMMETRY_LIMIT */
+  bool symmetric;
+  /* scalar rows without padding: all, and those whose diagonal entry is not stored or zero, and
+   * negative */
+  int64_t rows, zero_diagonals, negative_diagonals;
+  /* A v = 0, and Aᵀ v = 0, up to rounding */
+  constants right, left;
+} facts;
+
+/* Finds the facts unless they are known. Padding beyond `rows` is left out. Returns false if there
+ * is not enough memory or the values are not fp64. */
+bool facts_find(bisai_context *context, const bisai_bcsr *matrix, int64_t rows, facts *f);
+
+bool constants_exist(const constants *v);
+
+/* Returns true if A or its transpose maps a constant to zero. */
+bool facts_singular(const facts *f);
+
+/* Returns true if A is symmetric, and its diagonal is positive, or negative, throughout. Definite
+ * matrices are of this kind. */
+bool facts_may_be_definite(const facts *f);
+
+/* Returns the largest |vᵀb|/(‖v‖‖b‖) over the constants with Aᵀ v = 0. It is 0 up to rounding if
+ * these constants allow a solution of A x = b. */
+double facts_inconsistency(const facts *f, int block_size, int64_t rows, const double *rhs);
+
+#endif
