@@ -112,8 +112,10 @@ static bool draw(bisai_context *context, const options *o, const problem *p, int
 static int run_methods(command which, bisai_context *context, const options *o, const problem *p,
                        FILE *out, double *x, run_result *results) {
   int begun = 0, count = o->methods.count, width = table_width(&o->methods);
+  FILE *table = which == COMMAND_COMPARE ? out : NULL;
+  const bool at_once = !progress_breaks(out);
   if (out) table_heading(out, context, p, o);
-  if (out && which == COMMAND_COMPARE) table_columns(out, width);
+  if (table && at_once) table_columns(table, width);
   do { /* a signal before the first method has a result ends the program */
     run_result *r = &results[begun];
     if (out) fflush(out);
@@ -122,14 +124,18 @@ static int run_methods(command which, bisai_context *context, const options *o, 
     else
       run_method(context, p, o, &o->methods.items[begun], x, r);
     ++begun;
-    if (out && which == COMMAND_COMPARE) table_row(out, width, r);
+    if (table && at_once) table_row(table, width, r);
     if (out && which == COMMAND_SOLVE) table_solve(out, p, r);
     if (strcmp(r->reason, "stopped") == 0) say("%s: %s", r->label, run_message(r));
   } while (begun < count && !signals_caught());
-  if (out && which == COMMAND_COMPARE) {
+  if (table && !at_once) table_columns(table, width);
+  for (int i = 0; table && !at_once && i < begun; ++i) {
+    table_row(table, width, &results[i]);
+  }
+  if (table) {
     const verdict v = verdict_of(p, begun, results);
-    table_failures(out, p, begun, results);
-    if (!signals_caught()) verdict_print(out, &v, begun);
+    table_failures(table, p, begun, results);
+    if (!signals_caught()) verdict_print(table, &v, begun);
   }
   if (begun < count) say("%d of %d methods not run", count - begun, count);
   return begun;

@@ -5,6 +5,9 @@
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,14 +19,34 @@ static const double on_terminal = 0.1, elsewhere = 3, first = 0.1;
  * time. */
 static double printed_at;
 
+bool progress_breaks(FILE *out) {
+  struct stat a, b;
+  return out && out != stderr && isatty(STDERR_FILENO) != 1 && fstat(fileno(out), &a) == 0 &&
+         fstat(STDERR_FILENO, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 double progress_now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Cuts a line, so that it is shorter than the terminal is wide. A wrapped line could not be
+ * removed. */
+static void cut(char *line) {
+  struct winsize size = {0};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return;
+  size_t length = 0, columns = 0;
+  for (; line[length] && columns + 1 < size.ws_col; ++columns) {
+    do {
+      ++length; /* with all bytes of a character of UTF-8 */
+    } while (((unsigned char)line[length] & 0xC0) == 0x80);
+  }
+  line[length] = '\0';
+}
+
 static void print_line(progress *p) {
-  char doing[160];
+  char doing[160], line[1024];
   double seconds = progress_now() - p->began, megabytes = (double)p->count / 1e6;
   if (p->count < 0) {
     snprintf(doing, sizeof doing, "%s", p->what);
@@ -35,8 +58,9 @@ static void print_line(progress *p) {
   } else {
     snprintf(doing, sizeof doing, "%s, %.0f MB", p->what, megabytes);
   }
-  fprintf(stderr, p->terminal ? "\r\033[K%s: %s, %.0f s" : "%s: %s, %.0f s\n", p->label, doing,
-          seconds);
+  snprintf(line, sizeof line, "%s: %s, %.0f s", p->label, doing, seconds);
+  if (p->terminal) cut(line);
+  fprintf(stderr, p->terminal ? "\r\033[K%s" : "%s\n", line);
   fflush(stderr);
   p->shown = true;
   printed_at = progress_now();

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 typedef struct progress {
   /* the method or file, and the work: "set-up", "iteration", … */
@@ -36,6 +37,10 @@ void progress_bytes(void *p, int64_t read, int64_t total);               /* a bi
 int progress_residual(void *p, int iteration, double relative_residual); /* a bisai_monitor */
 /* Ends the report and removes the line from a terminal. */
 void progress_end(progress *p);
+
+/* Returns true if the lines of progress go to the same place as `out`, but not to a terminal, where
+ * they disappear. They would then be between the lines of `out`. */
+bool progress_breaks(FILE *out);
 
 /* Returns the seconds of a monotonic clock. */
 double progress_now(void);

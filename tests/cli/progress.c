@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -31,11 +32,16 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Starts the program with stderr in `err`, which is closed here, and stdout thrown away. */
-static pid_t start(char *const *arguments, int err) {
+/* Starts the program with stderr in `err`, which is closed here. stdout is the same or thrown
+ * away. */
+static pid_t start_with(char *const *arguments, int err, bool out_too) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  if (out_too) {
+    posix_spawn_file_actions_adddup2(&actions, err, STDOUT_FILENO);
+  } else {
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  }
   posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
   pid_t child;
   if (posix_spawn(&child, program_path(), &actions, NULL, arguments, environ) != 0)
@@ -44,6 +50,8 @@ static pid_t start(char *const *arguments, int err) {
   close(err);
   return child;
 }
+
+static pid_t start(char *const *arguments, int err) { return start_with(arguments, err, false); }
 
 /* Reads from `from` until `part` has come; fails where nothing comes for so many seconds. */
 static void expect_within(int from, double seconds, const char *part, pid_t child) {
@@ -101,6 +109,36 @@ static void a_terminal_sees_one_line_that_is_rewritten(void **state) {
   finish(child, master);
 }
 
+/* A line that is longer than the terminal is wide would be wrapped, and a part of it would stay. */
+static void a_narrow_terminal_sees_lines_that_fit(void **state) {
+  (void)state;
+  const struct winsize size = {.ws_row = 24, .ws_col = 20};
+  program_path();
+  int master = posix_openpt(O_RDWR | O_NOCTTY);
+  if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0) skip();
+  fcntl(master, F_SETFD, FD_CLOEXEC);
+  int terminal = open(ptsname(master), O_RDWR | O_NOCTTY);
+  assert_true(terminal >= 0);
+  if (ioctl(terminal, TIOCSWINSZ, &size) != 0) skip();
+  pid_t child = start(long_solve, terminal);
+  /* 19 of "none: iteration 123, residual 9.99e-01, 3 s", and the next line */
+  expect_within(master, 5, "\r\033[Knone: iteration", child);
+  char text[512];
+  size_t length = 0;
+  while (length < sizeof text - 1) {
+    const ssize_t got = read(master, text + length, sizeof text - 1 - length);
+    assert_true(got > 0);
+    length += (size_t)got;
+  }
+  text[length] = '\0';
+  finish(child, master);
+  char *line = strstr(text, "\r\033[K");
+  assert_non_null(line);
+  for (char *next; (next = strstr(line + 1, "\r\033[K")); line = next) {
+    assert_in_range(next - line, 4, 4 + 19); /* \r, \033, [ and K are not shown */
+  }
+}
+
 static void a_file_that_is_slow_to_come_is_said_to_be_read(void **state) {
   (void)state;
   char *const arguments[] = {"bisai", "info", "slow.mtx", NULL};
@@ -122,12 +160,40 @@ static void short_runs_say_nothing(void **state) {
   program_free(&p);
 }
 
+/* Standard output and standard error are the same pipe. The interrupt ends the long solve. */
+static void progress_does_not_break_the_table_of_a_comparison(void **state) {
+  (void)state;
+  static char *const arguments[] = {"bisai",     "compare",   "--case",      "cavity",    "--size",
+                                    "500",       "--threads", "1",           "--backend", "host",
+                                    "--methods", "none",      "--tolerance", "1e-15",     NULL};
+  int ends[2];
+  program_path();
+  assert_int_equal(pipe(ends), 0);
+  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+  pid_t child = start_with(arguments, ends[1], true);
+  expect_within(ends[0], 60, "\nnone: iteration ", child);
+  kill(child, SIGINT);
+  char text[8192];
+  size_t length = 0;
+  for (ssize_t got; (got = read(ends[0], text + length, sizeof text - 1 - length)) > 0;)
+    length += (size_t)got;
+  text[length] = '\0';
+  finish(child, ends[0]);
+  const char *row = strstr(text, "\nmethod      iterations");
+  assert_non_null(row);
+  row = strchr(row + 1, '\n');
+  assert_memory_equal(row, "\nnone ", 6);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(long_solve_says_something_every_five_seconds_into_a_pipe),
       cmocka_unit_test(a_terminal_sees_one_line_that_is_rewritten),
+      cmocka_unit_test(a_narrow_terminal_sees_lines_that_fit),
       cmocka_unit_test_setup_teardown(a_file_that_is_slow_to_come_is_said_to_be_read, program_setup,
                                       program_teardown),
+      cmocka_unit_test_setup_teardown(progress_does_not_break_the_table_of_a_comparison,
+                                      program_setup, program_teardown),
       cmocka_unit_test_setup_teardown(short_runs_say_nothing, program_setup, program_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
