@@ -164,15 +164,15 @@ static bool run_all(command which, bisai_context *context, const options *o, con
   return draw(context, o, p, begun, results) && ok;
 }
 
-static int solve_or_compare(command which, bisai_context *context, options *o) {
-  int code = EXIT_BAD_INPUT, count = o->methods.count;
-  problem p = {0};
-  run_result *results = calloc((size_t)count, sizeof *results);
-  if (!results) {
-    say("out of memory");
-  } else if (check_outputs(context, o) && problem_load(context, o, &p) &&
-             null_space_write(context, o, &p) && files_read(context, &p, &o->methods) &&
-             run_all(which, context, o, &p, results)) {
+/* Runs the methods of a system that is loaded. Returns the exit status. */
+static int run_loaded(command which, bisai_context *context, options *o, problem *p) {
+  const bool chosen = which != COMMAND_COMPARE || o->methods_given || o->solver_given ||
+                      options_add_cg(o, problem_facts(context, p));
+  const int count = o->methods.count;
+  int code = EXIT_BAD_INPUT;
+  run_result *results = chosen ? calloc((size_t)count, sizeof *results) : NULL;
+  if (chosen && !results) say("out of memory");
+  if (results && run_all(which, context, o, p, results)) {
     code = which == COMMAND_COMPARE ? EXIT_SUCCESS : exit_of(&results[0]);
     for (int i = 0; i < count; ++i) {
       if (results[i].bad_input) code = EXIT_BAD_INPUT;
@@ -182,6 +182,15 @@ static int solve_or_compare(command which, bisai_context *context, options *o) {
     run_result_free(&results[i]);
   }
   free(results);
+  return code;
+}
+
+static int solve_or_compare(command which, bisai_context *context, options *o) {
+  int code = EXIT_BAD_INPUT;
+  problem p = {0};
+  if (check_outputs(context, o) && problem_load(context, o, &p) &&
+      null_space_write(context, o, &p) && files_read(context, &p, &o->methods))
+    code = run_loaded(which, context, o, &p);
   problem_free(&p);
   return code;
 }

@@ -154,7 +154,7 @@ static json_t *add_stages(const run_result *r, json_t *result) {
   return NULL;
 }
 
-static json_t *run(const run_result *r, int block_size) {
+static json_t *run(const run_result *r, bisai_method solver, int block_size) {
   const bool pressure = r->set_up && method_has_stages(&r->m),
              repairs = method_has_stages(&r->m) || method_takes(&r->m, "shift");
   json_t *result = OBJECT(
@@ -191,7 +191,8 @@ static json_t *run(const run_result *r, int block_size) {
       {"total_s", number(r->solved, run_total(r))},
       {"repeats", integer(r->repeats > 0, r->repeats)},
       {"least_total_s", number(r->repeats > 0, r->least_seconds)},
-      {"symmetric", option(r, "symmetric")}, {"note", text(r->note != NULL, r->note)});
+      {"symmetric", option(r, "symmetric")}, {"note", text(r->note != NULL, r->note)},
+      {"solver", text(true, bisai_method_string(r->m.by_cg ? BISAI_CG : solver))});
   return add_stages(r, add_options(r, SECTION_OWN, result));
 }
 
@@ -238,7 +239,8 @@ static json_t *document(bisai_context *context, const problem *p, const options 
                         const run_result *results) {
   json_t *runs = json_array();
   for (int i = 0; i < count; ++i) {
-    if (json_array_append_new(runs, run(&results[i], bisai_bcsr_block_size(p->matrix))) != 0) {
+    if (json_array_append_new(
+            runs, run(&results[i], o->solver.method, bisai_bcsr_block_size(p->matrix))) != 0) {
       json_decref(runs);
       runs = NULL;
     }

@@ -303,6 +303,25 @@ bool method_list_parse(const char *flag, const char *text, method_list *list) {
   return true;
 }
 
+bool method_list_add_by_cg(const char *text, method_list *list) {
+  method_list more = {0};
+  if (!method_list_parse("--methods", text, &more)) return false;
+  const size_t before = (size_t)list->count, added = (size_t)more.count;
+  method *all = realloc(list->items, (before + added) * sizeof *all);
+  if (all) {
+    list->items = all;
+    memcpy(all + before, more.items, added * sizeof *all);
+    list->count += more.count;
+  } else {
+    say("--methods: out of memory");
+  }
+  for (size_t i = 0; all && i < added; ++i) {
+    all[before + i].by_cg = true;
+  }
+  free(more.items);
+  return all != NULL;
+}
+
 void method_list_free(method_list *list) {
   for (int i = 0; i < list->count; ++i) {
     for (int k = 0; k < METHOD_FILES; ++k) {
@@ -347,6 +366,7 @@ void method_label(const method *m, char label[METHOD_LABEL]) {
     const bool chosen = s == SECTION_SECOND && m->options.cpr.second != BISAI_SECOND_AUTO;
     if (*keys || chosen) append(label, METHOD_LABEL, ":%s%s", title, keys);
   }
+  if (m->by_cg) append(label, METHOD_LABEL, " (cg)");
 }
 
 /* Appends "[:first=mg[:KEY]...][:second=auto|isai[:KEY]...]". */

@@ -49,6 +49,8 @@ typedef struct method {
   int factors;
   /* method_maker */
   int pattern, apply;
+  /* solved by CG, whatever the solver of the others is; only the program chooses this */
+  bool by_cg;
   /* files without an option follow those with one */
   method_file files[METHOD_FILES];
 } method;
@@ -63,6 +65,8 @@ typedef struct method_list {
 bool method_parse(const char *flag, const char *text, method *result);
 /* Parses methods separated by commas and replaces *list. */
 bool method_list_parse(const char *flag, const char *text, method_list *list);
+/* Appends methods separated by commas, to be solved by CG. Returns false after a message. */
+bool method_list_add_by_cg(const char *text, method_list *list);
 
 void method_list_free(method_list *list);
 
@@ -82,7 +86,7 @@ const bisai_option *method_option(const method *m, method_section section, const
 const char *method_path(const method *m, const bisai_option *option);
 const char *method_kind(const method *m); /* "isai" */
 /* Writes a label such as "isai:k=2:relax=1", with k and the keys that are not the default. Parsing
- * it gives the same method. */
+ * it gives the same method. A method by CG ends with " (cg)", which is not parsed. */
 void method_label(const method *m, char label[METHOD_LABEL]);
 /* Writes "none | bjacobi[:max=N]… | …": all methods with the keys that no other method has. */
 void method_grammar(char grammar[METHOD_GRAMMAR]);

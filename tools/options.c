@@ -93,8 +93,9 @@ static const struct argp_option result_options[] = {
     {0}};
 static const struct argp_option compare_options[] = {
     {"methods", KEY_METHODS, "LIST", 0,
-     "Methods separated by commas (default none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3, and mg for "
-     "a case, and cpr for reservoir; for cg with isai:symmetric)",
+     "Methods separated by commas (default none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3,mg, and cpr "
+     "for reservoir; for --solver cg with isai:symmetric; without --solver, a symmetric matrix "
+     "that may be definite also gets bjacobi, ilu and mg by cg)",
      0},
     {"repeat", KEY_REPEAT, "N", 0,
      "Run each method N times after a warm-up; the times are those of the run with the median "
@@ -213,7 +214,10 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_BLOCK_SIZE: ok = set_block_size(o, text); break;
   case KEY_RHS: ok = set_rhs(o, text); break;
   case KEY_TOLERANCE: ok = set_tolerance(o, text); break;
-  case KEY_SOLVER: ok = solver_parse("--solver", text, &o->solver); break;
+  case KEY_SOLVER:
+    ok = solver_parse("--solver", text, &o->solver);
+    o->solver_given = true;
+    break;
   case KEY_RESTART:
     ok = set_integer("--restart", text, 1, INT_MAX, &o->solver.gmres.restart);
     o->restart_given = true;
@@ -441,8 +445,11 @@ bool options_choose_for_cg(const options *o) {
   return o->solver.method == BISAI_CG && !o->methods_given;
 }
 
-/* Chooses the methods if the user has not. Multigrid is for the cases, because they have meshes.
- * CPR is for the case with a pressure. */
+bool options_add_cg(options *o, const facts *f) {
+  return !facts_may_be_definite(f) || method_list_add_by_cg("bjacobi,ilu,mg", &o->methods);
+}
+
+/* Chooses the methods if the user has not. CPR is for the case with a pressure. */
 static bool choose_methods(command which, options *o) {
   const bool cg = o->solver.method == BISAI_CG;
   const char *isai = cg ? "isai:k=1:symmetric,isai:k=2:symmetric,isai:k=3:symmetric"
@@ -450,8 +457,7 @@ static bool choose_methods(command which, options *o) {
   char list[METHOD_TEXT];
   if (o->methods_given) return true;
   if (which == COMMAND_COMPARE) {
-    snprintf(list, sizeof list, "none,bjacobi,ilu,%s%s%s", isai,
-             o->made.name == CASE_NONE ? "" : ",mg",
+    snprintf(list, sizeof list, "none,bjacobi,ilu,%s,mg%s", isai,
              o->made.name == CASE_RESERVOIR && !cg ? ",cpr" : "");
   } else {
     snprintf(list, sizeof list, "%s", cg ? "ilu" : "isai:k=1");
@@ -462,6 +468,7 @@ static bool choose_methods(command which, options *o) {
 bool options_parse(command which, int argc, char **argv, options *o) {
   *o = (options){.solver = bisai_solver_options_default(),
                  .backend = BISAI_BACKEND_AUTO,
+                 .give_up = which == COMMAND_COMPARE,
                  .repeat = which == COMMAND_COMPARE};
   /* --preconditioner replaces the only method of this list */
   bool ok = method_list_parse("--preconditioner", "none", &o->methods) &&

@@ -10,6 +10,7 @@
 #include <bisai/krylov.h>
 #include <bisai/order.h>
 
+#include "facts.h"
 #include "made.h"
 #include "method.h"
 
@@ -33,7 +34,9 @@ typedef struct options {
   double tolerance;
   /* all options except the tolerance and the monitor */
   bisai_solver_options solver;
-  bool restart_given;
+  bool restart_given, solver_given;
+  /* compare: runs without hope end early */
+  bool give_up;
   bisai_ordering ordering;
   bool equilibrate;
   bisai_backend backend;
@@ -61,6 +64,10 @@ typedef struct options {
  * with options_free(). */
 bool options_parse(command which, int argc, char **argv, options *o);
 void options_free(options *o);
+
+/* Adds runs by CG to the methods of `compare`, if the matrix may be definite. Returns false after a
+ * message. */
+bool options_add_cg(options *o, const facts *f);
 
 /* Returns true if the program has to choose methods that CG works with. */
 bool options_choose_for_cg(const options *o);

@@ -11,6 +11,7 @@
 #include "petsc_methods.h"
 #include "progress.h"
 #include "signals.h"
+#include "watch.h"
 
 enum { WARM_UP_ITERATIONS = 32 }; /* a cycle of GMRES(30) and the start of the next */
 
@@ -112,6 +113,22 @@ static void keep_history(run_result *r) {
   r->solve.history = NULL;
 }
 
+/* Sets the outcome of a run that was ended because it has no hope. */
+static void give_up(const watch *w, run_result *r) {
+  char text[240];
+  if (isfinite(w->needed)) {
+    snprintf(text, sizeof text,
+             "ended at iteration %d, relative residual %.3e: at its pace it would need %.0f "
+             "iterations, and %d are allowed",
+             r->solve.iterations, r->residual, w->needed, w->allowed);
+  } else {
+    snprintf(text, sizeof text,
+             "ended at iteration %d, relative residual %.3e: the last %d cycles did not reduce it",
+             r->solve.iterations, r->residual, WATCH_CYCLES);
+  }
+  set_message(r, "hopeless", text);
+}
+
 /* Sets the outcome of a run that a signal stopped. */
 static void stop(run_result *r) {
   char text[160];
@@ -127,7 +144,7 @@ static void stop(run_result *r) {
 
 /* Sets the outcome of a solve that ended with `status`. */
 static void judge(bisai_context *context, const problem *p, bisai_status status, const double *x,
-                  run_result *r) {
+                  const watch *w, run_result *r) {
   r->solved = true;
   keep_history(r);
   r->reason = solve_reason(r->solve.reason);
@@ -142,6 +159,8 @@ static void judge(bisai_context *context, const problem *p, bisai_status status,
     set_message(r, "not_finite", "the recomputed residual is not finite");
   } else if (r->solve.reason == BISAI_REASON_CONVERGED && !r->converged) {
     set_message(r, "failed", "the recomputed residual exceeds twice the tolerance");
+  } else if (r->solve.reason == BISAI_REASON_STOPPED && w->needed > 0 && !signals_caught()) {
+    give_up(w, r);
   } else if (r->solve.reason == BISAI_REASON_STOPPED) {
     stop(r);
   }
@@ -166,10 +185,11 @@ static bisai_precond_options preconditioner(const options *o, const method *m) {
   return result;
 }
 
-/* A bisai_monitor that stops after a signal. */
-static int watch(void *shown, int iteration, double relative_residual) {
-  progress_residual(shown, iteration, relative_residual);
-  return signals_caught() != 0;
+static bisai_solver_options solver_of(const problem *p, const options *o, const method *m) {
+  bisai_solver_options how = o->solver;
+  how.tolerance = p->tolerance;
+  if (m->by_cg) how.method = BISAI_CG;
+  return how;
 }
 
 static bisai_status solve(bisai_solver *solver, const problem *p, const cusparse_parts *fast,
@@ -184,7 +204,7 @@ static bisai_status solve(bisai_solver *solver, const problem *p, const cusparse
 /* Refuses a matrix that the solver cannot work with, before a set-up that would be for nothing. The
  * solver that judges has no unknowns, so that the set-up has the memory. */
 static bool matrix_fits(bisai_context *context, const problem *p, const options *o, run_result *r) {
-  const bisai_solver_options how = o->solver;
+  const bisai_solver_options how = solver_of(p, o, &r->m);
   bisai_solver *judge = NULL;
   bisai_status status = bisai_solver_create(context, 0, &how, &judge);
   if (status == BISAI_OK) status = bisai_solver_check(judge, p->matrix, NULL, NULL);
@@ -227,10 +247,10 @@ static void run_bisai(bisai_context *context, const problem *p, const options *o
   }
   r->set_up = true;
 
-  bisai_solver_options how = o->solver;
-  how.tolerance = p->tolerance;
-  how.monitor = watch;
-  how.monitor_user = shown;
+  bisai_solver_options how = solver_of(p, o, &r->m);
+  watch watched = watch_start(shown, &how, o->give_up);
+  how.monitor = watch_iteration;
+  how.monitor_user = &watched;
   how.monitor_late = true; /* lets a device have steps ahead, as without a monitor */
   progress_show(shown, "solve");
   status = bisai_solver_create(context, p->unknowns, &how, &solver);
@@ -252,7 +272,7 @@ static void run_bisai(bisai_context *context, const problem *p, const options *o
   }
   r->solve.struct_size = sizeof r->solve;
   status = solve(solver, p, fast, used, x, &r->solve);
-  judge(context, p, status, x, r);
+  judge(context, p, status, x, &watched, r);
 done:
   bisai_solver_destroy(&solver);
   cusparse_free(&fast);
@@ -263,7 +283,9 @@ done:
 static void run_petsc(bisai_context *context, const problem *p, const options *o, progress *shown,
                       double *x, run_result *r) {
   petsc_parts *parts = NULL;
-  bisai_status status = petsc_create(context, p, o, &r->m, watch, shown, &parts);
+  const bisai_solver_options how = solver_of(p, o, &r->m);
+  watch watched = watch_start(shown, &how, o->give_up);
+  bisai_status status = petsc_create(context, p, o, &r->m, watch_iteration, &watched, &parts);
   if (status != BISAI_OK) {
     fail(context, status, setup_reason(status), r);
     return;
@@ -276,7 +298,7 @@ static void run_petsc(bisai_context *context, const problem *p, const options *o
   r->solve.struct_size = sizeof r->solve;
   signals_keep();
   status = petsc_solve(parts, p, x, &r->solve);
-  judge(context, p, status, x, r);
+  judge(context, p, status, x, &watched, r);
   petsc_free(&parts);
 }
 

@@ -215,7 +215,7 @@ static void print_columns(FILE *out, int count, const run_result *results) {
 
 void table_failures(FILE *out, const problem *p, int count, const run_result *results) {
   bool any = false, exact = false, cheaper = false, approximate = false, missing = false,
-       singular = false;
+       singular = false, by_cg = false;
   print_columns(out, count, results);
   for (int i = 0; i < count; ++i) {
     const run_result *r = &results[i];
@@ -224,11 +224,16 @@ void table_failures(FILE *out, const problem *p, int count, const run_result *re
     any |= r->converged;
     missing |= strcmp(r->reason, "missing_diagonal") == 0;
     singular |= strcmp(r->reason, "singular_block") == 0;
-    if (method_is_exact(&r->m)) exact |= r->converged;
+    by_cg |= r->m.by_cg;
+    if (method_is_exact(&r->m) && !r->m.by_cg) exact |= r->converged;
     approximate |= r->set_up &&
                    (method_is(&r->m, BISAI_PRECOND_ISAI) || method_is(&r->m, BISAI_PRECOND_SWEEPS));
     cheaper |= !method_is_exact(&r->m) && r->converged;
   }
+  if (by_cg)
+    fprintf(out,
+            "(cg): solved by CG, as with --solver cg, because the matrix is symmetric and may be "
+            "definite.\n");
   if (signals_caught()) {
     fprintf(out, "A signal ended the comparison early: it says nothing about the methods that did "
                  "not end.\n");

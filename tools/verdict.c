@@ -18,11 +18,11 @@ static bool memory_counts(const run_result *r) {
 }
 
 static bool is_isai(const run_result *r) {
-  return r->converged && method_is(&r->m, BISAI_PRECOND_ISAI);
+  return r->converged && !r->m.by_cg && method_is(&r->m, BISAI_PRECOND_ISAI);
 }
 
 static bool is_exact(const run_result *r) {
-  return r->converged && method_is(&r->m, BISAI_PRECOND_ILU);
+  return r->converged && !r->m.by_cg && method_is(&r->m, BISAI_PRECOND_ILU);
 }
 
 /* Returns the run with the least value among those that compete, the first of several. */

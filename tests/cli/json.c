@@ -63,7 +63,8 @@ static const char *const run_keys[] = {"method",
                                        "repeats",
                                        "least_total_s",
                                        "symmetric",
-                                       "note"};
+                                       "note",
+                                       "solver"};
 enum { RUN_KEYS = sizeof run_keys / sizeof run_keys[0] };
 
 static void json_has_exactly_the_keys_of_the_contract(void **state) {
