@@ -35,8 +35,11 @@ typedef enum bisai_method {
    *  (bisai_solver_check()), and definite. If they are not definite, the solve may end with a
    *  breakdown. */
   BISAI_CG = 1,
-  /** An iteration has two products and two applications, as in PETSc. There are no half
-   *  iterations. */
+  /** An iteration has two products and two applications, as in PETSc. There are no half iterations.
+   *  The shadow residual is the residual at the start of the cycle. If BISAI_BREAKDOWN_RHO or
+   *  BISAI_BREAKDOWN_ALPHA would end the solve, the solve begins once more from its best x, and its
+   *  shadow residual is the first shadow vector of IDR(s) from then on: see
+   *  bisai_solver_create(). */
   BISAI_BICGSTAB = 2,
   /** An iteration has one product and one application. A cycle in the sense of the paper therefore
    *  has s + 1 iterations. */

@@ -4,8 +4,13 @@
  *   p ← r + β (p − ω q),  q = A M⁻¹p,  α = ρ/(r̂·q),  r ← r − α q,  t = A M⁻¹r,  ω = t·r/t·t,
  *   x ← x + α M⁻¹p + ω M⁻¹r,  r ← r − ω t,  ρ' = r̂·r,  β = (ρ'/ρ)(α/ω)
  *
- * with β = 0 in the first. Source: van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992) 631–644. */
+ * with β = 0 in the first. Source: van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992) 631–644.
+ *
+ * If b is zero except in rows of the identity (boundary values), the first step makes r zero in
+ * these rows, and every later r is orthogonal to r̂ = b. After such a breakdown the solve begins
+ * once more, with a fixed r̂ that has no zeros. */
 #include "core/context_impl.h"
+#include "krylov/krylov_ops.h"
 #include "krylov/operations.h"
 #include "krylov/short_recurrence.h"
 
@@ -22,11 +27,33 @@ static bool reserve(bisai_solver *solver) {
   return true;
 }
 
-static bisai_status start(bsi_run *run, double norm) {
+/* r̂ ← the first shadow vector of IDR(s) */
+static bisai_status take_other_shadow(bsi_run *run, bsi_scalars *scalars) {
   bisai_solver *s = run->solver;
+  const bsi_backend *backend = bsi_backend_of(run);
   const bsi_recurrence *r = bsi_recurrence_of(s);
-  BSI_TRY(bsi_backend_of(run)->vectors->copy(s->context, s->n, r->r, r->shadow));
-  return bsi_recurrence_start(run, norm, &(bsi_scalars){.rho = norm * norm, .shadow_norm = norm});
+  BSI_TRY(backend->krylov->recurrence->shadow_vector(s->context, s->n, 0, r->shadow));
+  BSI_TRY(bsi_norm(run, r->shadow, &scalars->shadow_norm));
+  BSI_TRY(bsi_dot(run, 1, r->shadow, r->r, r->sums));
+  return backend->memory->fetch(s->context, &scalars->rho, r->sums, sizeof scalars->rho);
+}
+
+static bisai_status start(bsi_run *run, double norm) {
+  const bisai_solver *s = run->solver;
+  const bsi_recurrence *r = bsi_recurrence_of(s);
+  bsi_scalars scalars = {.rho = norm * norm, .shadow_norm = norm};
+  BSI_TRY(run->other_shadow
+              ? take_other_shadow(run, &scalars)
+              : bsi_backend_of(run)->vectors->copy(s->context, s->n, r->r, r->shadow));
+  return bsi_recurrence_start(run, norm, &scalars);
+}
+
+static bool change_start(bsi_run *run) {
+  const bool orthogonal =
+      run->breakdown == BISAI_BREAKDOWN_RHO || run->breakdown == BISAI_BREAKDOWN_ALPHA;
+  if (!orthogonal || run->other_shadow) return false;
+  run->other_shadow = true;
+  return true;
 }
 
 static bisai_status step(bsi_run *run, int j, double *words) {
@@ -52,5 +79,6 @@ const bsi_method bsi_method_bicgstab = {.state_size = sizeof(bsi_recurrence),
                                         .restartable = true,
                                         .reserve = reserve,
                                         .start = start,
+                                        .change_start = change_start,
                                         .step = step,
                                         BSI_SHORT_RECURRENCE};

@@ -315,6 +315,19 @@ static bool failed(const bsi_run *run) {
          (run->reason == BISAI_REASON_NONE && run->breakdown == BISAI_BREAKDOWN_OMEGA);
 }
 
+/* Begins again from the best x after a breakdown, if the method knows another way to begin. */
+static bisai_status begin_otherwise(bsi_run *run) {
+  const bisai_solver *s = run->solver;
+  if (!s->method->change_start || run->iterations >= s->options.max_iterations ||
+      !s->method->change_start(run))
+    return BISAI_OK;
+  restore_best(run);
+  run->anchor = run->true_norm;
+  run->stalled = 0;
+  run->reason = BISAI_REASON_NONE;
+  return bsi_compute_residual(run);
+}
+
 bisai_status bsi_solve(bsi_run *run) {
   bisai_status status = begin(run);
   while (!status && run->reason == BISAI_REASON_NONE) {
@@ -326,6 +339,7 @@ bisai_status bsi_solve(bsi_run *run) {
     if (!status) status = take_best_of_cycle(run);
     if (!status) run->reason = judge(run);
     if (!status && failed(run)) status = mend_range(run);
+    if (!status && run->reason == BISAI_REASON_BREAKDOWN) status = begin_otherwise(run);
   }
   restore_best(run);
   if (!status) status = bsi_read_clock(run);

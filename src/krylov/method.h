@@ -48,6 +48,9 @@ typedef struct bsi_method {
   bisai_status (*prepare)(struct bsi_run *, double *seen);
   /* Begins a cycle. `norm` is the norm of `residual`. */
   bisai_status (*start)(struct bsi_run *, double norm);
+  /* NULL, or changes how cycles begin, after a breakdown that would end the solve. Returns false if
+   * there is no other way to begin. */
+  bool (*change_start)(struct bsi_run *);
   /* Enqueues step j of the cycle. */
   bisai_status (*step)(struct bsi_run *, int j, double *status);
   /* Sets how a step ended, from its status, whose first word is a finite norm. */
@@ -178,6 +181,8 @@ typedef struct bsi_run {
   bisai_breakdown breakdown;
   /* GMRES, after a breakdown: ‖A M⁻¹ v‖ of the first vector v of the basis */
   double growth;
+  /* BiCGSTAB: the shadow residual is the first shadow vector of IDR(s), not a residual */
+  bool other_shadow;
   int cycles;
   /* asked for by the monitor */
   bool stop;

@@ -139,11 +139,13 @@ static void consistent_singular_systems_converge(void **state) {
   bisai_context_destroy(&context);
 }
 
-/* With x = 0, r̂ = b = e₁ and a first row of (1, 0, 0) every later residual is orthogonal to r̂. */
+/* With x = 0, r̂ = b = e₁ and a first row of (1, 0, 0) every later residual is orthogonal to r̂.
+ * One iteration leaves none for another r̂. */
 static void bicgstab_names_each_of_its_breakdowns(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
-  const bisai_solver_options options = options_of(1);
+  bisai_solver_options options = options_of(1);
+  options.max_iterations = 1;
   const double e1[3] = {1, 0, 0};
   double x[3];
   /* r̂·A r̂ = 0 */
@@ -169,6 +171,64 @@ static void bicgstab_names_each_of_its_breakdowns(void **state) {
   EXPECT_MESSAGE(context, "iteration 1: rho = 0: the residual is orthogonal to the shadow "
                           "residual, at relative residual "
                           "1.000e+00");
+  bisai_context_destroy(&context);
+}
+
+/* Rows of the identity have the boundary values, and b is zero in all others. After a step r is
+ * zero in these rows, and orthogonal to r̂ = b. It has grown, because the other rows have large
+ * values. */
+static void bicgstab_solves_a_system_whose_b_has_boundary_values_only(void **state) {
+  (void)state;
+  enum { INSIDE = POINTS - SIDE };
+  bisai_context *context = test_context(1);
+  const int kinds[] = {-1, BISAI_PRECOND_BJACOBI, BISAI_PRECOND_ILU, BISAI_PRECOND_ISAI};
+  const double large = 100;
+  bisai_bcsr *matrix = test_convdiff(context, SIDE);
+  double *values = malloc((size_t)bisai_bcsr_blocks(matrix) * sizeof *values), b[POINTS] = {0},
+         x[POINTS], alone[POINTS];
+  const int32_t *row_ptr, *col_idx;
+  const void *old;
+  bisai_bcsr_arrays(matrix, &row_ptr, &col_idx, &old);
+  for (int32_t row = 0; row < POINTS; row++) {
+    b[row] = row >= INSIDE;
+    for (int32_t p = row_ptr[row]; p < row_ptr[row + 1]; p++)
+      values[p] = row < INSIDE ? large * ((const double *)old)[p] : col_idx[p] == row;
+  }
+  EXPECT_OK(context, bisai_bcsr_update(matrix, values, BISAI_COLUMN_MAJOR));
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    bisai_precond *precond =
+        kinds[k] < 0 ? NULL : test_precond(context, matrix, (bisai_precond_kind)kinds[k]);
+    bisai_solver_options options = options_of(1);
+    bisai_solver_report report = test_report(), twins = test_report();
+    EXPECT_OK(context, test_solve(context, &options, matrix, precond, b, alone, &report));
+    assert_int_equal(1, report.restarts);
+    EXPECT_NEAR(0, test_relative_residual(matrix, alone, b), 2e-8);
+    /* so do four processes with the same part each: sums times 4 are norms times 2, exactly */
+    test_twins hook = {.processes = 4};
+    options.reduce = test_add_twins;
+    options.reduce_user = &hook;
+    EXPECT_OK(context, test_solve(context, &options, matrix, precond, b, x, &twins));
+    assert_int_equal(report.iterations, twins.iterations);
+    EXPECT_CLOSE(POINTS, alone, x, 1e-12);
+    bisai_precond_destroy(&precond);
+  }
+  free(values);
+  bisai_bcsr_destroy(&matrix);
+  bisai_context_destroy(&context);
+}
+
+/* A v is zero for every v. */
+static void bicgstab_ends_if_another_shadow_residual_does_not_help(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  const bisai_solver_options options = options_of(1);
+  const double zero[4] = {0}, b[2] = {1, 2};
+  double x[2];
+  const bisai_solver_report report =
+      expect_end(context, &options, 2, zero, NULL, b, x, BISAI_BREAKDOWN, BISAI_BREAKDOWN_ALPHA);
+  assert_int_equal(2, report.iterations);
+  assert_int_equal(1, report.restarts);
+  EXPECT_NEAR(1, report.relative_residual, 0);
   bisai_context_destroy(&context);
 }
 
@@ -339,6 +399,8 @@ int main(void) {
       cmocka_unit_test(what_the_residual_does_not_see_is_finite),
       cmocka_unit_test(consistent_singular_systems_converge),
       cmocka_unit_test(bicgstab_names_each_of_its_breakdowns),
+      cmocka_unit_test(bicgstab_solves_a_system_whose_b_has_boundary_values_only),
+      cmocka_unit_test(bicgstab_ends_if_another_shadow_residual_does_not_help),
       cmocka_unit_test(bicgstab_begins_again_where_that_helps),
       cmocka_unit_test(idr_names_each_of_its_breakdowns),
       cmocka_unit_test(systems_far_from_one_in_scale_are_solved),
