@@ -90,6 +90,11 @@ bisai_status bsi_bcsr_asymmetry(bisai_context *context, const bisai_bcsr *matrix
   return BISAI_OK;
 }
 
+void bsi_bcsr_call_symmetric(bisai_bcsr *matrix) {
+  matrix->asymmetry = 0.0;
+  matrix->mirrored = matrix->measured = true;
+}
+
 bisai_status bisai_bcsr_asymmetry(const bisai_bcsr *matrix, double *asymmetry, bool *mirrored) {
   if (!matrix) return BISAI_INVALID_ARGUMENT;
   if (!asymmetry)

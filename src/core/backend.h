@@ -142,6 +142,10 @@ bisai_status bsi_bcsr_asymmetry(bisai_context *context, const bisai_bcsr *matrix
 bisai_status bsi_bcsr_is_symmetric(bisai_context *context, const bisai_bcsr *matrix,
                                    bool *symmetric);
 
+/* Makes both functions call a matrix symmetric without a measurement, until its next public update.
+ * For matrices that are symmetric by construction, but for rounding errors of any size. */
+void bsi_bcsr_call_symmetric(bisai_bcsr *matrix);
+
 #ifdef __cplusplus
 }
 #endif

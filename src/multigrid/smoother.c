@@ -48,6 +48,8 @@ bisai_status bsi_smoother_create(bsi_hierarchy *h, bsi_level *level) {
   if (level != h->levels) {
     o.shift = BISAI_SHIFT_IN_BLOCKS;
     o.shift_amount = BSI_COARSE_SHIFT;
+    /* R A P is symmetric with A: its asymmetry is rounding, which small couplings may be too */
+    if (o.isai.symmetric) bsi_bcsr_call_symmetric(level->own);
   }
   return bsi_level_fail(h, level,
                         bisai_precond_create(h->context, level->matrix, &o, &level->smoother));
