@@ -60,7 +60,8 @@ bisai_status bsi_diagonal_create(bsi_hierarchy *h, bsi_level *level, bool *regul
   return bsi_rounding_create(h, level);
 }
 
-/* Returns true if nothing that follows an inversion depends on what it found. */
+/* Returns true if nothing that follows an inversion depends on what it found. All levels are judged
+ * in the end then, because a level is judged beside the finer one, which may be in a record. */
 static bool may_defer(const bsi_hierarchy *h) {
   bool looks_for_rounding = false;
   for (int l = 0; l < h->count; l++)
@@ -69,21 +70,21 @@ static bool may_defer(const bsi_hierarchy *h) {
 }
 
 bisai_status bsi_diagonal_update(bsi_hierarchy *h, bsi_level *level) {
-  void *record = may_defer(h) ? bsi_record_of_inversion(h, h->records, level) : NULL;
-  bsi_invert_stats stats;
-  BSI_TRY(invert(h, level, record, &stats));
-  return level->deferred ? BISAI_OK : judge_update(h, level, &stats);
+  level->unjudged = may_defer(h);
+  void *record = level->unjudged ? bsi_record_of_inversion(h, h->records, level) : NULL;
+  BSI_TRY(invert(h, level, record, &level->found));
+  return level->unjudged ? BISAI_OK : judge_update(h, level, &level->found);
 }
 
 bisai_status bsi_diagonal_complete(bsi_hierarchy *h) {
   for (int l = 0; l < h->count; l++) {
     bsi_level *level = &h->levels[l];
-    bsi_invert_stats stats = BSI_INVERT_STATS_NONE;
-    if (!level->deferred) continue;
-    bsi_ops_of(h)->inversion->read(bsi_record_of_inversion(h, h->record_copies, level), &stats,
-                                   &level->largest_inverse);
-    level->deferred = false;
-    BSI_TRY(judge_update(h, level, &stats));
+    if (!level->unjudged) continue;
+    if (level->deferred)
+      bsi_ops_of(h)->inversion->read(bsi_record_of_inversion(h, h->record_copies, level),
+                                     &level->found, &level->largest_inverse);
+    level->unjudged = level->deferred = false;
+    BSI_TRY(judge_update(h, level, &level->found));
   }
   return BISAI_OK;
 }

@@ -257,7 +257,7 @@ static bisai_status update_levels(bsi_hierarchy *h) {
 }
 
 static bisai_status update_values(bsi_hierarchy *h) {
-  for (int l = 0; l < h->count; l++) h->levels[l].deferred = false;
+  for (int l = 0; l < h->count; l++) h->levels[l].unjudged = h->levels[l].deferred = false;
   /* with kept transfers nothing has needed the copy of A before */
   const bsi_copies copies =
       h->setup.options.keep_transfers ? BSI_COPY_OF_MATRIX : BSI_COPIES_OF_TRANSFERS;

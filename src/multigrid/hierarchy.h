@@ -93,8 +93,10 @@ typedef struct bsi_level {
   double *inverse;
   /* the largest magnitude in D⁻¹ */
   double largest_inverse;
-  /* an update has begun the inversion, and what it found is still in a record */
-  bool deferred;
+  /* What the inversion of an update found, which is judged after the finer levels, and whether it
+   * is still in a record */
+  bsi_invert_stats found;
+  bool unjudged, deferred;
   /* the estimate of ρ(D⁻¹A); 0 if A is inverted */
   double radius;
 
@@ -329,10 +331,10 @@ bisai_status bsi_diagonal_find(bsi_hierarchy *h, bsi_level *level);
  * matrix will be inverted instead. */
 bisai_status bsi_diagonal_create(bsi_hierarchy *h, bsi_level *level, bool *regular);
 /* Inverts the diagonal blocks after an update of the matrix. On a device the host may not wait for
- * the result. */
+ * the result, and bsi_diagonal_complete() judges it. */
 bisai_status bsi_diagonal_update(bsi_hierarchy *h, bsi_level *level);
-/* Ends the updates of all levels for which the host did not wait. h->record_copies have been
- * fetched. Refuses singular blocks. */
+/* Judges the inverses of all levels that have not been judged, from the finest to the coarsest.
+ * h->record_copies have been fetched. Refuses singular blocks. */
 bisai_status bsi_diagonal_complete(bsi_hierarchy *h);
 /* y ← D⁻¹A x on a level, in fp64. y is another array than x. */
 bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, const double *x,

@@ -291,6 +291,76 @@ static void rounding_errors_of_coarse_matrices_are_no_asymmetry(void **state) {
   bisai_bcsr_destroy(&b);
 }
 
+/* --- levels of wide blocks --- */
+
+/* A device inverts blocks of WIDE rows by another kernel than blocks of one, and the host waits for
+ * that kernel. */
+enum { WIDE = 7, CLIQUE = 12, CLIQUES = 20, MEMBERS = CLIQUE * CLIQUES };
+
+/* Cliques that are not connected: `size` times their Laplacian and `shift` I. */
+static bisai_bcsr *cliques(double size, double shift) {
+  int32_t row_ptr[MEMBERS + 1] = {0}, col_idx[MEMBERS * CLIQUE];
+  double values[MEMBERS * CLIQUE];
+  for (int32_t i = 0; i < MEMBERS; i++) {
+    row_ptr[i + 1] = (i + 1) * CLIQUE;
+    for (int32_t k = 0; k < CLIQUE; k++) {
+      const int32_t j = i / CLIQUE * CLIQUE + k;
+      col_idx[i * CLIQUE + k] = j;
+      values[i * CLIQUE + k] = size * (i == j ? CLIQUE - 1 + shift : -1.0);
+    }
+  }
+  const test_bcsr a = {MEMBERS, MEMBERS, 1, row_ptr, col_idx, values};
+  return test_bcsr_make(context, &a);
+}
+
+/* Two levels: the aggregates are the cliques. A constant is among the vectors. */
+static bisai_precond *of_cliques(const bisai_bcsr *a) {
+  double *vectors = test_random_vector((int64_t)MEMBERS * WIDE, 3);
+  for (int32_t i = 0; i < MEMBERS; i++) vectors[i * WIDE] = 1.0;
+  bisai_precond_options o = with_smoother(0, 0);
+  o.multigrid.null_vectors = vectors;
+  o.multigrid.null_count = WIDE;
+  o.multigrid.complexity = 100.0;
+  bisai_precond *m = test_precond_with(context, a, &o);
+  const bisai_multigrid_report r = test_report_of(context, m).multigrid;
+  assert_true(r.levels == 2 && r.block_size[1] == WIDE && r.rows[1] == CLIQUES);
+  free(vectors);
+  return m;
+}
+
+/* Inverses of level 1 are judged beside those of level 0 of the same update. */
+static void updates_may_change_the_unit(void **state) {
+  (void)state;
+  bisai_bcsr *a = cliques(1.0, 0.1), *large = cliques(0x1p40, 0.1);
+  bisai_precond *m = of_cliques(a), *fresh = of_cliques(a);
+  for (int k = 0; k < 2; k++) {
+    EXPECT_OK(context, bisai_precond_update(m, large));
+    EXPECT_OK(context, bisai_precond_update(m, a));
+    test_expect_equal(context, fresh, m);
+  }
+  bisai_precond_destroy(&m);
+  bisai_precond_destroy(&fresh);
+  bisai_bcsr_destroy(&a);
+  bisai_bcsr_destroy(&large);
+}
+
+static void a_level_that_becomes_singular_is_refused_after_any_unit(void **state) {
+  (void)state;
+  bisai_bcsr *a = cliques(1.0, 0.1), *small = cliques(0x1p-40, 0.1), *singular = cliques(1.0, 0.0);
+  bisai_precond *m = of_cliques(a), *fresh = of_cliques(a);
+  EXPECT_OK(context, bisai_precond_update(m, small));
+  test_expect_update_failed(context, m, singular, BISAI_SINGULAR_BLOCK,
+                            "multigrid, level 1: the new values make the matrix of 20 block rows "
+                            "singular: a new preconditioner takes them");
+  EXPECT_OK(context, bisai_precond_update(m, a));
+  test_expect_equal(context, fresh, m);
+  bisai_precond_destroy(&m);
+  bisai_precond_destroy(&fresh);
+  bisai_bcsr_destroy(&a);
+  bisai_bcsr_destroy(&small);
+  bisai_bcsr_destroy(&singular);
+}
+
 /* --- refusals --- */
 
 static void other_patterns_are_refused_and_change_nothing(void **state) {
@@ -404,6 +474,8 @@ int main(void) {
       cmocka_unit_test(values_that_become_symmetric_are_taken),
       cmocka_unit_test(unweighted_multigrid_takes_values_of_any_symmetry),
       cmocka_unit_test(rounding_errors_of_coarse_matrices_are_no_asymmetry),
+      cmocka_unit_test(updates_may_change_the_unit),
+      cmocka_unit_test(a_level_that_becomes_singular_is_refused_after_any_unit),
       cmocka_unit_test(other_patterns_are_refused_and_change_nothing),
       cmocka_unit_test(scalar_nodes_refuse_a_value_where_there_was_a_zero),
       cmocka_unit_test(a_failed_update_can_be_followed_by_a_good_one),
