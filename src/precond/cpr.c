@@ -122,14 +122,6 @@ static bisai_status take_given(const bisai_precond *m) {
   return o->storage ? check_given(m, "storage", bs, given[1].data) : BISAI_OK;
 }
 
-static bisai_status cpr_check_values(bisai_precond *m, const bisai_bcsr *a) {
-  (void)a;
-  if (m->options.cpr.keep_pressure && cpr_of(m)->matrix) return BISAI_OK;
-  const bisai_status status = take_given(m);
-  if (status) release_given(m);
-  return status;
-}
-
 static bsi_weighing weighing_of(const bisai_precond *m, const bisai_bcsr *a) {
   const cpr_state *state = cpr_of(m);
   return (bsi_weighing){.a = a,
@@ -234,6 +226,18 @@ static bisai_status update_pressure(bisai_precond *m, const bisai_bcsr *a) {
   return status;
 }
 
+/* Checks the values for the second stage too, so that nothing has changed if it refuses them. The
+ * first stage refuses no pressure matrix: it is `unweighted`. */
+static bisai_status cpr_check_values(bisai_precond *m, const bisai_bcsr *a) {
+  cpr_state *state = cpr_of(m);
+  if (state->second)
+    BSI_TRY(bsi_fail_at(m->context, bsi_precond_check_values(state->second, a), SECOND_STAGE));
+  if (m->options.cpr.keep_pressure && state->matrix) return BISAI_OK;
+  const bisai_status status = take_given(m);
+  if (status) release_given(m);
+  return status;
+}
+
 /* cpr_check_update() has compared the pattern for both stages. */
 static bisai_status cpr_update(bisai_precond *m, const bisai_bcsr *a) {
   cpr_state *state = cpr_of(m);
@@ -242,7 +246,7 @@ static bisai_status cpr_update(bisai_precond *m, const bisai_bcsr *a) {
   if (!state->kept)
     BSI_TRY(bsi_fail_at(m->context, bsi_precond_update_inside(state->first, state->matrix),
                         FIRST_STAGE));
-  return bsi_fail_at(m->context, bsi_precond_update_inside(state->second, a), SECOND_STAGE);
+  return bsi_fail_at(m->context, bsi_precond_take_values(state->second, a), SECOND_STAGE);
 }
 
 static bisai_status cpr_check_update(const bisai_precond *m, const bisai_bcsr *a) {

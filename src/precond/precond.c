@@ -177,7 +177,7 @@ bisai_status bisai_precond_create(bisai_context *context, const bisai_bcsr *matr
   bisai_precond *m;
   status = allocate(context, matrix, &o, &m);
   if (status) return status;
-  if (m->ops->check_values) status = m->ops->check_values(m, matrix);
+  status = bsi_precond_check_values(m, matrix);
   if (!status) status = set_up(m, matrix);
   if (!status) fill_report(m);
   status = refuse_not_finite(m, matrix, status);
@@ -218,23 +218,35 @@ bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matr
   return status;
 }
 
-static bisai_status take_values(bisai_precond *m, const bisai_bcsr *matrix) {
-  m->ready = false;
+bisai_status bsi_precond_check_values(bisai_precond *m, const bisai_bcsr *matrix) {
+  return m->ops->check_values ? m->ops->check_values(m, matrix) : BISAI_OK;
+}
+
+static bisai_status compute_values(bisai_precond *m, const bisai_bcsr *matrix) {
   m->report.order_seconds = m->report.factor_seconds = m->report.pattern_seconds = 0.0;
   if (m->factors) BSI_TRY(bsi_factored_update(m, &matrix));
-  BSI_TRY(refresh(m, matrix));
-  m->ready = true;
+  return refresh(m, matrix);
+}
+
+bisai_status bsi_precond_take_values(bisai_precond *m, const bisai_bcsr *matrix) {
+  const double start = bsi_now();
+  m->ready = false;
+  const bisai_status status = compute_values(m, matrix);
+  m->ready = !status;
+  m->report.setup_seconds = bsi_now() - start;
+  if (status) return status;
+  fill_report(m);
+  describe(m);
   return BISAI_OK;
 }
 
 bisai_status bsi_precond_update_inside(bisai_precond *m, const bisai_bcsr *matrix) {
   const double start = bsi_now();
-  bisai_status status = m->ops->check_values ? m->ops->check_values(m, matrix) : BISAI_OK;
-  if (!status) status = take_values(m, matrix);
-  m->report.setup_seconds = bsi_now() - start;
+  bisai_status status = bsi_precond_check_values(m, matrix);
+  const double checked = bsi_now() - start;
   if (!status) {
-    fill_report(m);
-    describe(m);
+    status = bsi_precond_take_values(m, matrix);
+    m->report.setup_seconds += checked;
   }
   status = refuse_not_finite(m, matrix, status);
   if (status == BISAI_NOT_FINITE) m->ready = false;

@@ -101,6 +101,10 @@ bisai_status bsi_precond_ranges_check(bisai_context *context, const bisai_precon
 
 /* Does bisai_precond_update() for a matrix that is known to have the pattern of creation. */
 bisai_status bsi_precond_update_inside(bisai_precond *m, const bisai_bcsr *matrix);
+/* The two halves of it, for preconditioners of which others are composed: refuses values and
+ * changes nothing, and takes values that have not been refused. */
+bisai_status bsi_precond_check_values(bisai_precond *m, const bisai_bcsr *matrix);
+bisai_status bsi_precond_take_values(bisai_precond *m, const bisai_bcsr *matrix);
 
 /* Does bisai_precond_apply_many() for a preconditioner that is up to date, and at most
  * BSI_VECTORS_AT_ONCE vectors in backend memory. */

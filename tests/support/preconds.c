@@ -39,10 +39,13 @@ void test_expect_refused(bisai_context *context, const bisai_bcsr *a,
 
 void test_expect_update_refused(bisai_context *context, bisai_precond *m, const bisai_bcsr *a,
                                 bisai_status status, const char *part) {
+  const bisai_precond_report of_before = test_report_of(context, m);
   double *before = test_applied(context, m);
   EXPECT_STATUS(context, status, bisai_precond_update(m, a));
   EXPECT_IN_MESSAGE(context, part);
+  const bisai_precond_report of_now = test_report_of(context, m);
   double *after = test_applied(context, m);
+  assert_memory_equal(&of_before, &of_now, sizeof of_now);
   assert_memory_equal(before, after, (size_t)bisai_precond_rows(m) * sizeof *before);
   free(before), free(after);
 }
