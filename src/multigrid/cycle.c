@@ -2,9 +2,6 @@
 /* The cycles V, VW, W and K. */
 #include "multigrid/hierarchy.h"
 
-/* Applications of the smoother to a coarsest matrix that is too large for a dense inverse. */
-enum { COARSEST_SMOOTHINGS = 8 };
-
 static bisai_status cycle(bsi_hierarchy *h, int l, const double *b, double *from, double *x);
 
 /* y ← A x */
@@ -58,7 +55,7 @@ static bisai_status add_prolonged(bsi_hierarchy *h, const bsi_level *level, cons
 
 /* x ← A⁻¹b, up to the error of smoothing if there is no inverse. */
 static bisai_status solve_coarsest(bsi_hierarchy *h, bsi_level *level, const double *b, double *x) {
-  if (!h->dense_inverse) return bsi_smooth(h, level, COARSEST_SMOOTHINGS, b, NULL, x);
+  if (!h->dense_inverse) return bsi_smooth(h, level, BSI_COARSEST_SMOOTHINGS, b, NULL, x);
   return bsi_step_do(h, level,
                      &(bsi_step){.kind = BSI_STEP_DENSE,
                                  .n = bsi_level_rows(level),

@@ -286,6 +286,9 @@ int64_t bsi_records_memory(const bsi_hierarchy *h);
 
 /* --- cycle.c --- */
 
+/* Applications of the smoother to a coarsest matrix that is too large for a dense inverse. */
+enum { BSI_COARSEST_SMOOTHINGS = 8 };
+
 /* x ← one cycle for A x = b of level 0, from zero. b and x are in backend memory, and differ. */
 bisai_status bsi_hierarchy_cycle(bsi_hierarchy *h, const double *b, double *x);
 /* levels[l].solution ← the correction for the right-hand side levels[l].b, l ≥ 1. K-cycles

@@ -9,6 +9,9 @@
 /* The most bytes that the product with a matrix of the tail moves. The products of larger matrices
  * take longer than a launch. */
 enum { TAIL_BYTES = 1 << 24 };
+/* The most steps that are recorded, which take 1 MB in host memory and in backend memory. Only
+ * cycles with hundreds of smoothings have more in levels that are so small. */
+enum { TAIL_STEPS = 4096 };
 
 bisai_status bsi_step_run(bisai_context *context, const bsi_step *s) {
   const bsi_backend *backend = context->backend;
@@ -91,14 +94,27 @@ static bisai_status record(bsi_hierarchy *h) {
   return status;
 }
 
+/* Returns an upper bound of the steps of a visit to level l, without those of coarser levels. */
+static int64_t steps_of_visit(const bsi_hierarchy *h, int l) {
+  const bisai_multigrid_options *o = &h->setup.options;
+  const int64_t degree = o->smoother == BISAI_SMOOTHER_CHEBYSHEV ? o->degree : 1;
+  /* zero, the residual, R and P; K: half of those that combine two corrections */
+  const int64_t others = o->cycle == BISAI_CYCLE_K ? 6 : 4;
+  if (l < h->count - 1) return degree * ((int64_t)o->pre + o->post) + others;
+  return h->dense_inverse ? 1 : degree * BSI_COARSEST_SMOOTHINGS;
+}
+
 /* Returns the first level of the tail, 0 if there is none. The steps of a tail read fp64. */
 static int first_level(const bsi_hierarchy *h, int64_t most_rows) {
   int level = h->count;
+  int64_t steps = 0;
   for (int l = h->count - 1; l >= 1; l--) {
     const bsi_level *at = &h->levels[l];
     const bool inverted = l == h->count - 1 && h->dense_inverse;
     if (at->smoother || at->narrow_matrix || bsi_level_rows(at) > most_rows) break;
     if (!inverted && bsi_bcsr_product_bytes(at->matrix) > TAIL_BYTES) break;
+    steps = (bsi_level_corrects_twice(h, l) ? 2 : 1) * (steps + steps_of_visit(h, l));
+    if (steps > TAIL_STEPS) break;
     level = l;
   }
   return level < h->count - 1 ? level : 0; /* one level has few steps */

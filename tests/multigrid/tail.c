@@ -178,6 +178,33 @@ static void a_tail_has_small_levels_only(void **state) {
   free_problem(&p);
 }
 
+/* Levels with more steps than the limit do them one by one. */
+static void a_tail_has_a_limited_number_of_steps(void **state) {
+  (void)state;
+  static const int32_t times[] = {1, 300, 800, 3000, 100000};
+  static const int levels[] = {1, 1, 2, 0, 0};
+  for (int k = 0; k < 5; k++) {
+    bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_W, BISAI_SMOOTHER_JACOBI);
+    setup.symmetric = true;
+    setup.options.pre = setup.options.post = times[k];
+    problem p = make_problem(context, test_bcsr_tridiagonal(270, 2, 2.1, -1.0), &setup);
+    assert_int_equal(p.h.count, 4);
+    bsi_tail_destroy(context, &p.h.tail);
+    EXPECT_OK(context, bsi_tail_create(&p.h, MOST_ROWS));
+    assert_int_equal(p.h.tail.level, levels[k]);
+    assert_in_range(p.h.tail.count, levels[k] ? 10 : 0, levels[k] ? 4096 : 0);
+    if (levels[k] == 2) {
+      double *got = cycle(&p);
+      bsi_tail_destroy(context, &p.h.tail);
+      double *expected = cycle(&p);
+      const double tolerance = test_on_device() ? 1e-8 * test_norm2(p.n, expected) : 0.0;
+      EXPECT_CLOSE(p.n, expected, got, tolerance);
+      free(got), free(expected);
+    }
+    free_problem(&p);
+  }
+}
+
 static void nested_smoothers_have_no_tail(void **state) {
   (void)state;
   bisai_precond_options nested = bisai_precond_options_default();
@@ -221,6 +248,7 @@ int main(void) {
                                      cmocka_unit_test(the_level_above_an_exact_one_corrects_once),
                                      cmocka_unit_test(a_tail_takes_the_values_of_an_update),
                                      cmocka_unit_test(a_tail_has_small_levels_only),
+                                     cmocka_unit_test(a_tail_has_a_limited_number_of_steps),
                                      cmocka_unit_test(nested_smoothers_have_no_tail),
                                      cmocka_unit_test(a_tail_without_memory_leaves_nothing)};
   return cmocka_run_group_tests(tests, setup, teardown);
