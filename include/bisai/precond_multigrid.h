@@ -282,7 +282,8 @@ typedef struct bisai_multigrid_report {
   int32_t coarsest_nullity;
   /** bytes of the matrices and the transfers of all levels but A itself */
   int64_t hierarchy_bytes;
-  /** the most bytes that creation held at a time */
+  /** The most bytes that creation held at a time. What single operations take for a moment is not
+   *  counted */
   int64_t peak_bytes;
 } bisai_multigrid_report;
 

@@ -24,6 +24,8 @@ struct bisai_factors {
   int32_t matrix_blocks;
   /* the blocks of L and U in the longest row */
   int32_t longest_row;
+  /* the most bytes of L, U and the search for their blocks at a time; 0: there was no search */
+  int64_t peak_bytes;
   /* in backend memory, a bit for each block, which is set if the matrix does not store the block;
    * NULL: the matrix stores all blocks */
   uint8_t *lower_fill, *upper_fill;

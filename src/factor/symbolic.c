@@ -167,6 +167,31 @@ static void free_found(bisai_context *context, found *t) {
   bsi_release(context, t->row_ptr);
   bsi_release(context, t->col_idx);
   bsi_release(context, t->level);
+  *t = (found){0};
+}
+
+static int64_t bytes_of(const found *t, int32_t block_rows) {
+  return t->row_ptr ? 4 * ((int64_t)block_rows + 1) + 8 * (int64_t)t->room : 0;
+}
+
+/* f->peak_bytes ← the bytes that are held now, if they are more. */
+static void note_peak(const symbolic *s, bisai_factors *f) {
+  const int32_t n = s->a->block_rows;
+  const int64_t bytes = bytes_of(&s->lower, n) + bytes_of(&s->upper, n) +
+                        (f->lower ? bsi_bcsr_memory(f->lower) : 0) +
+                        (f->upper ? bsi_bcsr_memory(f->upper) : 0);
+  if (bytes > f->peak_bytes) f->peak_bytes = bytes;
+}
+
+/* Makes L and U of the blocks that have been found. What is known of L is released before U is
+ * made. */
+static bisai_status create_factors(symbolic *s, bisai_factors *f) {
+  BSI_TRY(create_factor(s, &s->lower, &f->lower, &f->lower_fill));
+  note_peak(s, f);
+  free_found(s->context, &s->lower);
+  BSI_TRY(create_factor(s, &s->upper, &f->upper, &f->upper_fill));
+  note_peak(s, f);
+  return BISAI_OK;
 }
 
 static bisai_status find_structure(bisai_context *context, const bisai_bcsr *a, int level,
@@ -185,8 +210,7 @@ static bisai_status find_structure(bisai_context *context, const bisai_bcsr *a, 
   s.lower.row_ptr = bsi_allocate(context, n + 1, sizeof *s.lower.row_ptr);
   s.upper.row_ptr = bsi_allocate(context, n + 1, sizeof *s.upper.row_ptr);
   if (s.next && s.row_level && s.lower.row_ptr && s.upper.row_ptr) status = find_blocks(&s);
-  if (!status) status = create_factor(&s, &s.lower, &f->lower, &f->lower_fill);
-  if (!status) status = create_factor(&s, &s.upper, &f->upper, &f->upper_fill);
+  if (!status) status = create_factors(&s, f);
   f->longest_row = s.longest;
   bsi_release(context, s.next);
   bsi_release(context, s.row_level);

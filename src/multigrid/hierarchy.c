@@ -154,6 +154,7 @@ static bisai_status coarsen(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *
   h->ended_by = BISAI_COARSENING_LEVELS;
   if (h->count == h->setup.options.levels) return BISAI_OK;
   BSI_TRY(aggregate(h, level, c));
+  bsi_coarsening_note_peak(h, level, c);
   h->ended_by = BISAI_COARSENING_AGGREGATES;
   const double coarse_rows = (double)c->count * c->width;
   if (c->count == 0 || coarse_rows > SLOWEST_COARSENING * (double)bsi_level_rows(level))
@@ -184,7 +185,9 @@ static bisai_status append_level(bsi_hierarchy *h, bsi_coarsening *c, bool *appe
   *appended = true;
   BSI_TRY(bsi_transfers_update(h, level));
   BSI_TRY(bsi_coarse_matrix_update(h, level));
-  return bsi_smoother_create(h, level);
+  BSI_TRY(bsi_smoother_create(h, level));
+  bsi_coarsening_note_peak(h, level, c);
+  return BISAI_OK;
 }
 
 /* Releases what took a level to the next one, whose vectors become those to go on with. */

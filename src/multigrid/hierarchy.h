@@ -314,7 +314,8 @@ bisai_status bsi_level_reserve_work(bsi_hierarchy *h, bsi_level *level);
 void bsi_level_destroy(bisai_context *context, bsi_level *level);
 /* Returns the bytes of everything that a hierarchy owns. */
 int64_t bsi_hierarchy_memory(const bsi_hierarchy *h);
-/* h->peak_bytes ← the bytes of the hierarchy and of temporary memory, if they are more. */
+/* h->peak_bytes ← the bytes of the hierarchy and of temporary memory, if they are more. `temporary`
+ * may be negative: less was held then. */
 void bsi_hierarchy_note_peak(bsi_hierarchy *h, int64_t temporary);
 /* Returns the bytes that a cycle reads and writes at least. */
 int64_t bsi_hierarchy_cycle_bytes(const bsi_hierarchy *h);
@@ -376,6 +377,8 @@ typedef struct bsi_coarsening {
   double *vectors, *coarse_vectors;
 } bsi_coarsening;
 
+/* bsi_hierarchy_note_peak() for the present arrays of a coarsening. `level` is the finer level. */
+void bsi_coarsening_note_peak(bsi_hierarchy *h, const bsi_level *level, const bsi_coarsening *c);
 /* Makes T, the structures of P, R and A P, and the matrix of the next level without its values.
  * *coarse stays NULL if that matrix would be too large: this level is the coarsest then. The caller
  * owns *coarse. */

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "apply/apply_ops.h"
+#include "factor/factor_impl.h"
 #include "factor/factor_ops.h"
 #include "multigrid/hierarchy.h"
 #include "multigrid/multigrid_ops.h"
@@ -40,6 +41,14 @@ static bisai_status create_l1(bsi_hierarchy *h, bsi_level *level) {
   return update_l1(h, level);
 }
 
+/* Notes what the smoother's factors held for a time, beside the other memory of the hierarchy. */
+static void note_peak_of_factors(bsi_hierarchy *h, const bsi_level *level) {
+  bisai_precond_report report = {.struct_size = sizeof report};
+  bisai_precond_get_report(level->smoother, &report);
+  bsi_hierarchy_note_peak(h,
+                          bisai_precond_factors(level->smoother)->peak_bytes - report.memory_bytes);
+}
+
 bisai_status bsi_smoother_create(bsi_hierarchy *h, bsi_level *level) {
   if (h->setup.options.smoother == BISAI_SMOOTHER_L1) return create_l1(h, level);
   if (!bsi_smoother_is_nested(h)) return BISAI_OK;
@@ -51,8 +60,10 @@ bisai_status bsi_smoother_create(bsi_hierarchy *h, bsi_level *level) {
     /* R A P is symmetric with A: its asymmetry is rounding, which small couplings may be too */
     if (o.isai.symmetric) bsi_bcsr_call_symmetric(level->own);
   }
-  return bsi_level_fail(h, level,
-                        bisai_precond_create(h->context, level->matrix, &o, &level->smoother));
+  BSI_TRY(bsi_level_fail(h, level,
+                         bisai_precond_create(h->context, level->matrix, &o, &level->smoother)));
+  note_peak_of_factors(h, level);
+  return BISAI_OK;
 }
 
 bisai_status bsi_smoother_update(bsi_hierarchy *h, bsi_level *level) {

@@ -171,9 +171,12 @@ static double operator_values(const bsi_hierarchy *h) {
   return values;
 }
 
-/* Returns the bytes of the arrays of bsi_coarsening but the vectors. */
-static int64_t coarsening_bytes(const bsi_level *level) {
-  return 4 * ((int64_t)level->matrix->blocks + level->matrix->block_rows);
+void bsi_coarsening_note_peak(bsi_hierarchy *h, const bsi_level *level, const bsi_coarsening *c) {
+  const int64_t vectors = 8 * (int64_t)h->setup.options.null_count;
+  int64_t bytes = 4 * ((int64_t)level->matrix->blocks + level->matrix->block_rows);
+  if (c->vectors) bytes += vectors * bsi_level_rows(level);
+  if (c->coarse_vectors) bytes += vectors * c->count * c->width;
+  bsi_hierarchy_note_peak(h, bytes);
 }
 
 bisai_status bsi_matrix_adopt(bsi_hierarchy *h, bsi_sparse *s, bisai_bcsr **matrix) {
@@ -225,11 +228,13 @@ static bisai_status make_product(bsi_hierarchy *h, bsi_level *level) {
 
 /* *coarse ← R A P with the smoothed R or, if this is too large, with Tᵀ. It stays NULL if both are
  * too large, or if A P is. */
-static bisai_status make_smoothed_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr **coarse) {
+static bisai_status make_smoothed_matrix(bsi_hierarchy *h, bsi_level *level,
+                                         const bsi_coarsening *c, bisai_bcsr **coarse) {
   bisai_status status = make_product(h, level);
   if (status || !level->product.row_ptr) return status;
   status = try_coarse_matrix(h, level, coarse);
   if (status || *coarse || is_transposed(h)) return status;
+  bsi_coarsening_note_peak(h, level, c);
   bsi_sparse_destroy(h->context, &level->restriction);
   return try_coarse_matrix(h, level, coarse);
 }
@@ -246,10 +251,11 @@ static void destroy_smoothed(bisai_context *context, bsi_level *level) {
 }
 
 /* *coarse ← R A P or, if this is too large, Tᵀ A T. It stays NULL if that is too large too. */
-static bisai_status make_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr **coarse) {
-  const bisai_status status = make_smoothed_matrix(h, level, coarse);
+static bisai_status make_coarse_matrix(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c,
+                                       bisai_bcsr **coarse) {
+  const bisai_status status = make_smoothed_matrix(h, level, c, coarse);
   if (status || *coarse) return status;
-  bsi_hierarchy_note_peak(h, coarsening_bytes(level));
+  bsi_coarsening_note_peak(h, level, c);
   destroy_smoothed(h->context, level);
   BSI_TRY(make_product(h, level));
   return try_coarse_matrix(h, level, coarse);
@@ -265,8 +271,8 @@ bisai_status bsi_transfers_create(bsi_hierarchy *h, bsi_level *level, bsi_coarse
   else
     BSI_TRY(make_aims(h, level, c->aggregate, c->count));
   BSI_TRY(make_prolongation(h, level));
-  BSI_TRY(make_coarse_matrix(h, level, coarse));
-  bsi_hierarchy_note_peak(h, coarsening_bytes(level));
+  BSI_TRY(make_coarse_matrix(h, level, c, coarse));
+  bsi_coarsening_note_peak(h, level, c);
   return BISAI_OK;
 }
 

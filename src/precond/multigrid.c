@@ -452,7 +452,7 @@ static void multigrid_report(const bisai_precond *m, bisai_precond_report *r) {
   g->ended_by = h->ended_by;
   g->coarsest_nullity = h->nullity;
   g->hierarchy_bytes = bsi_hierarchy_memory(h);
-  g->peak_bytes = h->peak_bytes;
+  g->peak_bytes = h->peak_bytes + r->memory_bytes;
   r->memory_bytes += g->hierarchy_bytes;
   r->apply_bytes = bsi_hierarchy_cycle_bytes(h);
 }

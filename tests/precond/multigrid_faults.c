@@ -121,6 +121,50 @@ static void an_estimate_that_overflows_is_infinite(void **state) {
   bisai_bcsr_destroy(&a);
 }
 
+/* --- memory --- */
+
+/* Creations that hold more for a time than in the end: transfers that exceed the complexity, with
+ * vectors; aggregates that are too many; factors with fill, whose blocks are searched for. */
+enum { CREATIONS = 8 };
+
+static bisai_precond_options creation(int k, const double *vectors) {
+  bisai_precond_options o = multigrid();
+  o.multigrid.complexity = k == 1 || k == 2 ? 1.0 : k == 3 ? 1.05 : 0.0;
+  o.multigrid.null_vectors = k == 1 ? vectors : NULL;
+  o.multigrid.null_count = k == 1 ? 6 : 0;
+  o.multigrid.levels = k == 4 ? 1 : BISAI_MULTIGRID_LEVELS;
+  if (k >= 5) o.multigrid.smoother = k == 5 ? BISAI_SMOOTHER_ISAI : BISAI_SMOOTHER_ILU;
+  if (k >= 6) o.multigrid.level = k - 4;
+  return o;
+}
+
+/* What single operations take for a moment is not counted: aggregation, a fifth of creation 1. */
+static void the_peak_is_what_creation_held(void **state) {
+  (void)state;
+  enum { SIDE = 60, ROWS = SIDE * SIDE };
+  if (test_on_device()) return; /* its kernels take more for a moment */
+  double *vectors = test_random_vector((int64_t)ROWS * 6, 3);
+  for (int k = 0; k < 2 * CREATIONS; k++) {
+    test_allocator allocator;
+    test_allocator_reset(&allocator, 0);
+    bisai_context *own = test_context_on(&allocator, 1);
+    const double wind = k >= CREATIONS ? 0.3 : 0.0;
+    bisai_bcsr *a =
+        test_bcsr_take(own, test_mesh_diffusion(SIDE, SIDE, 1, TEST_ZERO_OUTSIDE, wind));
+    const bisai_precond_options o = creation(k % CREATIONS, vectors);
+    const long long before = atomic_load(&allocator.live_bytes);
+    atomic_store(&allocator.peak_bytes, before);
+    bisai_precond *m = test_precond_with(own, a, &o);
+    const double held = (double)(atomic_load(&allocator.peak_bytes) - before),
+                 reported = (double)test_report_of(own, m).multigrid.peak_bytes;
+    assert_true(reported <= held && reported >= (k % CREATIONS == 1 ? 0.8 : 0.9) * held);
+    bisai_precond_destroy(&m);
+    bisai_bcsr_destroy(&a);
+    bisai_context_destroy(&own);
+  }
+  free(vectors);
+}
+
 /* --- scalar nodes --- */
 
 static void scalar_nodes_name_scalar_rows(void **state) {
@@ -150,6 +194,7 @@ int main(void) {
       cmocka_unit_test(values_that_are_not_finite_are_named),
       cmocka_unit_test(a_coarse_matrix_that_overflows_is_named),
       cmocka_unit_test(an_estimate_that_overflows_is_infinite),
+      cmocka_unit_test(the_peak_is_what_creation_held),
       cmocka_unit_test(scalar_nodes_name_scalar_rows),
   };
   return cmocka_run_group_tests_name("multigrid_faults", tests, setup, teardown);
