@@ -22,6 +22,7 @@
 
 #include "gpu/pipeline.cuh"
 #include "multigrid/rows_cuda.cuh"
+#include "multigrid/short_rows.h"
 
 namespace {
 
@@ -169,7 +170,7 @@ __device__ __forceinline__ staged_blocks stage_blocks(const product &s, int64_t 
   const int64_t last_row = min(first_row + blockDim.y, static_cast<int64_t>(s.rows));
   const int thread = threadIdx.y * blockDim.x + threadIdx.x, threads = blockDim.x * blockDim.y;
   const int32_t begin = __ldg(s.a_ptr + first_row),
-                end = min(__ldg(s.a_ptr + last_row), begin + s.window);
+                end = bsi_window_end(begin, __ldg(s.a_ptr + last_row), s.window);
   const double *from = s.a + static_cast<int64_t>(begin) * VALUES;
   room += reinterpret_cast<uintptr_t>(from) / sizeof(double) % 2; /* the alignment of pairs */
   for (int v = thread; v < (end - begin) * VALUES; v += threads)

@@ -109,13 +109,13 @@ bool is_small(const bisai_context *context, const bsi_sparse *c) {
  *   blocks: those of A */
 bool fits_short(product *s, int32_t blocks, int32_t longest, size_t *shared) {
   const double length = static_cast<double>(blocks) / s->rows;
-  s->longest = longest;
-  s->window = static_cast<int>(SPARE * length * (BLOCK_THREADS / s->width)) + 1;
-  const size_t bytes = sizeof(double) * (static_cast<size_t>(longest * s->height) * BLOCK_THREADS +
-                                         static_cast<size_t>(s->window) * s->height * s->inner + 1);
-  if (bytes > MOST_SHARED || static_cast<int64_t>(s->rows) * s->width <= FEW_THREADS ||
+  if (static_cast<int64_t>(s->rows) * s->width <= FEW_THREADS ||
       s->blocks > static_cast<int64_t>(MEAN_SHORT) * s->rows || length > MEAN_LEFT)
     return false;
+  s->longest = longest;
+  s->window = static_cast<int>(SPARE * length * (BLOCK_THREADS / s->width)) + 1;
+  const size_t bytes = bsi_short_rows_bytes(longest, s->window, BLOCK_THREADS, s->height, s->inner);
+  if (bytes > MOST_SHARED) return false;
   *shared = bytes;
   return true;
 }

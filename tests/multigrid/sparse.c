@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "fixture.h"
+#include "multigrid/short_rows.h"
 
 static const bsi_sparse_ops *ops(const bisai_context *c) { return c->backend->multigrid->sparse; }
 
@@ -275,6 +276,25 @@ static void products_beyond_a_limit_have_no_arrays(void **state) {
   bsi_sparse_destroy(context, &whole);
 }
 
+/* The sizes of a device's kernel for short rows. A row of 2^30 blocks of four rows has 2^32
+ * values. */
+static void a_long_row_of_a_product_is_too_large_for_shared_memory(void **state) {
+  (void)state;
+  const size_t rows = (size_t)8 * 3 * 4 * 256, window = (size_t)8 * 5 * 16, alignment = 8;
+  assert_true(bsi_short_rows_bytes(3, 5, 256, 4, 4) == rows + window + alignment);
+  assert_true(bsi_short_rows_bytes(1 << 30, 5, 256, 4, 4) ==
+              rows / 3 * ((size_t)1 << 30) + window + alignment);
+}
+
+static void a_window_ends_with_its_blocks_up_to_the_largest_index(void **state) {
+  (void)state;
+  assert_int_equal(bsi_window_end(7, 20, 5), 12);
+  assert_int_equal(bsi_window_end(7, 12, 5), 12);
+  assert_int_equal(bsi_window_end(7, 7, 5), 7);
+  assert_int_equal(bsi_window_end(INT32_MAX - 4, INT32_MAX, 3000), INT32_MAX);
+  assert_int_equal(bsi_window_end(INT32_MAX - 4, INT32_MAX, 3), INT32_MAX - 1);
+}
+
 /* --- splitting --- */
 
 static test_bcsr with_zeros(int32_t n, int bs) {
@@ -457,6 +477,8 @@ int main(void) {
       cmocka_unit_test(products_do_not_depend_on_the_number_of_threads),
       cmocka_unit_test(products_of_too_many_blocks_are_refused),
       cmocka_unit_test(products_beyond_a_limit_have_no_arrays),
+      cmocka_unit_test(a_long_row_of_a_product_is_too_large_for_shared_memory),
+      cmocka_unit_test(a_window_ends_with_its_blocks_up_to_the_largest_index),
       cmocka_unit_test(split_matrices_have_the_nonzero_values_and_the_diagonal),
       cmocka_unit_test(split_names_the_first_row_with_a_new_nonzero_value),
       cmocka_unit_test(structures_are_compared),
