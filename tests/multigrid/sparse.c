@@ -295,6 +295,21 @@ static void a_window_ends_with_its_blocks_up_to_the_largest_index(void **state) 
   assert_int_equal(bsi_window_end(INT32_MAX - 4, INT32_MAX, 3), INT32_MAX - 1);
 }
 
+/* On a device a product has arrays of places, which are released once. */
+static void a_copy_of_a_product_has_no_places_of_its_original(void **state) {
+  (void)state;
+  bsi_sparse a = test_sparse_random(context, (test_shape_of_blocks){300, 200, 3, 3, 5.0, false}, 1),
+             b = test_sparse_random(context, (test_shape_of_blocks){200, 100, 3, 6, 3.0, false}, 2),
+             product = test_sparse_product(context, &a, &b);
+  bsi_sparse copy = test_sparse_make(context, product);
+  assert_null(copy.places.before);
+  assert_null(copy.places.of);
+  bsi_sparse_destroy(context, &copy);
+  bsi_sparse_destroy(context, &product);
+  bsi_sparse_destroy(context, &a);
+  bsi_sparse_destroy(context, &b);
+}
+
 /* --- splitting --- */
 
 static test_bcsr with_zeros(int32_t n, int bs) {
@@ -479,6 +494,7 @@ int main(void) {
       cmocka_unit_test(products_beyond_a_limit_have_no_arrays),
       cmocka_unit_test(a_long_row_of_a_product_is_too_large_for_shared_memory),
       cmocka_unit_test(a_window_ends_with_its_blocks_up_to_the_largest_index),
+      cmocka_unit_test(a_copy_of_a_product_has_no_places_of_its_original),
       cmocka_unit_test(split_matrices_have_the_nonzero_values_and_the_diagonal),
       cmocka_unit_test(split_names_the_first_row_with_a_new_nonzero_value),
       cmocka_unit_test(structures_are_compared),
