@@ -77,6 +77,16 @@ votes wait_in_block(int number, int threads, int vote, bool stay);
 /* The thread waits for another one by reading memory. Others run. */
 void poll();
 
+/* Fails: a device loads and copies words only from and to multiples of their bytes. */
+[[noreturn]] void refuse_address(const void *at, size_t bytes);
+inline void expect_word(const void *at, size_t bytes) {
+  if (reinterpret_cast<uintptr_t>(at) % bytes != 0) refuse_address(at, bytes);
+}
+template <typename T> T load(const T *from) {
+  expect_word(from, alignof(T));
+  return *from;
+}
+
 /* Copies of the thread that wait_for_copies() does. */
 void copy_later(void *to, const void *from, size_t bytes, size_t zeros);
 void wait_for_copies();
@@ -143,10 +153,10 @@ inline int __reduce_max_sync(unsigned mask, int value) {
 /* --- memory --- */
 
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-template <typename T> T __ldg(const T *from) { return *from; }
-template <typename T> T __ldcs(const T *from) { return *from; }
-template <typename T> T __ldca(const T *from) { return *from; }
-template <typename T> T __ldcg(const T *from) { return *from; }
+template <typename T> T __ldg(const T *from) { return emulation::load(from); }
+template <typename T> T __ldcs(const T *from) { return emulation::load(from); }
+template <typename T> T __ldca(const T *from) { return emulation::load(from); }
+template <typename T> T __ldcg(const T *from) { return emulation::load(from); }
 
 namespace emulation {
 /* *at ← change(*at) as one step; returns the value before. */

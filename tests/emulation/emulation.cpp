@@ -453,7 +453,13 @@ votes wait_in_block(int number, int threads, int vote, bool stay) {
 
 void poll() { here().poll(); }
 
+void refuse_address(const void *at, size_t bytes) {
+  fail("%p is no multiple of the %zu bytes of a word", at, bytes);
+}
+
 void copy_later(void *to, const void *from, size_t bytes, size_t zeros) {
+  expect_word(to, bytes);
+  expect_word(from, bytes);
   here().current().copies.push_back({to, from, bytes, zeros});
 }
 
