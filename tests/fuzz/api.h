@@ -67,6 +67,8 @@ typedef struct fuzz_world {
   bisai_context *context;
   /* allocations so far, blocks not yet released */
   atomic_llong calls, live;
+  /* bytes of the blocks not yet released, and the most at a time */
+  atomic_llong bytes, peak;
   /* this allocation fails, counted like `calls`; 0: none */
   long long fail_at;
   /* and all later ones */
@@ -101,6 +103,9 @@ typedef struct fuzz_system {
   /* rows are strictly diagonally dominant and of ordinary size */
   bool dominant[FUZZ_VALUES];
   bool large;
+  /* of the first values: a sum of elements with jumps, which is symmetric and positive definite, or
+   * whose rows add up to zero up to rounding */
+  bool definite, neumann;
 } fuzz_system;
 
 fuzz_system fuzz_system_make(fuzz_choices *choices);
@@ -128,8 +133,8 @@ bisai_csr_desc fuzz_csr_desc(const fuzz_system *system, const fuzz_csr *csr, int
 typedef struct fuzz_precond {
   bisai_precond_options options;
   int32_t *block_ptr, *permutation;
-  /* weights or storage of cpr */
-  double *weights;
+  /* weights or storage of cpr; near-null vectors of mg */
+  double *weights, *null_vectors;
   /* of the callback */
   double *diagonal;
   /* the callback's call that fails, counted down; 0: none */

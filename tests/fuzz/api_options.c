@@ -74,6 +74,18 @@ static void choose_levels(fuzz_choices *choices, bisai_multigrid_options *o) {
   o->unweighted = fuzz_rarely(choices, 2);
 }
 
+/* A few, or more than the rows of a block. */
+static void choose_null_vectors(fuzz_choices *choices, const fuzz_system *s, fuzz_precond *choice) {
+  bisai_multigrid_options *o = &choice->options.multigrid;
+  const uint64_t seed = fuzz_seed(choices);
+  o->null_count = 1 + (int32_t)(seed % 7);
+  if (o->nodes == BISAI_NODES_SCALAR) o->nodes = BISAI_NODES_BLOCK; /* scalars take none */
+  choice->null_vectors = fuzz_vector((int64_t)s->rows * o->null_count);
+  for (int64_t k = 0; k < (int64_t)s->rows * o->null_count; k++)
+    choice->null_vectors[k] = k % o->null_count == 0 ? 1 : fuzz_noise(seed, k, 12);
+  o->null_vectors = choice->null_vectors;
+}
+
 /* Zeros leave rows without a pressure correction. */
 static void choose_weights(fuzz_choices *choices, const fuzz_system *s, fuzz_precond *choice) {
   bisai_cpr_options *o = &choice->options.cpr;
@@ -121,8 +133,8 @@ static void choose_callback(fuzz_choices *choices, const fuzz_system *s, fuzz_pr
 
 void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond *choice) {
   static const bisai_precond_kind kinds[] = {
-      BISAI_PRECOND_ISAI,   BISAI_PRECOND_NONE, BISAI_PRECOND_BJACOBI, BISAI_PRECOND_ILU,
-      BISAI_PRECOND_SWEEPS, BISAI_PRECOND_ISAI, BISAI_PRECOND_CPR,     BISAI_PRECOND_CALLBACK};
+      BISAI_PRECOND_ISAI,   BISAI_PRECOND_NONE,      BISAI_PRECOND_BJACOBI, BISAI_PRECOND_ILU,
+      BISAI_PRECOND_SWEEPS, BISAI_PRECOND_MULTIGRID, BISAI_PRECOND_CPR,     BISAI_PRECOND_CALLBACK};
   /* as bisai_second; NONE: auto has no options */
   static const bisai_precond_kind seconds[] = {BISAI_PRECOND_NONE, BISAI_PRECOND_ISAI,
                                                BISAI_PRECOND_ILU, BISAI_PRECOND_SWEEPS,
@@ -133,12 +145,14 @@ void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond
   o->kind = kinds[fuzz_pick(choices, 8)];
   if (o->kind == BISAI_PRECOND_CPR) choose_stages(choices, s, choice);
   const bisai_precond_kind kind = o->kind == BISAI_PRECOND_CPR ? seconds[o->cpr.second] : o->kind;
+  if (o->kind == BISAI_PRECOND_MULTIGRID) choose_levels(choices, &o->multigrid);
+  if (o->kind == BISAI_PRECOND_MULTIGRID && fuzz_rarely(choices, 4))
+    choose_null_vectors(choices, s, choice);
   if (kind == BISAI_PRECOND_BJACOBI) choose_blocks(choices, s, choice);
   if (kind == BISAI_PRECOND_ISAI) choose_inverses(choices, s->large, o);
   if (kind == BISAI_PRECOND_CALLBACK) choose_callback(choices, s, choice);
   if (kind == BISAI_PRECOND_SWEEPS) o->sweeps.count = fuzz_pick(choices, 5);
   if (kind == BISAI_PRECOND_ILU) o->ilu.schedule = (bisai_schedule)fuzz_pick(choices, 3);
-  if (o->kind == BISAI_PRECOND_CPR) o->isai.symmetric = false;
   const bool factors =
       kind == BISAI_PRECOND_ISAI || kind == BISAI_PRECOND_ILU || kind == BISAI_PRECOND_SWEEPS;
   if (factors) o->factor.level = levels[fuzz_pick(choices, s->large ? 3 : 6)];
@@ -158,7 +172,7 @@ void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond
              "digits %d, formats %d, extraction %d, "
              "symmetric %d, pressure %d, second %d, additive %d, keep %d %d, weights %d %d, cycle "
              "%d, smoother %d, pre %d, post %d, nodes %d, strength %g, complexity %g, coarsest %d, "
-             "levels %d",
+             "levels %d, null vectors %d, unweighted %d",
              (int)o->kind, o->isai.power, o->isai.relax, o->sweeps.count,
              (int)(o->kind == BISAI_PRECOND_BJACOBI ? o->bjacobi.storage : o->isai.storage),
              (int)o->ilu.schedule, o->factor.level, (int)o->shift, o->shift_amount,
@@ -170,13 +184,15 @@ void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond
              (int)o->multigrid.keep_transfers, o->cpr.weights != NULL, o->cpr.storage != NULL,
              (int)o->multigrid.cycle, (int)o->multigrid.smoother, (int)o->multigrid.pre,
              (int)o->multigrid.post, (int)o->multigrid.nodes, o->multigrid.strength,
-             o->multigrid.complexity, (int)o->multigrid.coarsest, (int)o->multigrid.levels);
+             o->multigrid.complexity, (int)o->multigrid.coarsest, (int)o->multigrid.levels,
+             (int)o->multigrid.null_count, (int)o->multigrid.unweighted);
 }
 
 void fuzz_precond_free(fuzz_precond *choice) {
   free(choice->block_ptr);
   free(choice->permutation);
   free(choice->weights);
+  free(choice->null_vectors);
   free(choice->diagonal);
 }
 

@@ -283,7 +283,7 @@ static void expect_residual(const problem *p, const result *r, bool trusted) {
 
 /* Two levels make a K-cycle a V-cycle, and the report says what the hierarchy is. */
 static bool is_nonlinear(const bisai_precond_options *o) {
-  return o->kind == BISAI_PRECOND_CPR ? o->multigrid.cycle == BISAI_CYCLE_K : o->callback.nonlinear;
+  return o->multigrid.cycle == BISAI_CYCLE_K || o->callback.nonlinear;
 }
 
 /* What a method cannot work with is refused before anything is done, by the check that can be asked

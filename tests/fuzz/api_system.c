@@ -4,11 +4,23 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api.h"
 
 typedef enum shape { TRIDIAGONAL, RANDOM, FULL, DIAGONAL, ARROW, CYCLE, BAND, SHAPES } shape;
-typedef enum spread { DOMINANT, UNIFORM, HALF_ZERO, INTEGERS, WIDE, SKEW, SPREADS } spread;
+/* GROUNDED, NEUMANN: sums of elements. No byte chooses them, but the seed does. */
+typedef enum spread {
+  DOMINANT,
+  UNIFORM,
+  HALF_ZERO,
+  INTEGERS,
+  WIDE,
+  SKEW,
+  SPREADS,
+  GROUNDED = SPREADS,
+  NEUMANN
+} spread;
 
 /* What the entry (r, c) of the matrix is, as far as no single entry was changed. */
 typedef struct recipe {
@@ -64,8 +76,71 @@ static int hashed_exponent(uint64_t seed, int32_t index, int most) {
   return most == 0 ? 0 : (int)(most * fuzz_noise(seed, index, 77));
 }
 
+/* An element: the matrix k (P D P + v vᵀ) of `count` unknowns, where P takes away the mean of a
+ * vector, and D is diagonal and positive. The values of v add up to zero. */
+typedef struct element {
+  int32_t count;
+  double k, d[2 * BISAI_MAX_BLOCK_SIZE], v[2 * BISAI_MAX_BLOCK_SIZE], d_mean;
+} element;
+
+static element make_element(uint64_t seed, int32_t number, int32_t count) {
+  element e = {.count = count, .k = ldexp(1, (int)(10 * fuzz_noise(seed, number, -1)))};
+  double mean = 0;
+  for (int32_t a = 0; a < count; a++) {
+    e.v[a] = fuzz_noise(seed, number, a);
+    e.d[a] = 0.2 + fabs(fuzz_noise(~seed, number, a));
+    mean += e.v[a] / count;
+    e.d_mean += e.d[a] / count;
+  }
+  for (int32_t a = 0; a < count; a++) e.v[a] -= mean;
+  return e;
+}
+
+/* Adds the rows from `row` on and the columns from `col` on of an element to block (i, j). */
+static void add_element(const fuzz_system *s, int32_t i, int32_t j, const element *e, int32_t row,
+                        int32_t col, double *values) {
+  const int32_t bs = s->block_size;
+  int32_t p = s->row_ptr[i];
+  while (s->col_idx[p] != j) p++;
+  for (int32_t c = 0; c < bs; c++)
+    for (int32_t r = 0; r < bs; r++) {
+      const int32_t a = row + r, b = col + c;
+      const double sum = (a == b ? e->d[a] : 0) - (e->d[a] + e->d[b]) / e->count +
+                         e->d_mean / e->count + e->v[a] * e->v[b];
+      values[((int64_t)p * bs + c) * bs + r] += e->k * sum;
+    }
+}
+
+/* A sum of elements whose coefficients jump by 2^±10: one for the unknowns of both block rows of a
+ * stored pair. The rows add up to zero up to rounding. GROUNDED: small values on the diagonal make
+ * the matrix definite. */
+static void fill_elements(const recipe *r, const fuzz_system *s, uint64_t seed, double *values) {
+  const int32_t bs = s->block_size;
+  memset(values, 0, (size_t)fuzz_system_scalars(s) * sizeof *values);
+  for (int32_t i = 0; i < s->block_rows; i++)
+    for (int32_t p = s->row_ptr[i]; p < s->row_ptr[i + 1]; p++) {
+      const int32_t j = s->col_idx[p];
+      if (j < i) continue;
+      const element e = make_element(seed, p, j == i ? bs : 2 * bs);
+      add_element(s, i, i, &e, 0, 0, values);
+      if (j > i) {
+        add_element(s, i, j, &e, 0, bs, values);
+        add_element(s, j, i, &e, bs, 0, values);
+        add_element(s, j, j, &e, bs, bs, values);
+        continue;
+      }
+      for (int32_t k = 0; k < bs && r->spread == GROUNDED; k++)
+        values[((int64_t)p * bs + k) * bs + k] +=
+            ldexp(1, (int)(10 * fuzz_noise(seed, i * bs + k, 11)) - 8);
+    }
+}
+
 static void fill_values(const recipe *r, const fuzz_system *s, uint64_t seed, double *values) {
   const int32_t bs = s->block_size;
+  if (r->spread >= SPREADS) {
+    fill_elements(r, s, seed, values);
+    return;
+  }
   for (int32_t i = 0; i < s->block_rows; i++) {
     for (int32_t k = 0; k < bs; k++) {
       const int32_t row = i * bs + k;
@@ -145,6 +220,16 @@ static recipe choose(fuzz_choices *choices) {
   if (r.symmetric) r.empty_col = r.empty_row;
   r.seed = fuzz_seed(choices);
   r.pattern_seed = r.seed + (UINT64_C(1) << 32);
+  if (r.seed % 4 != 3) return r;
+  r.spread = r.seed % 16 == 15 ? NEUMANN : GROUNDED;
+  r.symmetric = true;
+  r.exponent = r.row_exponents = r.col_exponents = 0;
+  r.empty_row = r.empty_col = r.missing = -1;
+  if (r.seed % 64 / 16 == 3 && !large) { /* a mesh */
+    r.shape = BAND;
+    r.block_size = 1 + r.block_size % 4;
+    r.block_rows *= 12;
+  }
   return r;
 }
 
@@ -200,7 +285,9 @@ fuzz_system fuzz_system_make(fuzz_choices *choices) {
              (int)r.empty_row, (int)r.empty_col, (int)r.missing);
   fill_values(&r, &s, r.seed, s.values[FUZZ_FIRST]);
   s.dominant[FUZZ_FIRST] = r.spread == DOMINANT;
-  if (spoil(choices, &s, s.values[FUZZ_FIRST])) s.dominant[FUZZ_FIRST] = false;
+  s.definite = r.spread == GROUNDED, s.neumann = r.spread == NEUMANN;
+  if (spoil(choices, &s, s.values[FUZZ_FIRST]))
+    s.dominant[FUZZ_FIRST] = s.definite = s.neumann = false;
   fill_second(choices, &r, &s);
   if (spoil(choices, &s, s.values[FUZZ_SECOND])) s.dominant[FUZZ_SECOND] = false;
   for (int set = 0; set < FUZZ_VALUES; set++) s.dominant[set] = s.dominant[set] && ordinary;

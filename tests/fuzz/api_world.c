@@ -19,6 +19,12 @@ double *fuzz_vector(int64_t n) {
   return values;
 }
 
+/* Before each block: its bytes, and where the memory begins. */
+typedef struct label {
+  size_t bytes;
+  void *memory;
+} label;
+
 static void *allocate(void *user, size_t bytes, size_t alignment) {
   fuzz_world *world = user;
   const long long call = atomic_fetch_add(&world->calls, 1) + 1;
@@ -27,19 +33,26 @@ static void *allocate(void *user, size_t bytes, size_t alignment) {
   if (world->fail_at > 0 &&
       (call == world->fail_at || (world->fail_after && call > world->fail_at)))
     return NULL;
-  void *pointer;
-  if (posix_memalign(&pointer, alignment < sizeof(void *) ? sizeof(void *) : alignment, bytes) != 0)
-    return NULL;
-  memset(pointer, 0xff, bytes);
+  const size_t before = alignment < sizeof(label) ? sizeof(label) : alignment;
+  void *memory;
+  if (posix_memalign(&memory, before, before + bytes) != 0) return NULL;
+  char *block = (char *)memory + before;
+  ((label *)(void *)block)[-1] = (label){bytes, memory};
+  memset(block, 0xff, bytes);
   atomic_fetch_add(&world->live, 1);
-  return pointer;
+  const long long held = atomic_fetch_add(&world->bytes, (long long)bytes) + (long long)bytes;
+  long long peak = atomic_load(&world->peak);
+  while (held > peak && !atomic_compare_exchange_weak(&world->peak, &peak, held)) continue;
+  return block;
 }
 
-static void release(void *user, void *pointer) {
+static void release(void *user, void *block) {
   fuzz_world *world = user;
-  fuzz_property(pointer, "release() is never called with NULL");
+  if (!fuzz_property(block, "release() is never called with NULL")) return;
+  const label of_block = ((label *)block)[-1];
   atomic_fetch_sub(&world->live, 1);
-  free(pointer);
+  atomic_fetch_sub(&world->bytes, (long long)of_block.bytes);
+  free(of_block.memory);
 }
 
 bisai_allocator fuzz_allocator(fuzz_world *world) {
