@@ -10,6 +10,7 @@
 
 #include "convert.h"
 #include "files.h"
+#include "hints.h"
 #include "info.h"
 #include "json.h"
 #include "message.h"
@@ -19,7 +20,6 @@
 #include "plots.h"
 #include "progress.h"
 #include "signals.h"
-#include "sizes.h"
 #include "standard.h"
 #include "table.h"
 #include "target.h"
@@ -142,7 +142,7 @@ static int run_methods(command which, bisai_context *context, const options *o, 
 }
 
 /* Runs all methods and writes all results, even if some fail. */
-static bool run_all(command which, bisai_context *context, const options *o, const problem *p,
+static bool run_all(command which, bisai_context *context, const options *o, problem *p,
                     run_result *results) {
   FILE *out = text_of(o);
   double *x = malloc((size_t)p->unknowns * sizeof *x);
@@ -152,7 +152,7 @@ static bool run_all(command which, bisai_context *context, const options *o, con
   }
   bool ok = true;
   int begun = run_methods(which, context, o, p, out, x, results);
-  if (o->file && !signals_caught()) sizes_suggest(context, p, begun, results);
+  if (o->file && !signals_caught()) hints_say(context, o, p, begun, results);
   if (which == COMMAND_SOLVE) {
     if (!out && !results[0].converged && !signals_caught())
       say("%s: %s", results[0].label, run_message(&results[0]));

@@ -92,16 +92,27 @@ static double add_row(const view *a, int64_t row, double *sums, double *sizes) {
   return diagonal;
 }
 
+static bool is_zero(int bs, const double *sizes) {
+  for (int c = 0; c < bs; ++c) {
+    if (sizes[c] > 0) return false;
+  }
+  return true;
+}
+
 static void look_at_rows(const view *a, facts *f) {
   constants v = all_constants(a->bs);
-  uint32_t seen = 0;
+  uint32_t seen = 0, positive = 0, negative = 0;
   for (int64_t row = 0; row < a->rows; ++row) {
     double sums[BISAI_MAX_BLOCK_SIZE] = {0}, sizes[BISAI_MAX_BLOCK_SIZE] = {0};
     const double diagonal = add_row(a, row, sums, sizes);
     take_out(a->bs, sums, sizes, &v, &seen);
     f->zero_diagonals += diagonal == 0;
     f->negative_diagonals += diagonal < 0;
+    f->zero_rows += is_zero(a->bs, sizes);
+    positive |= (uint32_t)(diagonal > 0) << row % a->bs;
+    negative |= (uint32_t)(diagonal < 0) << row % a->bs;
   }
+  f->mixed_signs = (positive & negative) != 0;
   f->right = left_over(v, seen);
 }
 

@@ -24,6 +24,10 @@ typedef struct facts {
   /* scalar rows without padding: all, and those whose diagonal entry is not stored or zero, and
    * negative */
   int64_t rows, zero_diagonals, negative_diagonals;
+  /* rows without an entry other than 0 */
+  int64_t zero_rows;
+  /* a component of the blocks has diagonal entries of both signs */
+  bool mixed_signs;
   /* A v = 0, and Aᵀ v = 0, up to rounding */
   constants right, left;
 } facts;

@@ -4,12 +4,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cases.h"
 #include "message.h"
 
-enum { MOST_SUGGESTED = 3, MOST_BYTES = 3 /* times the bytes of the cheapest size */ };
+/* Times the bytes of the cheapest size: a size that is proposed has at most MOST_BYTES, and one
+ * that is poorly filled more than POOR_BYTES. */
+enum { MOST_BYTES = 3, POOR_BYTES = 2 };
 
 /* Gives the nonzero entries of a matrix in blocks of size 1. */
 static bisai_status fetch_nonzeros(const bisai_bcsr *scalar, bisai_csr_desc *csr) {
@@ -50,60 +51,38 @@ static bisai_status study(bisai_context *context, const problem *p,
   return status;
 }
 
-static bool may_be_the_blocks(const run_result *r) {
-  static const char *const reasons[] = {"missing_diagonal", "singular_block", "stagnated",
-                                        "max_iterations"};
-  for (size_t i = 0; i < sizeof reasons / sizeof *reasons; ++i) {
-    if (!method_is(&r->m, BISAI_PRECOND_NONE) && strcmp(r->reason, reasons[i]) == 0) return true;
+/* Returns the cheapest size whose blocks are sound, with at most `singular` singular diagonal
+ * blocks. NULL: there is none, or it has less than two block rows. */
+static const bisai_block_size_info *cheapest(const bisai_block_size_info *sizes, int32_t singular) {
+  const bisai_block_size_info *best = NULL;
+  for (int i = 0; i < BISAI_CHOSEN_SIZES; ++i) {
+    const bisai_block_size_info *s = &sizes[i];
+    if (s->possible && s->sound && s->singular_diagonals <= singular && s->block_rows >= 2 &&
+        (!best || s->bytes < best->bytes))
+      best = s;
+  }
+  return best;
+}
+
+bool sizes_suggest(bisai_context *context, const problem *p) {
+  bisai_block_size_info sizes[BISAI_CHOSEN_SIZES];
+  const int32_t bs = bisai_bcsr_block_size(p->matrix);
+  if (bs > BISAI_CHOSEN_SIZES || study(context, p, sizes) != BISAI_OK) return false;
+  const bisai_block_size_info *present = &sizes[bs - 1];
+  const bisai_block_size_info *regular = cheapest(sizes, 0), *small = cheapest(sizes, INT32_MAX);
+  if (present->singular_diagonals > 0 && regular && regular->bytes <= MOST_BYTES * small->bytes) {
+    say("%s: %" PRId32 " diagonal block%s of size %" PRId32
+        " cannot be inverted: try --block-size %" PRId32 ", which has none",
+        p->name, present->singular_diagonals, plural(present->singular_diagonals), bs,
+        regular->block_size);
+    return true;
+  }
+  if (present->singular_diagonals == 0 && small && present->bytes > POOR_BYTES * small->bytes) {
+    say("%s: blocks of size %" PRId32 " store %.1f times the bytes of blocks of size %" PRId32
+        ": try --block-size %" PRId32,
+        p->name, bs, (double)present->bytes / (double)small->bytes, small->block_size,
+        small->block_size);
+    return true;
   }
   return false;
-}
-
-static int compare_bytes(const void *a, const void *b) {
-  int64_t x = ((const bisai_block_size_info *)a)->bytes,
-          y = ((const bisai_block_size_info *)b)->bytes;
-  return (x > y) - (x < y);
-}
-
-/* Returns true if a size may do better than one that has `singular` singular diagonal blocks.
- * `least` is the number of bytes of the cheapest size. */
-static bool may_do_better(const bisai_block_size_info *s, int32_t singular, int64_t least) {
-  return s->block_rows >= 2 && s->sound && s->bytes <= MOST_BYTES * least &&
-         (singular == 0 || s->singular_diagonals < singular);
-}
-
-void sizes_suggest(bisai_context *context, const problem *p, int count, const run_result *results) {
-  bisai_block_size_info sizes[BISAI_CHOSEN_SIZES];
-  int32_t better[MOST_SUGGESTED];
-  char text[256] = "";
-  bool needed = false;
-  for (int i = 0; i < count; ++i) {
-    needed = needed || may_be_the_blocks(&results[i]);
-  }
-  if (!needed || study(context, p, sizes) != BISAI_OK) return;
-  int32_t bs = bisai_bcsr_block_size(p->matrix),
-          singular = bs <= BISAI_CHOSEN_SIZES ? sizes[bs - 1].singular_diagonals : 0;
-  qsort(sizes, BISAI_CHOSEN_SIZES, sizeof *sizes, compare_bytes);
-  int found = 0;
-  for (int i = 0; i < BISAI_CHOSEN_SIZES && found < MOST_SUGGESTED; ++i) {
-    if (sizes[i].block_size != bs && may_do_better(&sizes[i], singular, sizes[0].bytes))
-      better[found++] = sizes[i].block_size;
-  }
-  if (found == 0) return;
-  for (int i = 0; i < found; ++i) {
-    size_t length = strlen(text);
-    snprintf(text + length, sizeof text - length, "%s%" PRId32,
-             i == 0          ? ""
-             : i + 1 < found ? ", "
-                             : " or ",
-             better[i]);
-  }
-  if (singular > 0) {
-    say("%s: %" PRId32 " diagonal block%s of size %" PRId32
-        " cannot be inverted; a --block-size of %s may do better",
-        p->name, singular, singular == 1 ? "" : "s", bs, text);
-  } else {
-    say("%s: a --block-size of %s instead of %" PRId32 " may do better (see bisai info)", p->name,
-        text, bs);
-  }
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Block sizes that may work better after a failure. */
+/* A block size that may work better after a failure. */
 #ifndef SIZES_H
 #define SIZES_H
 
-#include "run_method.h"
+#include "problem.h"
 
-/* Names other block sizes on stderr that may work better, if a method was refused because of its
- * diagonal blocks or did not converge. */
-void sizes_suggest(bisai_context *context, const problem *p, int count, const run_result *results);
+/* Proposes another block size on standard error if the present one has singular diagonal blocks
+ * that another size does not have, or is poorly filled. Returns false if it proposes none. */
+bool sizes_suggest(bisai_context *context, const problem *p);
 
 #endif

@@ -244,9 +244,6 @@ void table_failures(FILE *out, const problem *p, int count, const run_result *re
     fprintf(out, "No method converged.\n");
   }
   if ((!missing && !singular) || empties_exist(p->matrix)) return; /* nothing repairs these */
-  if (missing)
-    fprintf(out, "Larger blocks (--block-size B, the unknowns of a node) may give every block row "
-                 "its diagonal block.\n");
   fprintf(out, "The key shift=0.01 repairs singular diagonal blocks and, in all methods but mg, "
                "missing ones.\n");
 }

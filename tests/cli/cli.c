@@ -52,12 +52,17 @@ static void solve_says_by_its_exit_status_how_it_ended(void **state) {
   program_expect("solve --case cavity --size 8 --preconditioner none --max-iterations 3", 1, "");
   program_expect(
       "solve no_diagonal.mtx --block-size 1 --rhs first1.mtx --restart 1 --preconditioner none", 1,
-      ""); /* stagnates */
-  program_expect("solve no_diagonal.mtx --block-size 1 --preconditioner ilu", 3, "");
-  program_expect("solve saddle4.mtx --block-size 2 --preconditioner bjacobi", 3, "");
+      "bisai: no_diagonal: 4 of 4 diagonal entries are zero: permute the rows first, so that the "
+      "diagonal has large entries\n"); /* stagnates */
+  program_expect("solve no_diagonal.mtx --block-size 1 --preconditioner ilu", 3,
+                 "bisai: no_diagonal: 4 of 4 diagonal entries are zero: permute the rows first, so "
+                 "that the diagonal has large entries\n");
+  program_expect("solve saddle4.mtx --block-size 2 --preconditioner bjacobi", 3,
+                 "bisai: saddle4: 2 of 4 diagonal entries are zero, as in saddle points: try "
+                 "--solver idr:s=8 --preconditioner ilu:level=2:shift=0.01\n");
   program_expect("solve saddle4.mtx --block-size 2 --preconditioner ilu", 0, "");
   program_expect("solve half_zero.mtx --block-size 1 --preconditioner none", 3,
-                 ""); /* breaks down */
+                 "bisai: half_zero: 1 row has only zeros: A is singular\n"); /* breaks down */
   program_expect("solve tiny_diagonal.mtx --block-size 1 --preconditioner isai:storage=fp16", 3,
                  "");
 }
@@ -180,21 +185,14 @@ static void block_size_auto_means_the_automatic_choice_for_every_file(void **sta
 }
 
 /* Two rows a node, whose diagonal blocks are antidiagonal: no pivot of size 1 is there. */
-static void sizes_that_may_do_better_are_named_after_a_failure(void **state) {
+static void a_size_that_does_better_is_named_after_a_failure(void **state) {
   (void)state;
   program_write("swapped.mtx", "%%MatrixMarket matrix coordinate real general\n"
                                "6 6 6\n1 2 1\n2 1 1\n3 4 1\n4 3 1\n5 6 1\n6 5 1\n");
-  program_expect(
-      "solve swapped.mtx --block-size 1 --preconditioner ilu", 3,
-      "bisai: swapped: 6 diagonal blocks of size 1 cannot be inverted; a --block-size of 2 may "
-      "do better\n");
+  program_expect("solve swapped.mtx --block-size 1 --preconditioner ilu", 3,
+                 "bisai: swapped: 6 diagonal blocks of size 1 cannot be inverted: try --block-size "
+                 "2, which has none\n");
   program_expect("solve swapped.mtx --preconditioner ilu", 0, "");
-  program_write("swapped12.mtx", "%%MatrixMarket matrix coordinate real general\n"
-                                 "12 12 12\n1 2 1\n2 1 1\n3 4 1\n4 3 1\n5 6 1\n6 5 1\n"
-                                 "7 8 1\n8 7 1\n9 10 1\n10 9 1\n11 12 1\n12 11 1\n");
-  program_expect("solve swapped12.mtx --block-size 1 --preconditioner ilu", 3,
-                 "bisai: swapped12: 12 diagonal blocks of size 1 cannot be inverted; a "
-                 "--block-size of 2 or 4 may do better\n");
 }
 
 /* Row 3 is empty: every block that has it is singular. */
@@ -205,7 +203,6 @@ static void sizes_that_cannot_do_better_are_not_named(void **state) {
   program_expect("solve empty_row.mtx --preconditioner ilu", 3, "");
   program p = run("compare empty_row.mtx --methods ilu,mg");
   program_expect_in("the table", p.out, "mg: block row 2 is empty: the matrix is singular");
-  assert_null(strstr(p.out, "Larger blocks"));
   assert_null(strstr(p.out, "shift=0.01"));
   program_free(&p);
 }
@@ -228,6 +225,8 @@ static void padding_is_said_and_left_out_of_the_solution(void **state) {
 static void no_solution_is_written_after_a_failed_set_up(void **state) {
   (void)state;
   program_expect("solve saddle4.mtx --block-size 2 --preconditioner bjacobi --output none.mtx", 3,
+                 "bisai: saddle4: 2 of 4 diagonal entries are zero, as in saddle points: try "
+                 "--solver idr:s=8 --preconditioner ilu:level=2:shift=0.01\n"
                  "bisai: --output: none.mtx: not written, because there is no solution\n");
   FILE *file = fopen("none.mtx", "r");
   assert_null(file);
@@ -301,7 +300,7 @@ int main(void) {
       cmocka_unit_test(orderings_and_scaling_are_said),
       cmocka_unit_test(one_of_a_kind_is_singular),
       cmocka_unit_test(block_size_auto_means_the_automatic_choice_for_every_file),
-      cmocka_unit_test(sizes_that_may_do_better_are_named_after_a_failure),
+      cmocka_unit_test(a_size_that_does_better_is_named_after_a_failure),
       cmocka_unit_test(sizes_that_cannot_do_better_are_not_named),
       cmocka_unit_test(padding_is_said_and_left_out_of_the_solution),
       cmocka_unit_test(no_solution_is_written_after_a_failed_set_up),

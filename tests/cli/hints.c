@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the program proposes after a failure. Each proposal on a regular system is tried here: it
+ * solves the system. */
+#include <stdio.h>
+
+#include "support/program.h"
+#include "support/support.h"
+
+#define CG "--solver cg --preconditioner mg"
+#define MG "--preconditioner mg"
+#define IDR "--solver idr:s=8 --preconditioner ilu:level=2:shift=0.01"
+#define FAIL "--block-size 1 --restart 2 --max-iterations 300 --preconditioner none"
+
+/* Diffusion and convection on a line of n points. The row sums are 0 but for the ends, where
+ * `fixed` is added to the diagonal. `first` is the diagonal entry of row 1 unless it is 0. */
+static void write_line(const char *path, int n, double down, double up, double fixed,
+                       double first) {
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fprintf(file, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n", n, n, 3 * n - 2);
+  for (int i = 1; i <= n; i++) {
+    const double end = i == 1 ? fixed + up - down - up : i == n ? fixed + down - down - up : 0;
+    if (i > 1) fprintf(file, "%d %d %.17g\n", i, i - 1, -down);
+    fprintf(file, "%d %d %.17g\n", i, i, i == 1 && first != 0 ? first : down + up + end);
+    if (i < n) fprintf(file, "%d %d %.17g\n", i, i + 1, -up);
+  }
+  assert_int_equal(fclose(file), 0);
+}
+
+/* Two unknowns in each of n nodes, the second with a zero on the diagonal: B = 1, and velocities
+ * that are coupled along a line. */
+static void write_saddle(const char *path, int n) {
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fprintf(file, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n", 2 * n, 2 * n,
+          5 * n - 2 + n - 1);
+  for (int i = 0; i < n; i++) {
+    fprintf(file, "%d %d 4\n%d %d 1\n%d %d -1\n", 2 * i + 1, 2 * i + 1, 2 * i + 1, 2 * i + 2,
+            2 * i + 2, 2 * i + 1);
+    if (i == 0) continue;
+    fprintf(file, "%d %d -2\n%d %d -1.5\n%d %d 0.5\n", 2 * i + 1, 2 * i - 1, 2 * i - 1, 2 * i + 1,
+            2 * i + 2, 2 * i - 1);
+  }
+  assert_int_equal(fclose(file), 0);
+}
+
+static int setup(void **state) {
+  program_setup(state);
+  write_line("definite.mtx", 2000, 1, 1, 1, 0);
+  write_line("negative.mtx", 2000, -1, -1, -1, 0);
+  write_line("skewed.mtx", 2000, 1.01, 1, 1, 0);
+  write_line("mixed.mtx", 2000, 1, 1, 1, -3);
+  write_line("singular.mtx", 2000, 1, 1, 0, 0);
+  write_saddle("saddle.mtx", 400);
+  return 0;
+}
+
+static void expect_hint(const char *line, const char *hint) {
+  program p = run(line);
+  if (p.status == 0 || strcmp(p.err, hint) != 0)
+    fail_msg("bisai %s\nexit status %d\nstderr: %s\nexpected: %s", line, p.status, p.err, hint);
+  program_free(&p);
+}
+
+static void a_definite_matrix_gets_cg_with_mg(void **state) {
+  (void)state;
+  expect_hint("solve definite.mtx " FAIL,
+              "bisai: definite: A is symmetric with a positive diagonal: try " CG ", then " IDR
+              "\n");
+  expect_hint("solve negative.mtx " FAIL,
+              "bisai: negative: A is symmetric with a negative diagonal: try " CG ", then " IDR
+              "\n");
+  program_expect("solve definite.mtx --block-size 1 " CG, 0, "");
+  program_expect("solve definite.mtx --block-size 1 " IDR, 0, "");
+  program_expect("solve negative.mtx --block-size 1 " CG, 0, "");
+}
+
+static void other_matrices_with_diagonals_of_one_sign_get_mg(void **state) {
+  (void)state;
+  expect_hint("solve skewed.mtx " FAIL,
+              "bisai: skewed: A is not symmetric: try " MG ", then " IDR "\n");
+  program_expect("solve skewed.mtx --block-size 1 " MG, 0, "");
+  program_expect("solve skewed.mtx --block-size 1 " IDR, 0, "");
+}
+
+static void what_was_tried_is_not_proposed(void **state) {
+  (void)state;
+  expect_hint("solve skewed.mtx --block-size 1 --restart 1 --max-iterations 300 --tolerance 1e-16 "
+              "--preconditioner mg:levels=1",
+              "bisai: skewed: A is not symmetric: try " IDR "\n");
+}
+
+static void an_indefinite_matrix_gets_no_proposal(void **state) {
+  (void)state;
+  expect_hint("solve mixed.mtx " FAIL,
+              "bisai: mixed: 1 of 2000 diagonal entries are negative, so that A may be indefinite; "
+              "see \"When it does not converge\" in the guide\n");
+}
+
+static void zeros_on_the_diagonal_get_factors_with_fill_and_shift(void **state) {
+  (void)state;
+  static const char hint[] =
+      "bisai: saddle: 400 diagonal blocks of size 1 cannot be inverted: try --block-size 2, which "
+      "has none\n";
+  expect_hint("solve saddle.mtx --block-size 1 --preconditioner ilu", hint);
+  program_expect("solve saddle.mtx --block-size 2 --preconditioner ilu", 0, "");
+  /* no block of these sizes is regular without the other rows */
+  program_write("zeros.mtx", "%%MatrixMarket matrix coordinate real general\n"
+                             "4 4 8\n1 1 4\n2 2 4\n1 3 1\n2 4 1\n3 1 1\n4 2 1\n1 2 1\n2 1 1\n");
+  expect_hint("solve zeros.mtx --block-size 1 --preconditioner ilu",
+              "bisai: zeros: 2 of 4 diagonal entries are zero, as in saddle points: try " IDR "\n");
+  program_expect("solve zeros.mtx --block-size 1 " IDR, 0, "");
+  expect_hint("solve no_diagonal.mtx --block-size 1 --preconditioner ilu",
+              "bisai: no_diagonal: 4 of 4 diagonal entries are zero: permute the rows first, so "
+              "that the diagonal has large entries\n");
+}
+
+static void a_singular_matrix_says_whether_b_is_consistent(void **state) {
+  (void)state;
+  expect_hint("solve singular.mtx --rhs ones " FAIL,
+              "bisai: singular: A is singular, and A x = b has no solution: the columns of A have "
+              "the sum zero in all rows, and b has not (1.0e+00 of its norm); subtract the mean of "
+              "b there\n");
+  expect_hint("solve singular.mtx " FAIL,
+              "bisai: singular: A is singular: it maps the constant in all rows to zero; b is "
+              "consistent\n"
+              "bisai: singular: A is symmetric with a positive diagonal: try " CG ", then " IDR
+              "\n");
+  program_expect("solve singular.mtx --block-size 1 " CG, 0, "");
+}
+
+static void poorly_filled_blocks_are_named(void **state) {
+  (void)state;
+  program p = run("solve definite.mtx --block-size 8 --max-iterations 300 --preconditioner none "
+                  "--restart 2");
+  program_expect_in("the hint", p.err, "bisai: definite: blocks of size 8 store ");
+  program_expect_in("the hint", p.err,
+                    " times the bytes of blocks of size 1: try --block-size 1\n");
+  program_free(&p);
+}
+
+static void nothing_is_said_without_need(void **state) {
+  (void)state;
+  program p = run("compare definite.mtx --block-size 1 --methods none,ilu --restart 2");
+  assert_string_equal(p.err, ""); /* ilu converged */
+  program_free(&p);
+  program_expect("solve definite.mtx --block-size 1 --preconditioner none --max-iterations 20", 1,
+                 "");
+  program_expect("solve --case cavity --size 20 --preconditioner none --max-iterations 400 "
+                 "--restart 1",
+                 1, "");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_definite_matrix_gets_cg_with_mg),
+      cmocka_unit_test(other_matrices_with_diagonals_of_one_sign_get_mg),
+      cmocka_unit_test(what_was_tried_is_not_proposed),
+      cmocka_unit_test(an_indefinite_matrix_gets_no_proposal),
+      cmocka_unit_test(zeros_on_the_diagonal_get_factors_with_fill_and_shift),
+      cmocka_unit_test(a_singular_matrix_says_whether_b_is_consistent),
+      cmocka_unit_test(poorly_filled_blocks_are_named),
+      cmocka_unit_test(nothing_is_said_without_need),
+  };
+  return cmocka_run_group_tests_name("cli_hints", tests, setup, program_teardown);
+}

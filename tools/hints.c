@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "hints.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "empties.h"
+#include "grammar.h"
+#include "message.h"
+#include "sizes.h"
+
+/* A limit of fewer iterations than that says nothing about the method. */
+enum { ENOUGH_ITERATIONS = 300, HINT_TEXT = 512 };
+
+#define BY_CG "--solver cg --preconditioner mg"
+#define BY_MG "--preconditioner mg"
+#define BY_IDR "--solver idr:s=8 --preconditioner ilu:level=2:shift=0.01"
+
+/* The runs, and the solver of those that are not by CG. */
+typedef struct runs {
+  int count;
+  const run_result *results;
+  bisai_method solver;
+} runs;
+
+/* Returns true if the run failed because the method does not suit the matrix. */
+static bool is_unsuited(const run_result *r) {
+  static const char *const reasons[] = {"missing_diagonal", "singular_block", "stagnated",
+                                        "hopeless"};
+  for (size_t i = 0; i < sizeof reasons / sizeof *reasons; ++i) {
+    if (strcmp(r->reason, reasons[i]) == 0) return true;
+  }
+  if (!r->solved) return false;
+  return r->solve.reason == BISAI_REASON_BREAKDOWN ||
+         (r->solve.reason == BISAI_REASON_MAX_ITERATIONS &&
+          r->solve.iterations >= ENOUGH_ITERATIONS);
+}
+
+static bool are_needed(const runs *all) {
+  bool unsuited = false;
+  for (int i = 0; i < all->count; ++i) {
+    if (all->results[i].converged) return false;
+    unsuited |= is_unsuited(&all->results[i]);
+  }
+  return unsuited;
+}
+
+static bool is_tried(const runs *all, bisai_method solver, bisai_precond_kind kind) {
+  for (int i = 0; i < all->count; ++i) {
+    const method *m = &all->results[i].m;
+    if (method_is(m, kind) && (m->by_cg ? BISAI_CG : all->solver) == solver) return true;
+  }
+  return false;
+}
+
+/* Writes "in all rows", "in component 2 of each block" or "in components 0, 1 of each block". */
+static void write_where(const constants *v, int bs, char text[HINT_TEXT]) {
+  const char *comma = "";
+  *text = '\0';
+  if (v->ones || bs == 1) {
+    append(text, HINT_TEXT, "in all rows");
+    return;
+  }
+  append(text, HINT_TEXT, v->components & (v->components - 1) ? "in components " : "in component ");
+  for (int c = 0; c < bs; ++c) {
+    if (!(v->components >> c & 1)) continue;
+    append(text, HINT_TEXT, "%s%d", comma, c);
+    comma = ", ";
+  }
+  append(text, HINT_TEXT, " of each block");
+}
+
+/* Says that A is singular and whether b is consistent. Returns false if it is not, because nothing
+ * else helps then. */
+static bool say_singular(const problem *p, const facts *f) {
+  const int bs = bisai_bcsr_block_size(p->matrix);
+  const bool right = constants_exist(&f->right), left = constants_exist(&f->left);
+  const double part = left ? facts_inconsistency(f, bs, p->rows, p->rhs) : 0;
+  char where[HINT_TEXT];
+  write_where(right ? &f->right : &f->left, bs, where);
+  if (part > p->tolerance) {
+    write_where(&f->left, bs, where);
+    say("%s: A is singular, and A x = b has no solution: the columns of A have the sum zero %s, "
+        "and "
+        "b has not (%.1e of its norm); subtract the mean of b there",
+        p->name, where, part);
+    return false;
+  }
+  say("%s: A is singular: it%s maps the constant %s to zero; %s", p->name,
+      right ? "" : "s transpose", where,
+      left ? "b is consistent" : "whether b is consistent is not known");
+  return true;
+}
+
+static void propose(const problem *p, const char *fact, const char *first, const char *second) {
+  if (first && second) {
+    say("%s: %s: try %s, then %s", p->name, fact, first, second);
+  } else if (first || second) {
+    say("%s: %s: try %s", p->name, fact, first ? first : second);
+  } else {
+    say("%s: %s; see \"When it does not converge\" in the guide", p->name, fact);
+  }
+}
+
+/* A matrix with zeros on the diagonal. */
+static void say_zeros(const problem *p, const facts *f, const char *idr) {
+  char fact[HINT_TEXT];
+  snprintf(fact, sizeof fact, "%" PRId64 " of %" PRId64 " diagonal entries are zero",
+           f->zero_diagonals, f->rows);
+  if (2 * f->zero_diagonals > f->rows) {
+    say("%s: %s: permute the rows first, so that the diagonal has large entries", p->name, fact);
+  } else {
+    append(fact, sizeof fact, ", as in saddle points");
+    propose(p, fact, idr, NULL);
+  }
+}
+
+static void say_what_may_work(const runs *all, const problem *p, const facts *f) {
+  const bool by_idr = is_tried(all, BISAI_IDR, BISAI_PRECOND_ILU),
+             by_cg = is_tried(all, BISAI_CG, BISAI_PRECOND_MULTIGRID),
+             by_mg = by_cg || is_tried(all, all->solver, BISAI_PRECOND_MULTIGRID);
+  const char *idr = by_idr ? NULL : BY_IDR;
+  if (f->zero_diagonals > 0) {
+    say_zeros(p, f, idr);
+  } else if (facts_may_be_definite(f)) {
+    propose(p,
+            f->negative_diagonals ? "A is symmetric with a negative diagonal"
+                                  : "A is symmetric with a positive diagonal",
+            by_cg ? NULL : BY_CG, idr);
+  } else if (f->mixed_signs) {
+    char fact[HINT_TEXT];
+    snprintf(fact, sizeof fact,
+             "%" PRId64 " of %" PRId64
+             " diagonal entries are negative, so that A may be indefinite",
+             f->negative_diagonals, f->rows);
+    propose(p, fact, NULL, NULL);
+  } else {
+    propose(p, f->symmetric ? "A is symmetric and not definite" : "A is not symmetric",
+            by_mg ? NULL : BY_MG, idr);
+  }
+}
+
+void hints_say(bisai_context *context, const options *o, problem *p, int count,
+               const run_result *results) {
+  const runs all = {count, results, o->solver.method};
+  if (!are_needed(&all) || empties_exist(p->matrix)) return;
+  const facts *f = problem_facts(context, p);
+  if (!f->known) return;
+  if (f->zero_rows > 0) {
+    say("%s: %" PRId64 " row%s only zeros: A is singular", p->name, f->zero_rows,
+        f->zero_rows == 1 ? " has" : "s have");
+    return;
+  }
+  if (facts_singular(f) && !say_singular(p, f)) return;
+  if (!sizes_suggest(context, p)) say_what_may_work(&all, p, f);
+}
