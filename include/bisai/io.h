@@ -79,6 +79,7 @@ BISAI_API bisai_read_options bisai_read_options_default(void);
  *
  *  Archive: the matrix is the file NAME.mtx that has the name of the archive. If the archive has no
  *  such file, the matrix is the file that has the name of its folder, or else the only .mtx file.
+ *  Files whose path has more than 511 bytes or control characters are left out.
  *  Nothing is unpacked to disk. If the archive is a pipe, it is stored in an unnamed temporary file
  *  in $TMPDIR or /tmp.
  *  @param options  NULL: the defaults

@@ -19,6 +19,8 @@ typedef struct candidates {
   int count;
   /* the number of them in `list` */
   int listed;
+  /* the numbers of .mtx files that are left out because of their names */
+  int unprintable, too_long;
   bsi_member first;
   /* the names of the first ones, separated by commas */
   char list[LIST_BYTES];
@@ -35,12 +37,21 @@ static bool is_printable(const char *name) {
   return true;
 }
 
+/* Counts a .mtx file whose name cannot be used. Returns false for other files. */
+static bool is_left_out(const char *member, candidates *c) {
+  const char *base = bsi_base_name(member);
+  size_t length = strlen(base);
+  if (!bsi_drop_ending(base, &length, ".mtx")) return false;
+  const bool too_long = strlen(member) >= BSI_MEMBER_BYTES, printable = is_printable(member);
+  c->too_long += too_long;
+  c->unprintable += !too_long && !printable;
+  return too_long || !printable;
+}
+
 static rank rank_of(const char *member, const char *archive, size_t archive_length) {
   const char *base = bsi_base_name(member);
   size_t length = strlen(base);
-  if (strlen(member) >= BSI_MEMBER_BYTES || !is_printable(member) ||
-      !bsi_drop_ending(base, &length, ".mtx"))
-    return NO_MATRIX;
+  if (!bsi_drop_ending(base, &length, ".mtx")) return NO_MATRIX;
   if (is_name(base, length, archive, archive_length)) return AS_ARCHIVE;
   if (base == member) return ANY_MATRIX;
   const char *folder = base - 1;
@@ -72,10 +83,21 @@ static bisai_status rank_members(bsi_source *source, candidates *c) {
   for (int64_t position = 0; c->rank < AS_ARCHIVE; position++) {
     BSI_TRY(bsi_source_next_member(source, &member));
     if (!member) break;
+    if (is_left_out(member, c)) continue;
     const rank its_rank = rank_of(member, archive, archive_length);
     if (its_rank != NO_MATRIX && its_rank >= c->rank) add(c, its_rank, member, position);
   }
   return BISAI_OK;
+}
+
+static bisai_status fail_without(bisai_context *context, const candidates *c) {
+  if (c->too_long + c->unprintable == 0)
+    return bsi_fail(context, BISAI_PARSE_ERROR, "the archive has no .mtx file");
+  return bsi_fail(
+      context, BISAI_PARSE_ERROR,
+      "the archive has no .mtx file with a name of at most %d bytes and without control "
+      "characters: %d too long, %d with control characters",
+      BSI_MEMBER_BYTES - 1, c->too_long, c->unprintable);
 }
 
 /* Chooses the member that is the matrix. */
@@ -84,7 +106,7 @@ static bisai_status choose(bsi_source *source, bsi_member *matrix) {
   candidates c = {.rank = NO_MATRIX};
   BSI_TRY(rank_members(source, &c));
   *matrix = c.first;
-  if (c.count == 0) return bsi_fail(context, BISAI_PARSE_ERROR, "the archive has no .mtx file");
+  if (c.count == 0) return fail_without(context, &c);
   if (c.count == 1) return BISAI_OK;
   return bsi_fail(context, BISAI_UNSUPPORTED,
                   "the archive holds %d matrices, none of which has its name: %s%s", c.count,

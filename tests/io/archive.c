@@ -130,9 +130,25 @@ static void archives_without_one_matrix_are_refused(void **state) {
                  "a_long_folder/01.mtx, "
                  "a_long_folder/02.mtx, a_long_folder/03.mtx, a_long_folder/04.mtx, ...");
   tar_text(&text, "nothing.txt", "here");
-  tar_text(&text, "es\033cape.mtx", one); /* would act on a terminal that shows the message */
   tar_end(&text);
   expect_refused(&text, BISAI_PARSE_ERROR, "the archive has no .mtx file");
+  tar_text(&text, "es\033cape.mtx", one); /* would act on a terminal that shows the message */
+  tar_text(&text, "new\nline.txt", one);
+  tar_end(&text);
+  expect_refused(
+      &text, BISAI_PARSE_ERROR,
+      "the archive has no .mtx file with a name of at most 511 bytes and without control "
+      "characters: 0 too long, 1 with control characters");
+  char name[1005]; /* GNU tar's way of a long name: a member of type L before the file */
+  memset(name, 'a', sizeof name);
+  memcpy(name + 1000, ".mtx", 5);
+  tar_member(&text, 'L', "././@LongLink", name, sizeof name);
+  tar_text(&text, "cut", one);
+  tar_end(&text);
+  expect_refused(
+      &text, BISAI_PARSE_ERROR,
+      "the archive has no .mtx file with a name of at most 511 bytes and without control "
+      "characters: 1 too long, 0 with control characters");
   test_text inner = {0};
   tar_text(&inner, "A/A.mtx", one);
   tar_end(&inner);
