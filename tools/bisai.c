@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The command-line program: bisai solve | compare | info | convert | help. */
 #include <argp.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <bisai/bisai.h>
 
@@ -118,7 +118,7 @@ static int run_methods(command which, bisai_context *context, const options *o, 
   if (table && at_once) table_columns(table, width);
   do { /* a signal before the first method has a result ends the program */
     run_result *r = &results[begun];
-    if (out) fflush(out);
+    if (out) standard_flush(out);
     if (which == COMMAND_SOLVE)
       run_chosen(context, p, o, x, r);
     else
@@ -152,6 +152,7 @@ static bool run_all(command which, bisai_context *context, const options *o, pro
   }
   bool ok = true;
   int begun = run_methods(which, context, o, p, out, x, results);
+  if (out) standard_flush(out);
   if (o->file && !signals_caught()) hints_say(context, o, p, begun, results);
   if (which == COMMAND_SOLVE) {
     if (!out && !results[0].converged && !signals_caught())
@@ -217,10 +218,7 @@ static int run_command(command which, int argc, char **argv) {
   signals_guard(NULL);
   bisai_context_destroy(&context);
   options_free(&o);
-  if (fflush(stdout) != 0 || ferror(stdout)) {
-    say("standard output: %s", strerror(errno));
-    code = EXIT_BAD_INPUT;
-  }
+  if (!standard_check()) code = EXIT_BAD_INPUT;
   return signals_caught() ? 128 + signals_caught() : code;
 }
 
@@ -270,9 +268,15 @@ static void print_version(FILE *out, struct argp_state *state) {
   fprintf(out, "bisai %s\n", bisai_version());
 }
 
+/* argp ends the program after --help, --usage and --version. */
+static void check_help(void) {
+  if (!standard_check()) _exit(EXIT_BAD_INPUT);
+}
+
 int main(int argc, char **argv) {
   target_open_standard();
   signals_install();
+  atexit(check_help);
   static char titles[][16] = {"bisai solve", "bisai compare", "bisai info", "bisai convert"};
   static const struct argp parser = {
       .parser = parse_command,

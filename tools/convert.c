@@ -178,6 +178,7 @@ int convert_run(bisai_context *context, const options *o) {
       (expected || p.rhs_from == RHS_NONE || check_rhs(context, o, &p, &rhs)) &&
       write_files(context, o, &p, rhs) && null_space_write(context, o, &p)) {
     print_result(o, &p, rhs);
+    standard_flush(standard_is(o->output) ? stderr : stdout);
     if (warn_of_old(o, &p)) code = EXIT_SUCCESS;
   }
   free(rhs);

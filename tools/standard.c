@@ -8,6 +8,12 @@
 
 #include "message.h"
 
+/* The first text that was not written, and the error; 0: an earlier write failed, and its error is
+ * not known. */
+static FILE *lost;
+static int lost_error;
+static bool is_told;
+
 bool standard_is(const char *path) { return path && strcmp(path, "-") == 0; }
 
 /* Returns 0, or the error number if not everything could be written. */
@@ -78,4 +84,20 @@ bool standard_close(standard *s) {
   close(s->to);
   if (s->error) say("standard output: %s", strerror(s->error));
   return s->error == 0;
+}
+
+void standard_flush(FILE *text) {
+  const int error = fflush(text) != 0 ? errno : 0;
+  if (lost || (!error && !ferror(text))) return;
+  lost = text;
+  lost_error = error;
+}
+
+bool standard_check(void) {
+  standard_flush(stdout);
+  if (lost && !is_told)
+    say("standard %s: %s", lost == stderr ? "error" : "output",
+        lost_error ? strerror(lost_error) : "not everything could be written");
+  is_told = lost != NULL;
+  return !lost;
 }

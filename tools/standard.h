@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 /* Returns true if the name is "-", which means a standard stream. NULL does not. */
 bool standard_is(const char *path);
@@ -29,5 +30,13 @@ const char *standard_open(standard *s, const char *path);
 
 /* Waits until everything has been copied. Prints a message and returns false on failure. */
 bool standard_close(standard *s);
+
+/* Writes out what is buffered of the text, on standard output or standard error. A failure is
+ * remembered for standard_check(). */
+void standard_flush(FILE *text);
+
+/* Returns false if standard output, or a text given to standard_flush(), was not written. Prints
+ * a message the first time. */
+bool standard_check(void);
 
 #endif

@@ -11,6 +11,7 @@
 #include "pressure.h"
 #include "signals.h"
 #include "solver_option.h"
+#include "standard.h"
 
 enum { COUNT_WIDTH = 12, TIME_WIDTH = 10 };
 
@@ -111,7 +112,7 @@ void table_row(FILE *out, int width, const run_result *r) {
     fprintf(out, "%*s", TIME_WIDTH, r->solved ? not_finite(r->residual) : "-");
   }
   fprintf(out, "  %s\n", r->reason);
-  fflush(out);
+  standard_flush(out);
 }
 
 static void print_order(FILE *out, const bisai_precond_report *s) {

@@ -119,6 +119,25 @@ static void a_standard_output_that_takes_nothing_fails(void **state) {
          "bisai: standard output: No space left on device\n");
 }
 
+/* argp prints these, and ends the program. The long help fails before the last of it is written. */
+static void help_that_is_not_written_fails(void **state) {
+  (void)state;
+  if (access("/dev/full", W_OK) != 0) skip();
+  expect("$B --version > /dev/full", 2, "", "bisai: standard output: No space left on device\n");
+  expect("$B --help > /dev/full", 2, "", "bisai: standard output: ");
+  expect("$B solve --help > /dev/full", 2, "", "bisai: standard output: ");
+  expect("$B help convert > /dev/full", 2, "", "bisai: standard output: ");
+  expect("$B compare --usage > /dev/full", 2, "", "bisai: standard output: ");
+}
+
+/* The text goes to standard error, because the solution or the matrix takes standard output. */
+static void a_text_that_standard_error_does_not_take_fails(void **state) {
+  (void)state;
+  if (access("/dev/full", W_OK) != 0) skip();
+  expect("$B solve laplace5.mtx --output - > x.mtx 2> /dev/full", 2, "", "");
+  expect("$B convert laplace5.mtx - > x.mtx 2> /dev/full", 2, "", "");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_solution_goes_to_standard_output_and_the_report_to_standard_error),
@@ -129,6 +148,8 @@ int main(void) {
       cmocka_unit_test(a_pipe_behind_standard_output_takes_nothing_else),
       cmocka_unit_test(nothing_goes_to_standard_output_without_a_solution),
       cmocka_unit_test(a_standard_output_that_takes_nothing_fails),
+      cmocka_unit_test(help_that_is_not_written_fails),
+      cmocka_unit_test(a_text_that_standard_error_does_not_take_fails),
   };
   return cmocka_run_group_tests(tests, program_setup, program_teardown);
 }
