@@ -52,6 +52,10 @@ static bisai_status check_desc(bisai_context *context, const bisai_bcsr_desc *d)
 
 bisai_status bsi_check_row_ptr(bisai_context *context, const char *row, int32_t n,
                                const int32_t *row_ptr) {
+  if (row_ptr[0] == 1)
+    return bsi_fail(context, BISAI_INVALID_STRUCTURE,
+                    "row_ptr[0] is 1, expected 0: the arrays count from 0 (if yours count from 1, "
+                    "subtract 1 from row_ptr and col_idx)");
   if (row_ptr[0] != 0)
     return bsi_fail(context, BISAI_INVALID_STRUCTURE, "row_ptr[0] is %d, expected 0", row_ptr[0]);
   for (int32_t i = 0; i < n; i++)

@@ -160,7 +160,10 @@ static void bcsr_refuses_row_pointers_out_of_order(void **state) {
     make_sound(&s);
     s.desc.ownership = ownership == 0 ? BISAI_COPY : BISAI_BORROW;
     s.row_ptr[0] = 1;
-    expect_refused(&s, BISAI_INVALID_STRUCTURE, "row_ptr[0] is 1, expected 0");
+    expect_refused(&s, BISAI_INVALID_STRUCTURE,
+                   "row_ptr[0] is 1, expected 0: the arrays count from 0 (if yours count from 1, "
+                   "subtract 1 from "
+                   "row_ptr and col_idx)");
     s.row_ptr[0] = -1;
     expect_refused(&s, BISAI_INVALID_STRUCTURE, "row_ptr[0] is -1, expected 0");
     s.row_ptr[0] = 0;

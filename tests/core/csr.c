@@ -255,7 +255,8 @@ static const wrong wrongs[] = {
      1,
      false,
      BISAI_INVALID_STRUCTURE,
-     "row_ptr[0] is 1, expected 0"},
+     "row_ptr[0] is 1, expected 0: the arrays count from 0 (if yours count from 1, subtract 1 from "
+     "row_ptr and col_idx)"},
     {"csr_rejects_decreasing_row_ptr",
      3,
      4,

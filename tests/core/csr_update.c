@@ -214,7 +214,8 @@ static const other_pattern others[] = {
     {"csr_update_rejects_row_ptr_not_starting_at_zero",
      {1, 2, 2, 3},
      ROW_0,
-     "row_ptr[0] is 1, expected 0"},
+     "row_ptr[0] is 1, expected 0: the arrays count from 0 (if yours count from 1, subtract 1 from "
+     "row_ptr and col_idx)"},
 };
 
 static void rejects_and_keeps_the_old_values(void **state) {

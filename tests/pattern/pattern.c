@@ -413,7 +413,8 @@ static const refusal refusals[] = {
      3,
      {0, 1, 2},
      BISAI_INVALID_STRUCTURE,
-     "row_ptr[0] is 1, expected 0"},
+     "row_ptr[0] is 1, expected 0: the arrays count from 0 (if yours count from 1, subtract 1 from "
+     "row_ptr and col_idx)"},
     {BISAI_LOWER,
      3,
      {0, 2, 1, 3},
