@@ -267,6 +267,13 @@ def without_folders(value, key=None):
     return pathlib.PurePath(value).name if key in FILES and isinstance(value, str) else value
 
 
+def write_whole(path, data):
+    """Writes a file under another name and renames it, so that the old one stays until then."""
+    part = path.with_name(path.name + ".part")
+    part.write_bytes(data)
+    part.replace(path)
+
+
 def write_json(path, results):
     """Writes FILE.json with a line for each result, or FILE.json.xz beyond LARGE bytes.
 
@@ -275,10 +282,10 @@ def write_json(path, results):
     results = without_folders(list(results))
     data = ("[" + ",\n".join(json.dumps(result) for result in results) + "]\n").encode()
     large = len(data) > LARGE
-    (path if large else compressed(path)).unlink(missing_ok=True)
-    (compressed(path) if large else path).write_bytes(
-        lzma.compress(data, preset=9) if large else data
+    write_whole(
+        compressed(path) if large else path, lzma.compress(data, preset=9) if large else data
     )
+    (path if large else compressed(path)).unlink(missing_ok=True)
 
 
 def kept(output):

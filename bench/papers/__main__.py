@@ -7,7 +7,9 @@ usage: python3 bench/papers BUILD [--results FOLDER] [--backend cuda|host] [--on
 BUILD is a build folder with BISAI_BENCH=ON. The raw figures of each paper go to
 FOLDER/papers-NAME-BACKEND.json. The page FOLDER/papers.md and its pictures are then made from all
 raw figures in FOLDER, also from those of other runs and machines. `--no-measure` only makes the
-page; BUILD is not needed then. Pictures need gnuplot. Real matrices are looked for in the folders
+page; BUILD is not needed then. Stored figures stay if new ones lack some of them, for example
+because a program failed; --quick does not replace full ones; and a backend that the build or the
+machine lacks is refused. Pictures need gnuplot, and stay as they are without it. Real matrices are looked for in the folders
 BISAI_MATRICES.
 
 Each paper is a module with
@@ -37,8 +39,37 @@ def modules():
     return [importlib.import_module(n) for n in NAMES if (FOLDER / f"{n}.py").exists()]
 
 
+def refusal(bench, papers, folder):
+    """Returns why nothing is measured, or None."""
+    full = []
+    for module in papers:
+        read = common.read_figures(common.figures_path(folder, module.NAME, bench.backend))
+        if read and not read[0]["quick"]:
+            full.append(module.NAME)
+    if bench.quick and full:
+        return f"{folder} has full figures of {', '.join(full)}: --quick needs other --results"
+    return bench.refusal()
+
+
+def keep(path, made, results):
+    """Writes the figures, unless figures would be lost. Returns false then."""
+    stored = common.read_figures(path)
+    gone = common.lost(stored[1], results) if stored else []
+    if not gone:
+        common.write_figures(path, made, results)
+        return True
+    aside = path.with_name(path.stem + ".incomplete.json")
+    common.write_figures(aside, made, results)
+    print(
+        f"{path.name} stays, because the new figures lack {', '.join(gone)}. They are in"
+        f" {aside.name}. To give the old ones up, remove {path.name}.",
+        file=sys.stderr,
+    )
+    return False
+
+
 def measure(module, bench, folder):
-    """Measures a paper and writes its figures. Returns false if that fails."""
+    """Measures a paper and writes its figures. Returns false if a part of it fails."""
     begin = time.monotonic()
     command = f"python3 bench/papers BUILD --backend {bench.backend} --only {module.NAME}"
     try:
@@ -48,8 +79,7 @@ def measure(module, bench, folder):
         return False
     made = common.record(bench, command)
     print(f"{module.NAME}: {time.monotonic() - begin:.0f} s", flush=True)
-    common.write_figures(common.figures_path(folder, module.NAME, bench.backend), made, results)
-    return True
+    return keep(common.figures_path(folder, module.NAME, bench.backend), made, results)
 
 
 def made_by(folder):
@@ -160,10 +190,13 @@ def main():
     good = True
     if not options.no_measure:
         bench = common.Bench(options.build, options.backend, options.quick)
-        for module in modules():
-            if module.NAME in options.only:
-                good &= measure(module, bench, options.results)
-    (options.results / "papers.md").write_text(page(options.results))
+        papers = [module for module in modules() if module.NAME in options.only]
+        why_not = refusal(bench, papers, options.results)
+        if why_not:
+            sys.exit(why_not)
+        for module in papers:
+            good &= measure(module, bench, options.results)
+    tables.write_whole(options.results / "papers.md", page(options.results).encode())
     sys.exit(not good)
 
 

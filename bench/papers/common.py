@@ -84,6 +84,16 @@ class Bench:
         """Returns true if the build has the program, for example "bench/bench_batches"."""
         return (self.build / program).is_file()
 
+    def refusal(self):
+        """Returns why the build or the machine does not have the backend, or None."""
+        if not self.has("bisai"):
+            return f"{self.build / 'bisai'} is missing: BUILD is a build folder with BISAI_BENCH=ON"
+        try:
+            self.run("bisai", "solve", "--case", "cavity", "--size", 4, "--backend", self.backend)
+        except Failed as error:
+            return str(error)
+        return None
+
     def run(self, program, *arguments, timeout=300):
         """Returns what the program prints. Raises Failed if it fails."""
         command = [str(self.build / program), *map(str, arguments)]
@@ -150,6 +160,33 @@ def write_figures(path, made, results):
     tables.write_json(path, [made, *({key: value} for key, value in results.items())])
 
 
+def parts_with_figures(value, depth=3):
+    """Returns the paths of keys, up to three deep, below which there is a number."""
+    found = set()
+    for key, part in value.items():
+        if has_figures(part):
+            found.add((key,))
+            if isinstance(part, dict) and depth > 1:
+                found |= {(key, *rest) for rest in parts_with_figures(part, depth - 1)}
+    return found
+
+
+def has_figures(value):
+    """Returns true if there is a finite number in the value."""
+    if isinstance(value, (dict, list)):
+        return any(map(has_figures, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def lost(stored, results):
+    """Returns the parts, as texts, that have figures in `stored` and none in `results`.
+
+    Of a part that is lost, the parts inside are left out.
+    """
+    gone = parts_with_figures(stored) - parts_with_figures(results)
+    return sorted(": ".join(path) for path in gone if path[:-1] not in gone)
+
+
 def read_figures(path):
     """Returns the record and the results, or None."""
     if not path.exists() and not tables.compressed(path).exists():
@@ -190,17 +227,27 @@ STYLE = [
 
 
 def picture(path, *panels, width=900, height=520):
-    """Draws panels side by side. A panel consists of commands of gnuplot: bars(), curves()."""
+    """Draws panels side by side. A panel consists of commands of gnuplot: bars(), curves().
+
+    Without gnuplot, and if it fails, which it does if there is nothing to draw, the old picture
+    stays.
+    """
     if not shutil.which("gnuplot"):
         return
+    part = path.with_name(path.name + ".part")
     script = [
         f'set terminal svg size {width},{height} font "sans,{FONT}" background "white"',
-        f'set output "{path}"',
+        f'set output "{part}"',
         f"set multiplot layout 1,{len(panels)}",
     ]
     for panel in panels:
         script += [*STYLE, *panel]
-    tables.gnuplot("\n".join([*script, "unset multiplot"]) + "\n")
+    try:
+        tables.gnuplot("\n".join([*script, "unset multiplot", "unset output"]) + "\n")
+        part.replace(path)
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"{path.name}: not drawn: {error}", file=sys.stderr)
+        part.unlink(missing_ok=True)
 
 
 def data(name, rows):
