@@ -31,8 +31,10 @@ typedef struct bsi_pc {
   /* the matrix that it was made or last updated with, which multigrid and the relaxation of
    * block-Jacobi read; other kinds keep no reference to the matrix of a Mat of type "bisai" */
   bsi_pc_matrix matrix;
-  /* multigrid: the PETSc id of the near-null space that it was made with; 0 if there was none */
+  /* multigrid: the PETSc id of the near-null space of the Mat that it was made with, 0 if there was
+   * none, and the number of near-null-space vectors that were given by the Mat or by the options */
   PetscObjectId null_space;
+  int null_count;
   /* the reason why the last set-up failed numerically; "" if it succeeded */
   char failure[256];
   /* of the matrix */

@@ -14,6 +14,7 @@ static PetscErrorCode create(bsi_pc *m, Mat mat, const bisai_bcsr *matrix, bisai
     PetscCall(bsi_petsc_near_null_space(mat, &o.multigrid.null_count, &vectors));
     o.multigrid.null_vectors = vectors;
   }
+  m->null_count = o.multigrid.null_count;
   *status = bisai_precond_create(m->context, matrix, &o, &m->precond);
   PetscCall(PetscFree(vectors));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -23,6 +23,18 @@ static PetscErrorCode view_levels(const bisai_multigrid_report *g, PetscViewer v
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Prints where the near-null space comes from. PETSc's PCBJACOBI and PCASM do not give that of the
+ * whole Mat to their blocks. */
+static PetscErrorCode view_null_space(int count, PetscViewer viewer) {
+  PetscFunctionBegin;
+  if (count > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  near-null space: %d vectors\n", count));
+  else
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "  near-null space: none on this matrix, constants are taken\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Prints the pressure and the second stage of CPR. */
 static PetscErrorCode view_cpr(const bisai_cpr_report *c, PetscViewer viewer) {
   PetscFunctionBegin;
@@ -53,12 +65,13 @@ static PetscErrorCode view_properties(const bisai_precond_report *r, PetscViewer
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode view_precond(const bisai_precond *precond, PetscViewer viewer) {
+static PetscErrorCode view_precond(const bsi_pc *m, PetscViewer viewer) {
   bisai_precond_report report = {.struct_size = sizeof report};
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", bisai_precond_describe(precond)));
-  if (bisai_precond_get_report(precond, &report) != BISAI_OK) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", bisai_precond_describe(m->precond)));
+  if (bisai_precond_get_report(m->precond, &report) != BISAI_OK) PetscFunctionReturn(PETSC_SUCCESS);
   if (report.kind == BISAI_PRECOND_CPR) PetscCall(view_cpr(&report.cpr, viewer));
+  if (report.kind == BISAI_PRECOND_MULTIGRID) PetscCall(view_null_space(m->null_count, viewer));
   PetscCall(view_levels(&report.multigrid, viewer));
   PetscCall(view_properties(&report, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -94,7 +107,7 @@ PetscErrorCode bsi_pc_view(PC pc, PetscViewer viewer) {
         viewer, "  block-Jacobi: one block for each of %d processes; that of the first is\n",
         (int)size));
   PetscCall(view_failures(pc, viewer, size));
-  if (!*m->failure && m->precond) PetscCall(view_precond(m->precond, viewer));
+  if (!*m->failure && m->precond) PetscCall(view_precond(m, viewer));
   if (m->context)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  backend: %s\n",
                                      bisai_backend_string(bisai_context_backend(m->context))));

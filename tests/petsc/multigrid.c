@@ -107,6 +107,42 @@ static void the_near_null_space_gives_the_vectors(void **state) {
   free_beam(&b);
 }
 
+/* Fails unless the view of a PC has a text. */
+static void expect_view(PC pc, const char *text) {
+  char name[] = "multigrid_view_XXXXXX", view[8192] = "";
+  PetscViewer viewer;
+  assert_true(mkstemp(name) >= 0);
+  assert_int_equal(PetscViewerASCIIOpen(PETSC_COMM_SELF, name, &viewer), 0);
+  assert_int_equal(PCView(pc, viewer), 0);
+  assert_int_equal(PetscViewerDestroy(&viewer), 0);
+  FILE *file = fopen(name, "r");
+  assert_non_null(file);
+  view[fread(view, 1, sizeof view - 1, file)] = '\0';
+  fclose(file);
+  remove(name);
+  if (!strstr(view, text)) fail_msg("%s is not in\n%s", text, view);
+}
+
+/* ASM gives its blocks no near-null space, not even if there is one block only. */
+static void the_view_says_whether_there_is_a_near_null_space(void **state) {
+  (void)state;
+  beam b = make_beam(1.0);
+  Mat mat = test_petsc_mat(b.matrix);
+  PC pc = test_petsc_pc(mat, small_coarsest);
+  attach(mat, PETSC_FALSE, CASE_ELASTICITY_MODES, b.n, b.modes);
+  assert_int_equal(PCSetUp(pc), 0);
+  expect_view(pc, "near-null space: 6 vectors\n");
+  assert_int_equal(PCSetType(pc, PCASM), 0);
+  const PetscOptions lent = test_options_lend("-sub_pc_type bisai -sub_pc_bisai_type mg");
+  assert_int_equal(PCSetUp(pc), 0);
+  assert_int_equal(PCSetUpOnBlocks(pc), 0);
+  test_options_take_back(lent);
+  expect_view(pc, "near-null space: none on this matrix, constants are taken\n");
+  PCDestroy(&pc);
+  MatDestroy(&mat);
+  free_beam(&b);
+}
+
 static void options_in_c_give_the_vectors(void **state) {
   (void)state;
   beam b = make_beam(1.0);
@@ -374,6 +410,7 @@ static void options_of_multigrid_are_those_of_the_library(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_near_null_space_gives_the_vectors),
+      cmocka_unit_test(the_view_says_whether_there_is_a_near_null_space),
       cmocka_unit_test(options_in_c_give_the_vectors),
       cmocka_unit_test(the_constant_of_a_near_null_space_is_the_first_vector),
       cmocka_unit_test(solvers_of_petsc_take_multigrid),
