@@ -26,6 +26,7 @@ PetscErrorCode bsi_pc_reset(PC pc) {
   PetscFunctionBegin;
   PetscCall(VecDestroy(&m->correction));
   bsi_pc_transpose_destroy(&m->transpose);
+  m->transpose_ready = false;
   bisai_precond_destroy(&m->precond);
   bsi_pc_matrix_destroy(&m->matrix);
   bisai_context_destroy(&m->context);

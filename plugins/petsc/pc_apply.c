@@ -51,6 +51,7 @@ PetscErrorCode bsi_pc_apply_transpose(PC pc, Vec v, Vec z) {
   PetscErrorCode code = PETSC_SUCCESS;
   PetscFunctionBegin;
   PetscCall(bsi_pc_begin(BSI_PC_APPLY_TRANSPOSE, pc));
+  PetscCall(bsi_pc_transpose_set_up(pc));
   PetscCall(VecGetLocalSize(z, &n));
   PetscCall(VecGetArrayRead(v, &from));
   PetscCall(VecGetArrayWrite(z, &to));

@@ -122,6 +122,7 @@ static PetscErrorCode set_up_own(PC pc, bisai_status *status) {
   PetscInt rows;
   PetscFunctionBegin;
   bsi_pc_transpose_destroy(&m->transpose);
+  m->transpose_ready = false;
   PetscCall(MatGetLocalSize(pc->pmat, &rows, NULL));
   PetscCall(MatGetDiagonalBlock(pc->pmat, &block));
   PetscCall(make_context(pc, block));

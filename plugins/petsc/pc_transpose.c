@@ -287,34 +287,60 @@ static bisai_status apply(bsi_pc *m, transpose *t, const double *v, double *z) {
   return status ? status : relax(&t->pairs[1], count, t->n, middle, z, work, change);
 }
 
-PetscErrorCode bsi_pc_transposed(PC pc, const double *v, double *z) {
-  bsi_pc *m = pc->data;
+/* Makes M⁻ᵀ on this process, unless M is its own transpose. *code ← an error, and its message. */
+static PetscErrorCode prepare(bsi_pc *m, PetscErrorCode *code, char *message) {
   bisai_precond_report report = {.struct_size = sizeof report};
   bisai_status status = bisai_precond_get_report(m->precond, &report);
+  transpose *t = NULL;
   PetscFunctionBegin;
-  BSI_PC_CALL(m, status);
-  if (is_symmetric(m, &report)) {
-    status = bisai_precond_apply(m->precond, v, z);
-    BSI_PC_CALL(m, status);
+  if (!status && is_symmetric(m, &report)) PetscFunctionReturn(PETSC_SUCCESS);
+  const char *cause = obstacle(m);
+  if (cause) {
+    *code = PETSC_ERR_SUP;
+    PetscCall(PetscSNPrintf(message, BSI_PETSC_MESSAGE,
+                            "bisai: the preconditioner has no transposed application, because %s",
+                            cause));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  const char *cause = obstacle(m);
-  PetscCheck(!cause, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "bisai: the preconditioner has no transposed application, because %s", cause);
-  if (!m->transpose) {
-    transpose *t;
-    PetscCall(PetscNew(&t));
-    t->n = (PetscInt)bisai_precond_rows(m->precond);
-    PetscErrorCode code = PetscMalloc1(5 * (size_t)t->n, &t->work);
-    if (!code) code = make(m, t, &report, &status);
-    if (code || status) bsi_pc_transpose_destroy(&t);
-    PetscCall(code);
-    BSI_PC_CALL(m, status);
-    m->transpose = t;
+  PetscCall(PetscNew(&t));
+  t->n = (PetscInt)bisai_precond_rows(m->precond);
+  PetscErrorCode own = PetscMalloc1(5 * (size_t)t->n, &t->work);
+  if (!own && !status) own = make(m, t, &report, &status);
+  if (own || status) bsi_pc_transpose_destroy(&t);
+  PetscCall(own);
+  if (status) {
+    *code = bsi_pc_error(status);
+    PetscCall(PetscSNPrintf(message, BSI_PETSC_MESSAGE, "bisai: %s", bsi_pc_message(m, status)));
   }
+  m->transpose = t;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode bsi_pc_transpose_set_up(PC pc) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  bsi_pc *m = pc->data;
+  PetscErrorCode code = PETSC_SUCCESS, own = PETSC_SUCCESS;
+  char message[BSI_PETSC_MESSAGE] = "bisai: another process has no transposed application";
+  PetscFunctionBegin;
+  if (m->transpose_ready) PetscFunctionReturn(PETSC_SUCCESS);
+  if (m->precond && !*m->failure) own = prepare(m, &code, message);
+  if (own) code = own;
+  PetscCall(bsi_petsc_agree(comm, &code, message));
+  PetscCall(own);
+  PetscCheck(!code, comm, code, "%s", message);
+  m->transpose_ready = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode bsi_pc_transposed(PC pc, const double *v, double *z) {
+  bsi_pc *m = pc->data;
   transpose *t = m->transpose;
   const int32_t *permutation = bisai_precond_permutation(m->precond);
-  if (!permutation) {
+  bisai_status status;
+  PetscFunctionBegin;
+  if (!t) {
+    status = bisai_precond_apply(m->precond, v, z);
+  } else if (!permutation) {
     status = apply(m, t, v, z);
   } else {
     const PetscInt bs =

@@ -34,7 +34,8 @@ static PetscErrorCode make(PetscBool skew, Mat *mat) {
   PetscFunctionReturn((PetscErrorCode)0);
 }
 
-/* Solves with options of the C interface, and takes an error as its result. */
+/* Solves with options of the C interface, and takes an error as its result. BiCG also applies the
+ * transpose. */
 static PetscErrorCode solve(Mat mat, KSPType method, const bisai_precond_options *options,
                             int *result) {
   KSP ksp;
@@ -74,7 +75,7 @@ static PetscErrorCode expect(const char *what, Mat mat, KSPType method,
 
 static PetscErrorCode run(int *failures) {
   bisai_precond_options flexible = bisai_precond_options_default(), isai = flexible, wrong = isai,
-                        symmetric = isai;
+                        symmetric = isai, scaled = isai;
   Mat mat, skew;
   PetscFunctionBeginUser;
   flexible.kind = BISAI_PRECOND_MULTIGRID;
@@ -82,6 +83,7 @@ static PetscErrorCode run(int *failures) {
   flexible.multigrid.coarsest = 4;
   wrong.isai.power = -1;
   symmetric.isai.symmetric = true;
+  scaled.factor.equilibrate = true;
   PetscCall(make(PETSC_FALSE, &mat));
   PetscCall(make(PETSC_TRUE, &skew));
   PetscCall(expect("a cycle K in GMRES", mat, KSPGMRES, &flexible, PETSC_ERR_ARG_INCOMP, failures));
@@ -89,6 +91,8 @@ static PetscErrorCode run(int *failures) {
   PetscCall(expect("a wrong option", mat, KSPGMRES, &wrong, PETSC_ERR_ARG_OUTOFRANGE, failures));
   PetscCall(expect("one process that is not symmetric", skew, KSPGMRES, &symmetric,
                    PETSC_ERR_ARG_INCOMP, failures));
+  PetscCall(expect("a transpose that is missing", mat, KSPBICG, &scaled, PETSC_ERR_SUP, failures));
+  PetscCall(expect("an isai in BiCG", mat, KSPBICG, &isai, 0, failures));
   PetscCall(expect("a cycle K in FGMRES", mat, KSPFGMRES, &flexible, 0, failures));
   PetscCall(expect("a symmetric isai in CG", mat, KSPCG, &symmetric, 0, failures));
   PetscCall(MatDestroy(&mat));
