@@ -135,7 +135,8 @@ typedef enum bisai_reason {
   BISAI_REASON_CONVERGED = 1,
   /** the limit of iterations was reached */
   BISAI_REASON_MAX_ITERATIONS = 2,
-  /** cycles no longer reduce the residual */
+  /** cycles no longer reduce the residual, or too slowly: see
+   *  bisai_solver_options::stagnation_cycles */
   BISAI_REASON_STAGNATED = 3,
   /** the method cannot go on, and the residual is too large: see bisai_breakdown */
   BISAI_REASON_BREAKDOWN = 4,
@@ -269,9 +270,11 @@ typedef struct bisai_solver_options {
   double tolerance;
   /** at most that many iterations; every inner iteration counts; default 10000 */
   int max_iterations;
-  /** The solve ends if that many cycles together reduce the residual by less than 1e-6 of itself;
-   *  0: it never ends for this reason; default 10. A cycle of GMRES(m) has m iterations. A cycle of
-   *  another method lasts from one true residual to the next. */
+  /** The solve ends with BISAI_REASON_STAGNATED if that many cycles together reduce the residual by
+   *  less than 1e-6 of itself. It also ends if that many cycles or more, with 2,500 iterations or
+   *  more, do not halve the residual, and if the residual would not reach the tolerance at this pace
+   *  within max_iterations. 0: it never ends for these reasons; default 10. A cycle of GMRES(m) has
+   *  m iterations. A cycle of another method lasts from one true residual to the next. */
   int stagnation_cycles;
   /** false: the solve starts from x = 0. true: it starts from the x that is given, which must be
    *  finite. Default false */

@@ -21,6 +21,11 @@
  * (stagnation) or of a cycle that ended in a breakdown. */
 static const double least_reduction = 1e-6;
 
+/* A solve ends if it has not halved its residual for so many iterations. Of 1,073 solves by GMRES(5)
+ * to GMRES(100) that converged on real matrices within 10,000 iterations, none took longer than
+ * 1,590 iterations to halve a residual. */
+enum { SLOW_ITERATIONS = 2500 };
+
 /* Below this share of ‖b‖ a residual that cannot be reduced further consists of rounding errors and
  * does not show a singular matrix. */
 static const double rounding_level = 1e-12;
@@ -172,15 +177,43 @@ static bisai_status take_best_of_cycle(bsi_run *run) {
   return bsi_compute_residual(run);
 }
 
+static void note_halved(bsi_run *run) {
+  run->halved = run->true_norm;
+  run->halved_iterations = run->iterations;
+  run->halved_cycles = run->cycles;
+}
+
+/* Later cycles have to reduce the present true residual. */
+static void expect_progress(bsi_run *run) {
+  run->anchor = run->true_norm;
+  run->stalled = 0;
+  note_halved(run);
+}
+
+/* Returns true if many iterations have not halved the residual, and if it would not reach the
+ * tolerance at this pace in the iterations that are left. */
+static bool is_slow(const bsi_run *run) {
+  const bisai_solver_options *options = &run->solver->options;
+  const int iterations = run->iterations - run->halved_iterations,
+            left = options->max_iterations - run->iterations;
+  if (iterations < SLOW_ITERATIONS || run->cycles - run->halved_cycles < options->stagnation_cycles)
+    return false;
+  const double change = run->true_norm / run->halved;
+  return run->true_norm * pow(change, (double)left / iterations) > options->tolerance * run->b_norm;
+}
+
 static bool stagnated(bsi_run *run) {
   const int cycles = run->solver->options.stagnation_cycles;
+  run->stalled++;
   if (run->true_norm <= (1 - least_reduction) * run->anchor) {
     run->anchor = run->true_norm;
     run->stalled = 0;
-    return false;
   }
-  run->stalled++;
-  return cycles > 0 && run->stalled >= cycles;
+  if (run->true_norm <= run->halved / 2) note_halved(run);
+  if (cycles == 0) return false;
+  if (run->stalled < cycles && is_slow(run))
+    run->slow_iterations = run->iterations - run->halved_iterations;
+  return run->stalled >= cycles || run->slow_iterations > 0;
 }
 
 /* Decides if and why the solve ends, from the true residual of x and the end of the last cycle. */
@@ -197,7 +230,7 @@ static bisai_reason judge(bsi_run *run) {
                                                          : BISAI_REASON_STAGNATED;
   if (run->iterations >= options->max_iterations) return BISAI_REASON_MAX_ITERATIONS;
   if (run->end == BSI_CYCLE_NONE) {
-    run->anchor = run->true_norm;
+    expect_progress(run);
     return BISAI_REASON_NONE;
   }
   if (stagnated(run)) return BISAI_REASON_STAGNATED;
@@ -300,8 +333,7 @@ static bisai_status mend_range(bsi_run *run) {
   run->factor = ldexp(1, (abs(exponent) < FARTHEST ? exponent : limit) / 2 * 2);
   shrink = 1 / run->factor;
   BSI_TRY(backend->memory->upload(s->context, s->shrink, &shrink, sizeof shrink));
-  run->anchor = run->true_norm;
-  run->stalled = 0;
+  expect_progress(run);
   run->bad_x = false;
   run->reason = BISAI_REASON_NONE;
   return bsi_compute_residual(run);
@@ -322,8 +354,7 @@ static bisai_status begin_otherwise(bsi_run *run) {
       !s->method->change_start(run))
     return BISAI_OK;
   restore_best(run);
-  run->anchor = run->true_norm;
-  run->stalled = 0;
+  expect_progress(run);
   run->reason = BISAI_REASON_NONE;
   return bsi_compute_residual(run);
 }

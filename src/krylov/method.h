@@ -168,6 +168,12 @@ typedef struct bsi_run {
   double anchor;
   /* the number of consecutive cycles that did not reduce it */
   int stalled;
+  /* slow progress: the last true residual of at most half of the one before it, and the iterations
+   * and the cycles until then */
+  double halved;
+  int halved_iterations, halved_cycles;
+  /* the solve ended because so many iterations did not halve the residual; otherwise 0 */
+  int slow_iterations;
 
   /* an x had NaN or infinity */
   bool bad_x;

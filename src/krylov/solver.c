@@ -219,6 +219,12 @@ static bisai_status conclude(const bsi_run *run) {
                     "not converged after %d iterations: relative residual %.3e, tolerance %.3e%s",
                     iterations, relative, run->solver->options.tolerance, empty);
   case BISAI_REASON_STAGNATED:
+    if (run->slow_iterations > 0)
+      return bsi_fail(context, BISAI_STAGNATED,
+                      "stagnated at relative residual %.3e, tolerance %.3e: the last %d iterations "
+                      "up to iteration %d did not halve it%s",
+                      relative, run->solver->options.tolerance, run->slow_iterations, iterations,
+                      empty);
     return bsi_fail(context, BISAI_STAGNATED,
                     "stagnated at relative residual %.3e, tolerance %.3e: no progress in %d cycles "
                     "up to iteration %d%s",

@@ -258,6 +258,46 @@ static void stagnation_is_judged_over_the_given_number_of_cycles(void **state) {
   bisai_context_destroy(&context);
 }
 
+/* A cycle of three iterations on a shift of four entries reduces the residual because of the small
+ * diagonal alone: 10,000 iterations multiply it by 0.847 with 0.01, and by 5e-8 with 0.1. */
+static void slow_progress_ends_a_solve_that_cannot_reach_its_tolerance(void **state) {
+  (void)state;
+  const struct {
+    double diagonal, tolerance;
+    int cycles;
+    bisai_status status;
+  } solves[] = {{0.01, 1e-8, 10, BISAI_STAGNATED},
+                {0.01, 0.85, 10, BISAI_OK},
+                {0.01, 1e-8, 0, BISAI_MAX_ITERATIONS},
+                {0.01, 1e-8, 900, BISAI_STAGNATED},
+                {0.1, 1e-8, 10, BISAI_MAX_ITERATIONS}};
+  bisai_context *context = test_context(1);
+  for (size_t k = 0; k < sizeof solves / sizeof *solves; k++) {
+    double a[16] = {0}, b[4] = {1}, x[4];
+    for (int i = 0; i < 4; i++) {
+      a[(i + 1) % 4 + 4 * i] = 1;
+      a[i + 4 * i] = solves[k].diagonal;
+    }
+    dense_operator op = {.a = a};
+    bisai_solver_options options = bisai_solver_options_default();
+    options.gmres.restart = 3;
+    options.tolerance = solves[k].tolerance;
+    options.stagnation_cycles = solves[k].cycles;
+    bisai_solver_report report = test_report();
+    EXPECT_STATUS(context, solves[k].status,
+                  test_solve_dense(context, &options, 4, &op, NULL, b, x, &report));
+    if (solves[k].status == BISAI_STAGNATED) {
+      /* the first full cycle after 2,500 iterations, or after the cycles */
+      assert_int_equal(solves[k].cycles == 10 ? 834 * 3 : 900 * 3, report.iterations);
+      EXPECT_IN_MESSAGE(context, solves[k].cycles == 10
+                                     ? "tolerance 1.000e-08: the last 2502 iterations up to "
+                                       "iteration 2502 did not halve it"
+                                     : "the last 2700 iterations up to iteration 2700");
+    }
+  }
+  bisai_context_destroy(&context);
+}
+
 static void the_monitor_stops_the_solve_with_the_present_iterate(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
@@ -577,6 +617,7 @@ int main(void) {
       cmocka_unit_test(a_tolerance_below_rounding_error_stagnates_at_a_good_solution),
       cmocka_unit_test(systems_far_from_one_in_scale_are_solved),
       cmocka_unit_test(stagnation_is_judged_over_the_given_number_of_cycles),
+      cmocka_unit_test(slow_progress_ends_a_solve_that_cannot_reach_its_tolerance),
       cmocka_unit_test(the_monitor_stops_the_solve_with_the_present_iterate),
       cmocka_unit_test(nan_and_infinity_in_the_vectors_are_named),
       cmocka_unit_test(nan_from_the_operator_leaves_the_best_finite_iterate),
