@@ -270,11 +270,12 @@ typedef struct bisai_solver_options {
   double tolerance;
   /** at most that many iterations; every inner iteration counts; default 10000 */
   int max_iterations;
-  /** The solve ends with BISAI_REASON_STAGNATED if that many cycles together reduce the residual by
-   *  less than 1e-6 of itself. It also ends if that many cycles or more, with 2,500 iterations or
-   *  more, do not halve the residual, and if the residual would not reach the tolerance at this pace
-   *  within max_iterations. 0: it never ends for these reasons; default 10. A cycle of GMRES(m) has
-   *  m iterations. A cycle of another method lasts from one true residual to the next. */
+  /** The solve ends with BISAI_REASON_STAGNATED if that many cycles together reduce the residual
+   *  by less than 1e-6 of itself. It also ends if that many cycles or more, with 2,500 iterations
+   *  or more, do not halve the residual, and if the residual would not reach the tolerance at this
+   *  pace within max_iterations. 0: it never ends for these reasons; default 10. A cycle of
+   *  GMRES(m) has m iterations. A cycle of another method lasts from one true residual to the
+   *  next. */
   int stagnation_cycles;
   /** false: the solve starts from x = 0. true: it starts from the x that is given, which must be
    *  finite. Default false */
@@ -409,8 +410,14 @@ BISAI_API bisai_status bisai_solver_check(const bisai_solver *solver, const bisa
  *
  *  After a failure x is finite. If no better x was found, x is zero or the initial guess. Two
  *  failures leave x as it was: refused calls (BISAI_NOT_SYMMETRIC, BISAI_NOT_LINEAR,
- *  BISAI_INVALID_ARGUMENT), and initial guesses with NaN or infinity. A matrix with an empty block
- *  row or column is singular, and the message of a failed solve names that row or column.
+ *  BISAI_INVALID_ARGUMENT), and initial guesses with NaN or infinity.
+ *
+ *  The message of a failed solve names a cause if it finds one. A matrix with an empty block row or
+ *  column is singular, and the message names that row or column. If A maps constants to zero, or if
+ *  no A x has the constant part of b, the message says so, with the size of that part: the system
+ *  is singular, as with Neumann conditions. This takes two more products with A. They are left out
+ *  if the limit of iterations ended the solve before iteration 100. If CG finds that M is not
+ *  definite, the message says which part of M may be the cause, and what is definite.
  *
  *  Squares may leave the range of a double if A M⁻¹r is more than 10¹⁰⁰ times larger or smaller
  *  than r. If such a solve fails or meets ω = 0, it begins once more from the best x, with A

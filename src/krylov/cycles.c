@@ -21,9 +21,9 @@
  * (stagnation) or of a cycle that ended in a breakdown. */
 static const double least_reduction = 1e-6;
 
-/* A solve ends if it has not halved its residual for so many iterations. Of 1,073 solves by GMRES(5)
- * to GMRES(100) that converged on real matrices within 10,000 iterations, none took longer than
- * 1,590 iterations to halve a residual. */
+/* A solve ends if it has not halved its residual for so many iterations. Of 1,073 solves by
+ * GMRES(5) to GMRES(100) that converged on real matrices within 10,000 iterations, none took longer
+ * than 1,590 iterations to halve a residual. */
 enum { SLOW_ITERATIONS = 2500 };
 
 /* Below this share of ‖b‖ a residual that cannot be reduced further consists of rounding errors and

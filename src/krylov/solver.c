@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The solver handle: options, memory, argument checks, report. Solves are in cycles.c, the methods
  * in files of their own. */
+#include "krylov/causes.h"
 #include "krylov/cycles.h"
 #include "krylov/methods.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/context_impl.h"
-#include "core/matrix_ops.h"
 #include "core/staging.h"
 
 static bisai_status check_options(bisai_context *context, int64_t n,
@@ -144,72 +143,30 @@ static void fill_report(const bsi_run *run, double seconds, bisai_solver_report 
   if (s->method->report) s->method->report(s, report);
 }
 
-/* text ← "; block column 1 is empty: the matrix is singular" if the matrix has an empty block row
- * or column, otherwise "". */
-static void say_empty(const bsi_run *run, size_t size, char *text) {
-  const bisai_solver *s = run->solver;
-  const bsi_backend *backend = s->context->backend;
-  text[0] = '\0';
-  for (int columns = 0; columns < 2 && run->op.matrix && text[0] == '\0'; columns++) {
-    int64_t index = -1;
-    if (backend->matrix->find_empty(s->context, run->op.matrix, columns, s->spare, &index) ||
-        index < 0)
-      continue;
-    snprintf(text, size, "; block %s %lld is empty: the matrix is singular",
-             columns ? "column" : "row", (long long)index);
-  }
-}
-
-/* text ← a warning if the preconditioner has found a null space, otherwise "". */
-static void say_null_space(const bsi_run *run, size_t size, char *text) {
-  bisai_precond_report report = {.struct_size = sizeof report};
-  text[0] = '\0';
-  if (!run->precond || bisai_precond_get_report(run->precond, &report)) return;
-  if (report.multigrid.coarsest_nullity > 0)
-    snprintf(
-        text, size,
-        "; the coarsest matrix of multigrid has a null space of dimension %d: the matrix may be "
-        "singular, and b inconsistent",
-        (int)report.multigrid.coarsest_nullity);
-}
-
-/* text ← a warning if the preconditioner enlarges vectors beyond all digits, otherwise "". */
-static void say_growth(const bsi_run *run, size_t size, char *text) {
-  text[0] = '\0';
-  if (run->precond && fabs(run->growth) >= 1 / DBL_EPSILON)
-    snprintf(text, size,
-             "; the preconditioner enlarges vectors so much that only rounding errors are left: "
-             "A M⁻¹ v is %.0e times v",
-             fabs(run->growth));
-}
-
 /* Names the entry of x, or of the initial guess if there was no cycle. */
-static bisai_status conclude_not_finite(const bsi_run *run, const char *empty) {
+static bisai_status conclude_not_finite(const bsi_run *run, const char *cause) {
   bisai_context *context = run->solver->context;
   const int iterations = run->iterations;
   if (!isfinite(run->b_norm)) return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity in b");
   if (!run->bad_x)
     return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity after iteration %d%s", iterations,
-                    empty);
+                    cause);
   char entry[64] = "another process's part";
   if (run->bad_entry >= 0) snprintf(entry, sizeof entry, "entry %lld", (long long)run->bad_entry);
   if (run->cycles == 0)
     return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity in %s of the initial guess", entry);
   return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity in %s of x after iteration %d%s",
-                  entry, iterations, empty);
+                  entry, iterations, cause);
 }
 
 /* The status of a solve in which no call failed. */
-static bisai_status conclude(const bsi_run *run) {
+static bisai_status conclude(bsi_run *run) {
   bisai_context *context = run->solver->context;
   const int iterations = run->iterations;
   const double relative = run->true_norm / run->b_norm;
-  char empty[160] = "";
-  if (run->reason >= BISAI_REASON_MAX_ITERATIONS && run->reason <= BISAI_REASON_NOT_FINITE) {
-    say_empty(run, sizeof empty, empty);
-    if (empty[0] == '\0') say_null_space(run, sizeof empty, empty);
-    if (empty[0] == '\0') say_growth(run, sizeof empty, empty);
-  }
+  char cause[160] = "";
+  if (run->reason >= BISAI_REASON_MAX_ITERATIONS && run->reason <= BISAI_REASON_NOT_FINITE)
+    bsi_say_cause(run, sizeof cause, cause);
   switch (run->reason) {
   case BISAI_REASON_NONE:
   case BISAI_REASON_PRECOND_FAILED:
@@ -217,23 +174,23 @@ static bisai_status conclude(const bsi_run *run) {
   case BISAI_REASON_MAX_ITERATIONS:
     return bsi_fail(context, BISAI_MAX_ITERATIONS,
                     "not converged after %d iterations: relative residual %.3e, tolerance %.3e%s",
-                    iterations, relative, run->solver->options.tolerance, empty);
+                    iterations, relative, run->solver->options.tolerance, cause);
   case BISAI_REASON_STAGNATED:
     if (run->slow_iterations > 0)
       return bsi_fail(context, BISAI_STAGNATED,
                       "stagnated at relative residual %.3e, tolerance %.3e: the last %d iterations "
                       "up to iteration %d did not halve it%s",
                       relative, run->solver->options.tolerance, run->slow_iterations, iterations,
-                      empty);
+                      cause);
     return bsi_fail(context, BISAI_STAGNATED,
                     "stagnated at relative residual %.3e, tolerance %.3e: no progress in %d cycles "
                     "up to iteration %d%s",
                     relative, run->solver->options.tolerance,
-                    run->solver->options.stagnation_cycles, iterations, empty);
+                    run->solver->options.stagnation_cycles, iterations, cause);
   case BISAI_REASON_BREAKDOWN:
     return bsi_fail(context, BISAI_BREAKDOWN, "iteration %d: %s, at relative residual %.3e%s",
-                    iterations, bisai_breakdown_string(run->breakdown), relative, empty);
-  case BISAI_REASON_NOT_FINITE: return conclude_not_finite(run, empty);
+                    iterations, bisai_breakdown_string(run->breakdown), relative, cause);
+  case BISAI_REASON_NOT_FINITE: return conclude_not_finite(run, cause);
   case BISAI_REASON_STOPPED:
     return bsi_fail(context, BISAI_STOPPED,
                     "stopped by the monitor at iteration %d, relative residual %.3e", iterations,

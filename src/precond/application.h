@@ -16,4 +16,8 @@ bisai_status bsi_precond_apply(bisai_precond *precond, const double *v, double *
 bisai_status bsi_precond_operator(const bisai_context *context, const bisai_precond *precond,
                                   const bisai_bcsr *a, const bisai_bcsr **same);
 
+/* text ← why M may not be definite although A is, and what is, as the end of a sentence. Otherwise
+ * text ← "". */
+void bsi_precond_say_indefinite(const bisai_precond *precond, size_t size, char *text);
+
 #endif

@@ -5,6 +5,7 @@
  * D are. */
 #include "bjacobi/bjacobi.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "apply/apply_ops.h"
@@ -265,6 +266,17 @@ static void bjacobi_describe(bisai_precond *m) {
                r->relax_radius);
 }
 
+/* Let a sweep multiply the error of an eigenvector of D⁻¹A by g < 1. M⁻¹ takes (1 − g^(relax + 1))
+ * times a positive multiple of it, which is negative for odd `relax` and g < −1 only. */
+static void bjacobi_say_indefinite(const bisai_precond *m, size_t size, char *text) {
+  const bool sweeps = m->options.bjacobi.relax % 2 == 1;
+  snprintf(text, size, "%s",
+           sweeps
+               ? "; an odd number of sweeps that diverge is not definite: take an even relax or a "
+                 "smaller damping"
+               : "; the diagonal blocks are not definite, and so the matrix is not");
+}
+
 const bsi_precond_ops bsi_precond_bjacobi = {.options = {&own_options, &bsi_shift_options},
                                              .state_size = sizeof(bjacobi_state),
                                              .check = bjacobi_check,
@@ -273,6 +285,7 @@ const bsi_precond_ops bsi_precond_bjacobi = {.options = {&own_options, &bsi_shif
                                              .check_update = bjacobi_check_update,
                                              .apply = bjacobi_apply,
                                              .symmetry = bjacobi_symmetry,
+                                             .say_indefinite = bjacobi_say_indefinite,
                                              .describe = bjacobi_describe,
                                              .report = bjacobi_report,
                                              .destroy = bjacobi_destroy};

@@ -5,6 +5,8 @@
 #include "order/order_ops.h"
 #include "precond/precond_impl.h"
 
+#include <stdio.h>
+
 static const bisai_option factored_options[] = {
     {BSI_PRECOND_OPTION(factor.level), .name = "level", .key = "level", .petsc = "level",
      .help = "level of fill", .type = BISAI_OPTION_INTEGER, .maximum = INT32_MAX,
@@ -165,4 +167,12 @@ void bsi_report_order(const bisai_precond *m, bisai_precond_report *r) {
   if (!m->reordered.matrix) return;
   r->memory_bytes += bsi_reordered_memory(&m->reordered);
   r->apply_bytes += bsi_reordered_bytes(&m->reordered);
+}
+
+/* M is congruent to the diagonal blocks of U. */
+void bsi_factored_say_indefinite(const bisai_precond *m, size_t size, char *text) {
+  (void)m;
+  snprintf(text, size,
+           "; its factors are not definite, although the matrix may be: bjacobi and "
+           "mg:smoother=l1 are definite then");
 }

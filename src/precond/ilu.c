@@ -39,5 +39,6 @@ const bsi_precond_ops bsi_precond_ilu = {
     .needs_factors = true,
     .apply = ilu_apply,
     .symmetry = bsi_factored_symmetry,
+    .say_indefinite = bsi_factored_say_indefinite,
     .describe = ilu_describe,
     .report = ilu_report};

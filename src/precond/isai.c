@@ -267,6 +267,7 @@ const bsi_precond_ops bsi_precond_isai = {
     .update = isai_update,
     .apply = isai_apply,
     .symmetry = isai_symmetry,
+    .say_indefinite = bsi_factored_say_indefinite,
     .describe = isai_describe,
     .report = isai_report,
     .destroy = isai_destroy};

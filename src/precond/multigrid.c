@@ -410,6 +410,20 @@ static bisai_symmetry multigrid_symmetry(const bisai_precond *m) {
                                                        : BISAI_SYMMETRY_NONE;
 }
 
+/* l1 is definite, and damps all errors of every definite matrix. Chebyshev needs a bound of the
+ * largest eigenvalue, and Jacobi a small one; the others need definite factors. */
+static void multigrid_say_indefinite(const bisai_precond *m, size_t size, char *text) {
+  const bsi_hierarchy *h = bsi_multigrid_levels(m);
+  const bool inverted = h->count == 1 && h->dense_inverse;
+  if (inverted || h->setup.options.smoother == BISAI_SMOOTHER_L1)
+    snprintf(text, size, "; multigrid is definite if the matrix is: the matrix may not be");
+  else
+    snprintf(text, size,
+             "; if the matrix is definite, the smoother %s is to blame: mg:smoother=l1 is definite "
+             "then",
+             bisai_smoother_string(h->setup.options.smoother));
+}
+
 /* The coefficients of a K-cycle depend on v. */
 static bool multigrid_nonlinear(const bisai_precond *m) {
   return multigrid_of(m)->hierarchy.setup.options.cycle == BISAI_CYCLE_K;
@@ -485,6 +499,7 @@ const bsi_precond_ops bsi_precond_multigrid = {.options = {&own_options, &bsi_sh
                                                .apply = multigrid_apply,
                                                .smaller_copy = multigrid_smaller_copy,
                                                .symmetry = multigrid_symmetry,
+                                               .say_indefinite = multigrid_say_indefinite,
                                                .nonlinear = multigrid_nonlinear,
                                                .describe = multigrid_describe,
                                                .report = multigrid_report,

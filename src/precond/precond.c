@@ -308,6 +308,11 @@ bisai_status bsi_precond_apply(bisai_precond *precond, const double *v, double *
   return status ? status : apply_staged(precond, 1, v, 0, z, 0, cached_bytes);
 }
 
+void bsi_precond_say_indefinite(const bisai_precond *precond, size_t size, char *text) {
+  text[0] = '\0';
+  if (precond->ops->say_indefinite) precond->ops->say_indefinite(precond, size, text);
+}
+
 bisai_status bsi_precond_operator(const bisai_context *context, const bisai_precond *precond,
                                   const bisai_bcsr *a, const bisai_bcsr **same) {
   *same = a;

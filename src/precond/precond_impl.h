@@ -50,6 +50,8 @@ typedef struct bsi_precond_ops {
   /* bsi_precond_operator() for a preconditioner that is up to date; NULL: it has no copy */
   bisai_status (*smaller_copy)(const bisai_precond *, const bisai_bcsr *a, const bisai_bcsr **copy);
   bisai_symmetry (*symmetry)(const bisai_precond *);
+  /* NULL, or does bsi_precond_say_indefinite() */
+  void (*say_indefinite)(const bisai_precond *, size_t size, char *text);
   /* NULL: an application is linear. Otherwise returns true if it is not. */
   bool (*nonlinear)(const bisai_precond *);
   /* appends to the description, behind the name of the kind (bsi_append()) */
@@ -161,6 +163,8 @@ void bsi_report_order(const bisai_precond *m, bisai_precond_report *r);
 void bsi_describe_factors(bisai_precond *m);
 /* The symmetry of the kinds whose M is symmetric if L U = L D Lᵀ. */
 bisai_symmetry bsi_factored_symmetry(const bisai_precond *m);
+/* bsi_precond_ops::say_indefinite of these kinds */
+void bsi_factored_say_indefinite(const bisai_precond *m, size_t size, char *text);
 
 static inline const bsi_triangular *bsi_triangular_of(const bisai_precond *m,
                                                       bisai_triangle triangle) {

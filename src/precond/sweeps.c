@@ -75,6 +75,7 @@ const bsi_precond_ops bsi_precond_sweeps = {
     .update = sweeps_update,
     .apply = sweeps_apply,
     .symmetry = bsi_factored_symmetry,
+    .say_indefinite = bsi_factored_say_indefinite,
     .describe = sweeps_describe,
     .report = sweeps_report,
     .destroy = sweeps_destroy};

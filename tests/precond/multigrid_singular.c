@@ -178,9 +178,7 @@ static void an_inconsistent_right_hand_side_is_suspected(void **state) {
     const bisai_status status = solve(a, m, cg, b, x, &iterations);
     assert_true(status == BISAI_MAX_ITERATIONS || status == BISAI_STAGNATED ||
                 status == BISAI_BREAKDOWN);
-    EXPECT_IN_MESSAGE(context,
-                      "; the coarsest matrix of multigrid has a null space of dimension 1: the "
-                      "matrix may be singular, and b inconsistent");
+    EXPECT_IN_MESSAGE(context, "; A maps constants to zero, and no A x has the constant part of b");
   }
   bisai_precond_destroy(&m);
   bisai_bcsr_destroy(&a);
