@@ -133,7 +133,7 @@ static PetscErrorCode set_up_own(PC pc, bisai_status *status) {
 /* An error of one process is an error of all, because the next step of the others would wait for
  * it. */
 PetscErrorCode bsi_pc_set_up(PC pc) {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   bsi_pc *m = pc->data;
   bisai_status status = BISAI_OK;
   char message[BSI_PETSC_MESSAGE] = "bisai: the set-up failed on another process";

@@ -88,7 +88,7 @@ static PetscErrorCode judge(const bsi_pc *m, KSP ksp, PetscErrorCode *code, char
 
 /* A process without rows has no preconditioner, and ends with the others. */
 PetscErrorCode bsi_pc_presolve(PC pc, KSP ksp, Vec b, Vec x) {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   PetscErrorCode code = PETSC_SUCCESS;
   char message[BSI_PETSC_MESSAGE] = "";
   PetscFunctionBegin;

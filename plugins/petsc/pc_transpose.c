@@ -317,7 +317,7 @@ static PetscErrorCode prepare(bsi_pc *m, PetscErrorCode *code, char *message) {
 }
 
 PetscErrorCode bsi_pc_transpose_set_up(PC pc) {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   bsi_pc *m = pc->data;
   PetscErrorCode code = PETSC_SUCCESS, own = PETSC_SUCCESS;
   char message[BSI_PETSC_MESSAGE] = "bisai: another process has no transposed application";
