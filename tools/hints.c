@@ -10,12 +10,15 @@
 #include "message.h"
 #include "sizes.h"
 
-/* A limit of fewer iterations than that says nothing about the method. */
-enum { ENOUGH_ITERATIONS = 300, HINT_TEXT = 512 };
+/* A limit of fewer iterations than ENOUGH_ITERATIONS says nothing about the method. BY_FILL needs
+ * the memory and time of a direct solver without a good ordering, and is for up to FILL_ROWS. */
+enum { ENOUGH_ITERATIONS = 300, FILL_ROWS = 20000, HINT_TEXT = 512 };
 
 #define BY_CG "--solver cg --preconditioner mg"
 #define BY_MG "--preconditioner mg"
 #define BY_IDR "--solver idr:s=8 --preconditioner ilu:level=2:shift=0.01"
+
+#define BY_FILL "--preconditioner ilu:level=60 --ordering rcm"
 
 /* The runs, and the solver of those that are not by CG. */
 typedef struct runs {
@@ -50,6 +53,14 @@ static bool is_tried(const runs *all, bisai_method solver, bisai_precond_kind ki
   for (int i = 0; i < all->count; ++i) {
     const method *m = &all->results[i].m;
     if (method_is(m, kind) && (m->by_cg ? BISAI_CG : all->solver) == solver) return true;
+  }
+  return false;
+}
+
+static bool has_fill(const runs *all) {
+  for (int i = 0; i < all->count; ++i) {
+    const method *m = &all->results[i].m;
+    if (method_is(m, BISAI_PRECOND_ILU) && m->options.factor.level >= 60) return true;
   }
   return false;
 }
@@ -134,7 +145,7 @@ static void say_what_may_work(const runs *all, const problem *p, const facts *f)
              "%" PRId64 " of %" PRId64
              " diagonal entries are negative, so that A may be indefinite",
              f->negative_diagonals, f->rows);
-    propose(p, fact, NULL, NULL);
+    propose(p, fact, idr, has_fill(all) || f->rows > FILL_ROWS ? NULL : BY_FILL);
   } else {
     propose(p, f->symmetric ? "A is symmetric and not definite" : "A is not symmetric",
             by_mg ? NULL : BY_MG, idr);

@@ -9,6 +9,7 @@
 #define CG "--solver cg --preconditioner mg"
 #define MG "--preconditioner mg"
 #define IDR "--solver idr:s=8 --preconditioner ilu:level=2:shift=0.01"
+#define FILL "--preconditioner ilu:level=60 --ordering rcm"
 #define FAIL "--block-size 1 --restart 2 --max-iterations 300 --preconditioner none"
 
 /* Diffusion and convection on a line of n points. The row sums are 0 but for the ends, where
@@ -90,9 +91,14 @@ static void what_was_tried_is_not_proposed(void **state) {
               "bisai: skewed: A is not symmetric: try " IDR "\n");
 }
 
-static void an_indefinite_matrix_gets_no_proposal(void **state) {
+static void an_indefinite_matrix_gets_factors_with_fill(void **state) {
   (void)state;
   expect_hint("solve mixed.mtx " FAIL,
+              "bisai: mixed: 1 of 2000 diagonal entries are negative, so that A may be indefinite: "
+              "try " IDR ", then " FILL "\n");
+  program_expect("solve mixed.mtx --block-size 1 " FILL, 0, "");
+  expect_hint("solve mixed.mtx --block-size 1 --tolerance 1e-16 --solver idr:s=8 "
+              "--preconditioner ilu:level=60",
               "bisai: mixed: 1 of 2000 diagonal entries are negative, so that A may be indefinite; "
               "see \"When it does not converge\" in the guide\n");
 }
@@ -156,7 +162,7 @@ int main(void) {
       cmocka_unit_test(a_definite_matrix_gets_cg_with_mg),
       cmocka_unit_test(other_matrices_with_diagonals_of_one_sign_get_mg),
       cmocka_unit_test(what_was_tried_is_not_proposed),
-      cmocka_unit_test(an_indefinite_matrix_gets_no_proposal),
+      cmocka_unit_test(an_indefinite_matrix_gets_factors_with_fill),
       cmocka_unit_test(zeros_on_the_diagonal_get_factors_with_fill_and_shift),
       cmocka_unit_test(a_singular_matrix_says_whether_b_is_consistent),
       cmocka_unit_test(poorly_filled_blocks_are_named),
