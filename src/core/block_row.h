@@ -6,7 +6,7 @@
 #include "core/bcsr_impl.h"
 #include "core/column.h"
 #include "core/prefetch.h"
-#include "core/values.h"
+#include "core/value_quads.h"
 
 enum {
   /* the most vectors that share one read of a block */
@@ -43,22 +43,25 @@ BSI_INLINE void bsi_prefetch_rows(const int bs, const bisai_value_type type, con
 #endif
 #endif
 
-/* sum[v] ← sum[v] + A_q x_v */
+/* sum[v] ← sum[v] + A_q x_v, column by column. Each column is widened once. */
 BSI_INLINE void bsi_row_add_block(const int bs, const bisai_value_type type, const int columns,
                                   const bisai_bcsr *a, const int32_t q, const double *x,
                                   const int64_t ldx, bsi_column *sum) {
-  const int values = bs * bs;
-  double buffer[BSI_MAX_BLOCK_VALUES];
-  const double *block =
-      bsi_values_widen(type, a->values, (size_t)q * (size_t)values, values, buffer);
-  for (int v = 0; v < columns; v++) {
-    const double *at = x + v * ldx + (int64_t)a->col_idx[q] * bs;
-    if (BSI_ROW_PAIRS(bs)) {
-      const bsi_pair pair = *(const bsi_pair *)at;
-      sum[v].quad[0] += *(const bsi_quad *)block * BSI_TWICE(pair);
-    } else {
-      bsi_column_add_product(bs, &sum[v], block, at);
+  const size_t first = (size_t)q * (size_t)(bs * bs);
+  const double *at = x + (int64_t)a->col_idx[q] * bs;
+  if (BSI_ROW_PAIRS(bs)) {
+    bsi_quad block;
+    bsi_quad_load(type, a->values, first, &block);
+    for (int v = 0; v < columns; v++) {
+      const bsi_pair pair = *(const bsi_pair *)(at + v * ldx);
+      sum[v].quad[0] += block * BSI_TWICE(pair);
     }
+    return;
+  }
+  for (int c = 0; c < bs; c++) {
+    bsi_column column;
+    bsi_column_widen(bs, type, &column, a->values, first + (size_t)(c * bs));
+    for (int v = 0; v < columns; v++) bsi_column_add_scaled(bs, &sum[v], &column, at[v * ldx + c]);
   }
 }
 

@@ -71,6 +71,17 @@ BSI_INLINE void bsi_column_store(const int bs, const bsi_column *s, double *p) {
 #undef STORE
 }
 
+/* s ← s + t·x */
+BSI_INLINE void bsi_column_add_scaled(const int bs, bsi_column *s, const bsi_column *t,
+                                      const double x) {
+#define ADD_SCALED(part, type, r) s->part += t->part * x
+  if (BSI_COLUMN_VECTORS(bs))
+    BSI_COLUMN_PARTS(bs, ADD_SCALED);
+  else
+    for (int r = 0; r < bs; r++) s->rows[r] += t->rows[r] * x;
+#undef ADD_SCALED
+}
+
 /* s ← s + t */
 BSI_INLINE void bsi_column_sum(const int bs, bsi_column *s, const bsi_column *t) {
 #define SUM(part, type, r) s->part += t->part
