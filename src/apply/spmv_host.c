@@ -19,18 +19,21 @@ typedef struct product {
 } product;
 
 /* The fields of the job are copied, because the compiler would read them again after each value
- * that it stores. */
+ * that it stores. For the same reason the end of a row is kept as the begin of the next one. */
 BSI_INLINE void product_rows(const int bs, const bisai_value_type type, const int columns,
                              const product *job, const int32_t begin, const int32_t end) {
   const bisai_bcsr matrix = *job->a, *a = &matrix;
   const product copy = *job, *p = &copy;
   const int32_t ahead = bsi_rows_ahead(a);
+  int64_t q = a->row_ptr[begin];
   for (int32_t first = begin; first < end; first += ahead) {
     const int32_t last = end - first < ahead ? end : first + ahead;
     bsi_prefetch_rows(bs, type, a, first, last);
     for (int32_t i = first; i < last; i++) {
+      const int64_t next = a->row_ptr[i + 1];
       bsi_column sum[BSI_ROW_VECTORS];
-      bsi_row_multiply(bs, type, columns, a, i, p->x, p->ldx, sum);
+      bsi_row_multiply(bs, type, columns, a, q, next, p->x, p->ldx, sum);
+      q = next;
       for (int v = 0; v < columns; v++) {
         const int64_t row = (int64_t)i * bs;
         if (a->unit_diagonal) bsi_column_add(bs, &sum[v], p->x + v * p->ldx + row, 1.0);

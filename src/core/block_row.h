@@ -45,7 +45,7 @@ BSI_INLINE void bsi_prefetch_rows(const int bs, const bisai_value_type type, con
 
 /* sum[v] ← sum[v] + A_q x_v, column by column. Each column is widened once. */
 BSI_INLINE void bsi_row_add_block(const int bs, const bisai_value_type type, const int columns,
-                                  const bisai_bcsr *a, const int32_t q, const double *x,
+                                  const bisai_bcsr *a, const int64_t q, const double *x,
                                   const int64_t ldx, bsi_column *sum) {
   const size_t first = (size_t)q * (size_t)(bs * bs);
   const double *at = x + (int64_t)a->col_idx[q] * bs;
@@ -65,19 +65,18 @@ BSI_INLINE void bsi_row_add_block(const int bs, const bisai_value_type type, con
   }
 }
 
-/* sum[v] ← Σ_q A_q x_v for the blocks of row i. Even and odd blocks have a sum each, because the
- * additions of a single sum would wait for each other. */
+/* sum[v] ← Σ_q A_q x_v for the blocks q = begin … end − 1, which are those of a row. Even and odd
+ * blocks have a sum each, because the additions of a single sum would wait for each other. */
 BSI_INLINE void bsi_row_multiply(const int bs, const bisai_value_type type, const int columns,
-                                 const bisai_bcsr *a, const int32_t i, const double *x,
-                                 const int64_t ldx, bsi_column *sum) {
+                                 const bisai_bcsr *a, const int64_t begin, const int64_t end,
+                                 const double *x, const int64_t ldx, bsi_column *sum) {
   const int width = BSI_ROW_PAIRS(bs) ? 4 : bs;
   bsi_column odd[BSI_ROW_VECTORS];
   for (int v = 0; v < columns; v++) {
     bsi_column_clear(width, &sum[v]);
     bsi_column_clear(width, &odd[v]);
   }
-  const int32_t end = a->row_ptr[i + 1];
-  int32_t q = a->row_ptr[i];
+  int64_t q = begin;
   for (; q + 1 < end; q += 2) {
     bsi_row_add_block(bs, type, columns, a, q, x, ldx, sum);
     bsi_row_add_block(bs, type, columns, a, q + 1, x, ldx, odd);

@@ -25,16 +25,17 @@ static relax_kind kind_of(const bsi_relaxation *j) {
   return j->alpha != 0.0 && j->previous ? WITH_ALL : WITHOUT_PREVIOUS;
 }
 
-/* Row i of y. */
+/* Row i of y. The blocks of the row are begin … end − 1. */
 BSI_INLINE void relax_row(const int bs, const bisai_value_type type, const relax_kind kind,
-                          const bsi_relaxation *j, const int32_t i) {
+                          const bsi_relaxation *j, const int32_t i, const int64_t begin,
+                          const int64_t end) {
   const int64_t row = (int64_t)i * bs;
   double residual[BISAI_MAX_BLOCK_SIZE];
   bsi_column sum, step;
   if (kind == FROM_ZERO)
     bsi_column_clear(bs, &sum);
   else
-    bsi_row_multiply(bs, type, 1, j->a, i, j->x, 0, &sum);
+    bsi_row_multiply(bs, type, 1, j->a, begin, end, j->x, 0, &sum);
   if (kind != PRODUCT) {
     bsi_column_scale(bs, &sum, -1.0);
     bsi_column_add(bs, &sum, j->b + row, 1.0);
@@ -51,20 +52,25 @@ BSI_INLINE void relax_row(const int bs, const bisai_value_type type, const relax
 }
 
 /* The fields of the job are copied, because the compiler would read them again after each value
- * that it stores. */
+ * that it stores. For the same reason the end of a row is kept as the begin of the next one. */
 BSI_INLINE void relax_rows(const int bs, const bisai_value_type type, const relax_kind kind,
                            const bsi_relaxation *job, const int32_t begin, const int32_t end) {
   const bisai_bcsr matrix = *job->a;
   bsi_relaxation copy = *job;
   copy.a = &matrix;
   const size_t row_bytes = (size_t)(bs * bs) * sizeof(double);
+  int64_t q = matrix.row_ptr[begin];
   const int32_t ahead = copy.cached ? end - begin : bsi_rows_ahead(&matrix);
   for (int32_t first = begin; first < end; first += ahead) {
     const int32_t last = end - first < ahead ? end : first + ahead;
     if (!copy.cached && kind != FROM_ZERO) bsi_prefetch_rows(bs, type, &matrix, first, last);
     if (!copy.cached && kind != RESIDUAL)
       bsi_prefetch_far_ahead(copy.inverse, (size_t)first * row_bytes, (size_t)last * row_bytes);
-    for (int32_t i = first; i < last; i++) relax_row(bs, type, kind, &copy, i);
+    for (int32_t i = first; i < last; i++) {
+      const int64_t next = matrix.row_ptr[i + 1];
+      relax_row(bs, type, kind, &copy, i, q, next);
+      q = next;
+    }
   }
 }
 
