@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "core/values.h"
+#include "core/value_quads.h"
 
 typedef struct narrow_format {
   bisai_value_type type;
@@ -216,6 +216,42 @@ static void blocks_need_the_alignment_of_the_words_that_they_consist_of(void **s
                        alignments[type][(bs - 1) % 4]);
 }
 
+/* Expects the column of bs values from each value on. The array ends with the last column, which
+ * AddressSanitizer watches. */
+#define EXPECT_COLUMNS(bs)                                                                         \
+  do {                                                                                             \
+    for (size_t first = 0; first + (bs) <= count; first++) {                                       \
+      bsi_column column;                                                                           \
+      double widened[bs];                                                                          \
+      bsi_column_widen(bs, type, &column, values, first);                                          \
+      bsi_column_store(bs, &column, widened);                                                      \
+      for (size_t r = 0; r < (bs); r++)                                                            \
+        assert_true(widened[r] == bsi_value_load(type, values, first + r));                        \
+    }                                                                                              \
+  } while (0)
+
+static void columns_are_widened_like_single_values(void **state) {
+  (void)state;
+  const size_t count = 27;
+  for (int t = BISAI_FP64; t < BISAI_ADAPTIVE; t++) {
+    const bisai_value_type type = (bisai_value_type)t;
+    void *values = malloc(count * bsi_value_bytes(type));
+    test_random random = test_random_seed((uint64_t)t);
+    for (size_t i = 0; i < count; i++)
+      assert_true(bsi_value_store(type, test_random_uniform(&random, -2.0, 2.0), values, i));
+    EXPECT_COLUMNS(1);
+    EXPECT_COLUMNS(2);
+    EXPECT_COLUMNS(3);
+    EXPECT_COLUMNS(4);
+    EXPECT_COLUMNS(5);
+    EXPECT_COLUMNS(6);
+    EXPECT_COLUMNS(7);
+    EXPECT_COLUMNS(8);
+    EXPECT_COLUMNS(9);
+    free(values);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_sixteen_bit_value_survives_the_round_trip),
@@ -227,6 +263,7 @@ int main(void) {
       cmocka_unit_test(unit_roundoffs_are_those_of_the_formats),
       cmocka_unit_test(singles_and_doubles_are_stored_as_c_converts_them),
       cmocka_unit_test(blocks_need_the_alignment_of_the_words_that_they_consist_of),
+      cmocka_unit_test(columns_are_widened_like_single_values),
   };
   return cmocka_run_group_tests_name("values", tests, NULL, NULL);
 }
