@@ -245,8 +245,7 @@ void table_failures(FILE *out, const problem *p, int count, const run_result *re
     fprintf(out, "No method converged.\n");
   }
   if ((!missing && !singular) || empties_exist(p->matrix)) return; /* nothing repairs these */
-  fprintf(out, "The key shift=0.01 repairs singular diagonal blocks and, in all methods but mg, "
-               "missing ones.\n");
+  fprintf(out, "The key shift=0.01 repairs singular and missing diagonal blocks.\n");
 }
 
 void table_solve(FILE *out, const problem *p, const run_result *r) {

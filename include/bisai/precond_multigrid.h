@@ -94,11 +94,13 @@ BISAI_API bool bisai_smoother_parse(const char *word, bisai_smoother *value);
 typedef enum bisai_nodes {
   /** SCALAR if the unknowns of a block are points of a mesh line, and BLOCK if they are components
    *  at one point. They count as points if in most scalar rows all entries together nearly cancel,
-   *  but those of each component do not */
+   *  but those of each component do not. SCALAR also if a diagonal block is not stored and there is
+   *  a shift, unless null_vectors are given */
   BISAI_NODES_AUTO = 0,
   /** block rows */
   BISAI_NODES_BLOCK = 1,
-  /** scalar rows. The matrix is copied to blocks of one value, without zeros */
+  /** scalar rows. The matrix is copied to blocks of one value, without zeros. Diagonal entries that
+   *  are not stored are 0 there, and a shift repairs them */
   BISAI_NODES_SCALAR = 2
 } bisai_nodes;
 

@@ -29,6 +29,15 @@ bisai_status bsi_diagonal_find(bsi_hierarchy *h, bsi_level *level) {
                   bsi_row_name(a, missing));
 }
 
+bisai_status bsi_diagonal_missing(bisai_context *context, const bisai_bcsr *a, int32_t *missing) {
+  const bsi_backend *backend = context->backend;
+  int32_t *position = backend->memory->allocate(context, (size_t)a->block_rows, sizeof *position);
+  if (!position) return BISAI_OUT_OF_MEMORY;
+  const bisai_status status = backend->bjacobi->diagonals->find(context, a, position, missing);
+  backend->memory->release(context, position);
+  return status;
+}
+
 /* Takes what an inversion found. */
 static bisai_status judge(bsi_hierarchy *h, bsi_level *level, const bsi_invert_stats *stats) {
   if (level == h->levels) h->stats = *stats;

@@ -69,7 +69,8 @@ static bisai_status update_split(bsi_hierarchy *h, const bisai_bcsr *matrix) {
   if (lost < 0) return BISAI_OK;
   return bsi_fail(h->context, BISAI_INVALID_STRUCTURE,
                   "scalar row %d has a value that is not zero where the matrix of creation had a "
-                  "zero: nodes=block takes it, and so does a new preconditioner",
+                  "zero: a new preconditioner takes it, and so does nodes=block if all diagonal "
+                  "blocks are stored",
                   lost);
 }
 
@@ -79,7 +80,7 @@ static bisai_status update_split(bsi_hierarchy *h, const bisai_bcsr *matrix) {
 static bisai_status take_matrix(bsi_hierarchy *h, const bisai_bcsr *matrix) {
   h->mirrored = h->setup.symmetric;
   h->levels[0].matrix = matrix;
-  if (h->setup.options.nodes != BISAI_NODES_SCALAR || matrix->block_size == 1) return BISAI_OK;
+  if (h->setup.options.nodes != BISAI_NODES_SCALAR) return BISAI_OK;
   BSI_TRY(split_matrix(h, matrix));
   h->levels[0].matrix = h->split;
   return h->mirrored ? bsi_bcsr_is_symmetric(h->context, h->split, &h->mirrored) : BISAI_OK;
@@ -230,8 +231,9 @@ bisai_status bsi_hierarchy_create(bisai_context *context, const bisai_bcsr *matr
 /* --- updates --- */
 
 bisai_status bsi_hierarchy_check(const bisai_bcsr *matrix, const bsi_hierarchy *h) {
-  if (matrix->type != BISAI_FP64)
-    return bsi_fail(h->context, BISAI_UNSUPPORTED, "multigrid needs a matrix stored in fp64");
+  if (matrix->type != BISAI_FP64 || matrix->unit_diagonal)
+    return bsi_fail(h->context, BISAI_UNSUPPORTED,
+                    "multigrid needs a matrix stored in fp64, with its diagonal blocks");
   /* a split matrix takes every pattern that has no other nonzero values */
   if (h->split || matrix == h->levels[0].matrix) return BISAI_OK;
   const bsi_sparse now = bsi_sparse_of(matrix), before = bsi_sparse_of(h->levels[0].matrix);

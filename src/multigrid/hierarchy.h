@@ -331,6 +331,8 @@ bisai_status bsi_null_vectors_upload(const bsi_hierarchy *h, double **vectors);
 
 /* Finds the diagonal blocks of a level, and refuses a matrix that lacks one. */
 bisai_status bsi_diagonal_find(bsi_hierarchy *h, bsi_level *level);
+/* *missing ← the first block row without a diagonal block, or −1. */
+bisai_status bsi_diagonal_missing(bisai_context *context, const bisai_bcsr *a, int32_t *missing);
 /* Inverts the diagonal blocks of a new level. *regular ← false if one is singular, and the whole
  * matrix will be inverted instead. */
 bisai_status bsi_diagonal_create(bsi_hierarchy *h, bsi_level *level, bool *regular);

@@ -107,9 +107,9 @@ typedef struct bsi_sparse_ops {
   /* The same, with the blocks smoothed. */
   bisai_status (*multiply_smoothed)(bisai_context *, const bsi_sparse *a, const bsi_sparse *b,
                                     const bsi_smoothing *, bsi_sparse *c);
-  /* c ← the numbers and row_ptr of a matrix that has the nonzero values and the diagonal entries of
-   * A as blocks of one value. Reserves row_ptr and col_idx. After a failure the caller destroys c.
-   * Waits. */
+  /* c ← the numbers and row_ptr of a matrix that has the nonzero values of A as blocks of one
+   * value, and all diagonal entries, which are 0 where A does not store the block. Reserves row_ptr
+   * and col_idx. After a failure the caller destroys c. Waits. */
   bisai_status (*split_rows)(bisai_context *, const bisai_bcsr *a, bsi_sparse *c);
   /* col_idx and values of c, after split_rows(). */
   bisai_status (*split_fill)(bisai_context *, const bisai_bcsr *a, bsi_sparse *c);

@@ -251,6 +251,17 @@ struct splitting {
  * there. */
 enum split_step { COUNT, FILL, REFILL };
 
+/* Does the diagonal entry of a scalar row whose diagonal block A does not store. Returns the place
+ * behind it. */
+template <split_step STEP>
+__device__ __forceinline__ int32_t place_zero(const splitting &s, int32_t row, int32_t at,
+                                              int32_t last) {
+  if (STEP == REFILL && (at == last || s.c_col[at] != row)) return at;
+  if (STEP == FILL) s.c_col[at] = row;
+  if (STEP != COUNT) s.c[at] = 0.0;
+  return at + 1;
+}
+
 /* A thread takes a scalar row, and loads the part of a block in it at once.
  *   BS: the block size; 0: any */
 template <int BS, split_step STEP>
@@ -263,11 +274,13 @@ __global__ void __launch_bounds__(BSI_FOR_EACH_THREADS) split_matrix(const split
   const int32_t row = static_cast<int32_t>(index), i = row / bs, end = __ldg(s.a_ptr + i + 1);
   const int32_t last = STEP == COUNT ? 0 : __ldg(s.c_ptr + row + 1);
   int32_t at = STEP == COUNT ? 0 : __ldg(s.c_ptr + row);
-  bool complete = true;
+  bool complete = true, diagonal = false;
 #pragma unroll 2
   for (int32_t p = __ldg(s.a_ptr + i); p < end; p++) {
     const double *from = s.a + static_cast<int64_t>(p) * bs * bs + row % bs;
-    const int32_t first = __ldg(s.a_col + p) * bs;
+    const int32_t j = __ldg(s.a_col + p), first = j * bs;
+    if (!diagonal && j > i) at = place_zero<STEP>(s, row, at, last);
+    diagonal = diagonal || j >= i;
     for (int k = 0; k < bs; k += LOADED) {
       double value[LOADED];
 #pragma unroll
@@ -284,6 +297,7 @@ __global__ void __launch_bounds__(BSI_FOR_EACH_THREADS) split_matrix(const split
       }
     }
   }
+  if (!diagonal) at = place_zero<STEP>(s, row, at, last);
   if (STEP == COUNT) s.lengths[row] = at;
   if (STEP == REFILL && !complete)
     atomicMin(&s.record->index, static_cast<unsigned long long>(row));

@@ -284,14 +284,25 @@ typedef struct split_job {
   split_step step;
 } split_job;
 
+/* Does the diagonal entry of a scalar row whose diagonal block A does not store. Returns the place
+ * behind it. */
+static int32_t place_zero(bsi_sparse *c, int32_t row, int32_t at, int32_t end, split_step step) {
+  if (step == REFILL && (at == end || c->col_idx[at] != row)) return at;
+  if (step == FILL) c->col_idx[at] = row;
+  if (step != COUNT) c->values[at] = 0.0;
+  return at + 1;
+}
+
 /* Does scalar row r of block row i. Returns false if a value has no place. */
 static bool split_row(const bisai_bcsr *a, int32_t i, int r, bsi_sparse *c, split_step step) {
   const int bs = a->block_size;
   const int32_t row = i * bs + r;
   const int32_t end = step != COUNT ? c->row_ptr[row + 1] : 0;
   int32_t at = step != COUNT ? c->row_ptr[row] : 0;
-  bool complete = true;
+  bool complete = true, diagonal = false;
   for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
+    if (!diagonal && a->col_idx[p] > i) at = place_zero(c, row, at, end, step);
+    diagonal = diagonal || a->col_idx[p] >= i;
     const double *block = (const double *)a->values + bsi_block_offset(a, p);
     for (int k = 0; k < bs; k++) {
       const int32_t column = a->col_idx[p] * bs + k;
@@ -308,6 +319,7 @@ static bool split_row(const bisai_bcsr *a, int32_t i, int r, bsi_sparse *c, spli
       }
     }
   }
+  if (!diagonal) at = place_zero(c, row, at, end, step);
   if (step == COUNT) c->row_ptr[row + 1] = at;
   return complete;
 }

@@ -218,8 +218,9 @@ static bisai_status multigrid_check(bisai_context *context, const bisai_precond_
                                     const bisai_bcsr *matrix) {
   const bisai_multigrid_options *o = &options->multigrid;
   const int64_t rows = (int64_t)matrix->block_rows * matrix->block_size;
-  if (matrix->type != BISAI_FP64)
-    return bsi_fail(context, BISAI_UNSUPPORTED, "multigrid needs a matrix stored in fp64");
+  if (matrix->type != BISAI_FP64 || matrix->unit_diagonal)
+    return bsi_fail(context, BISAI_UNSUPPORTED,
+                    "multigrid needs a matrix stored in fp64, with its diagonal blocks");
   if ((o->null_vectors != NULL) != (o->null_count > 0))
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "null_count is %d, null_vectors is %s",
                     o->null_count, o->null_vectors ? "given" : "NULL");
@@ -267,12 +268,26 @@ static bisai_multigrid_options choose(const bisai_precond *m) {
   return o;
 }
 
-/* nodes=auto: the scalar rows vote. */
-static bisai_status choose_nodes(const bisai_precond *m, const bisai_bcsr *a, bisai_nodes *nodes) {
+/* Returns true if level 0 may be a matrix of scalar rows, whose diagonal entries are all there. */
+static bool may_split(const bisai_precond *m) {
+  const bisai_multigrid_options *o = &m->options.multigrid;
+  return m->block_size == 1 || (o->nodes != BISAI_NODES_BLOCK && !o->null_vectors);
+}
+
+/* nodes=auto: the scalar rows vote. Scalar rows also serve a matrix that lacks diagonal blocks, if
+ * there is a shift. */
+static bisai_status choose_nodes(bisai_precond *m, const bisai_bcsr *a, bisai_nodes *nodes) {
   int64_t components = 0, points = 0;
-  if (*nodes != BISAI_NODES_AUTO) return BISAI_OK;
-  BSI_TRY(m->context->backend->multigrid->nodes->vote(m->context, a, &components, &points));
-  *nodes = points > components ? BISAI_NODES_SCALAR : BISAI_NODES_BLOCK;
+  int32_t missing = -1;
+  if (*nodes == BISAI_NODES_AUTO) {
+    BSI_TRY(m->context->backend->multigrid->nodes->vote(m->context, a, &components, &points));
+    *nodes = points > components ? BISAI_NODES_SCALAR : BISAI_NODES_BLOCK;
+  }
+  const bool shifted = m->options.shift != BISAI_SHIFT_NONE && may_split(m);
+  if (shifted || *nodes == BISAI_NODES_SCALAR)
+    BSI_TRY(bsi_diagonal_missing(m->context, a, &missing));
+  if (missing >= 0) *nodes = BISAI_NODES_SCALAR;
+  m->lacks_diagonal = missing >= 0;
   return BISAI_OK;
 }
 
@@ -475,7 +490,7 @@ static void multigrid_describe(bisai_precond *m) {
   const bisai_multigrid_report *r = &m->report.multigrid;
   bsi_append(m, " cycle=%s smoother=%s", bisai_cycle_string(r->cycle),
              bisai_smoother_string(r->smoother));
-  if (r->nodes == BISAI_NODES_SCALAR) bsi_append(m, " nodes=scalar");
+  if (r->nodes == BISAI_NODES_SCALAR && m->block_size > 1) bsi_append(m, " nodes=scalar");
   if (multigrid_of(m)->hierarchy.levels[0].narrow) bsi_append(m, " precision=fp32");
   bsi_append(m, ", %d level%s of", r->levels, r->levels == 1 ? "" : "s");
   for (int l = 0; l < r->levels; l++) bsi_append(m, l == 0 ? " %d" : ", %d", r->rows[l]);

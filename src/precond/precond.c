@@ -108,8 +108,8 @@ static bisai_status refuse_not_finite(bisai_precond *m, const bisai_bcsr *matrix
 }
 
 /* Refuses a matrix with an empty block row or column, which no preconditioner makes regular.
- * Diagonal blocks are missing there: only where set-up failed for that or had to repair blocks is
- * there anything to look for. */
+ * Diagonal blocks are missing there: only where set-up failed for that, went on or had to repair
+ * blocks is there anything to look for. */
 static bisai_status refuse_empty(bisai_precond *m, const bisai_bcsr *matrix) {
   const bsi_backend *backend = m->context->backend;
   int64_t row = -1, column = -1;
@@ -182,7 +182,7 @@ bisai_status bisai_precond_create(bisai_context *context, const bisai_bcsr *matr
   if (!status) fill_report(m);
   status = refuse_not_finite(m, matrix, status);
   if (status ? status == BISAI_MISSING_DIAGONAL || status == BISAI_SINGULAR_BLOCK
-             : m->report.repairs > 0) {
+             : m->report.repairs > 0 || m->lacks_diagonal) {
     const bisai_status empty = refuse_empty(m, matrix);
     if (empty) status = empty;
   }

@@ -69,6 +69,8 @@ struct bisai_precond {
   void *state;
   int32_t block_rows, block_size;
   bool ready;
+  /* set-up has gone on although a diagonal block is missing */
+  bool lacks_diagonal;
   /* equilibration takes Dc = Dr */
   bool symmetric_scaling;
   /* the reordered matrix, if it is not the matrix itself that is factorised */

@@ -107,9 +107,7 @@ static void changes_by_the_set_up_are_said(void **state) {
   (void)state;
   static const char repaired[] =
       "4 singular diagonal blocks repaired by a shift, the first in block row 0 (from 0)\n";
-  static const char advice[] =
-      "The key shift=0.01 repairs singular diagonal blocks and, in all methods but mg, missing "
-      "ones.\n";
+  static const char advice[] = "The key shift=0.01 repairs singular and missing diagonal blocks.\n";
   program p = run("solve no_diagonal.mtx --block-size 1 --preconditioner bjacobi:shift=0.01");
   program_expect_in(
       "the account", p.out,

@@ -312,8 +312,10 @@ static void a_copy_of_a_product_has_no_places_of_its_original(void **state) {
 
 /* --- splitting --- */
 
-static test_bcsr with_zeros(int32_t n, int bs) {
-  test_bcsr a = test_bcsr_random(test_shape_square(n, bs, 5));
+static test_bcsr with_zeros(int32_t n, int bs, test_diagonal diagonal) {
+  test_shape shape = test_shape_square(n, bs, 5);
+  shape.diagonal = diagonal;
+  test_bcsr a = test_bcsr_random(shape);
   const int64_t count = (int64_t)test_bcsr_blocks(&a) * bs * bs;
   for (int64_t v = 0; v < count; v++)
     if (v % 3 == 1) a.values[v] = 0.0;
@@ -347,8 +349,13 @@ static void expect_split(const double *dense, int32_t n, const bsi_sparse *c) {
 
 static void split_matrices_have_the_nonzero_values_and_the_diagonal(void **state) {
   (void)state;
-  for (int bs = 1; bs <= 9; bs++) {
-    test_bcsr arrays = with_zeros(50, bs);
+  for (int k = 0; k < 3 * 9; k++) {
+    /* all diagonal blocks are stored, some of them, or none */
+    const int bs = 1 + k / 3;
+    test_bcsr arrays = with_zeros(50, bs,
+                                  k % 3 == 0   ? TEST_DIAGONAL_DOMINANT
+                                  : k % 3 == 1 ? TEST_DIAGONAL_RANDOM
+                                               : TEST_DIAGONAL_NONE);
     bisai_bcsr *a = test_bcsr_make(context, &arrays);
     double *dense = test_dense_from_arrays(&arrays);
     const int32_t n = 50 * bs;
@@ -369,7 +376,7 @@ static void split_matrices_have_the_nonzero_values_and_the_diagonal(void **state
 
 static void split_names_the_first_row_with_a_new_nonzero_value(void **state) {
   (void)state;
-  test_bcsr arrays = with_zeros(5000, 2);
+  test_bcsr arrays = with_zeros(5000, 2, TEST_DIAGONAL_DOMINANT);
   bisai_bcsr *a = test_bcsr_make(context, &arrays);
   bsi_sparse c = {0};
   int32_t lost = 0;
@@ -425,7 +432,7 @@ static void structures_are_compared(void **state) {
 static void failing_allocations_leak_nothing(void **state) {
   (void)state;
   test_allocator allocator;
-  test_bcsr arrays = with_zeros(50, 2);
+  test_bcsr arrays = with_zeros(50, 2, TEST_DIAGONAL_DOMINANT);
   bisai_status status = BISAI_OUT_OF_MEMORY;
   int failures = 0;
   for (int fail_at = 1; status; fail_at++) {
@@ -460,7 +467,7 @@ static void values_are_computed_without_allocations(void **state) {
   test_allocator allocator;
   test_allocator_reset(&allocator, 0);
   bisai_context *own = test_context_on(&allocator, 2);
-  test_bcsr arrays = with_zeros(50, 2);
+  test_bcsr arrays = with_zeros(50, 2, TEST_DIAGONAL_DOMINANT);
   bisai_bcsr *m = test_bcsr_take(own, arrays);
   bsi_sparse a = test_sparse_random(own, (test_shape_of_blocks){50, 300, 2, 3, 40.0, false}, 1),
              b = test_sparse_random(own, (test_shape_of_blocks){300, 900, 3, 1, 9.0, false}, 2),

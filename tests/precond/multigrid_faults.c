@@ -189,6 +189,109 @@ static void scalar_nodes_name_scalar_rows(void **state) {
   bisai_bcsr_destroy(&a);
 }
 
+/* --- missing diagonal blocks --- */
+
+/* Diffusion whose block rows 3, 10, 17, … have diagonal blocks of zeros, stored or not, and whose
+ * block row `empty` has no blocks. */
+static test_bcsr with_holes(int32_t bs, double wind, bool stored, int32_t empty) {
+  test_bcsr a = test_mesh_diffusion(NX, NY, bs, TEST_ZERO_OUTSIDE, wind);
+  const size_t values = (size_t)(bs * bs);
+  int32_t to = 0, begin = 0;
+  for (int32_t i = 0; i < a.block_rows; i++) {
+    const int32_t end = a.row_ptr[i + 1];
+    for (int32_t from = begin; from < end; from++) {
+      const bool hole = a.col_idx[from] == i && i % 7 == 3;
+      if ((hole && !stored) || i == empty) continue;
+      a.col_idx[to] = a.col_idx[from];
+      memmove(a.values + (size_t)to * values, a.values + (size_t)from * values,
+              values * sizeof *a.values);
+      if (hole) memset(a.values + (size_t)to * values, 0, values * sizeof *a.values);
+      to++;
+    }
+    begin = end;
+    a.row_ptr[i + 1] = to;
+  }
+  return a;
+}
+
+static void a_shift_takes_missing_diagonal_blocks_as_zeros(void **state) {
+  (void)state;
+  for (int k = 0; k < 2 * 2 * 7; k++) {
+    const int32_t bs = 1 + k % 2;
+    const double wind = k / 2 % 2 ? 0.3 : 0.0;
+    bisai_precond_options o = multigrid();
+    bisai_bcsr *missing = test_bcsr_take(context, with_holes(bs, wind, false, -1)),
+               *stored = test_bcsr_take(context, with_holes(bs, wind, true, -1));
+    o.multigrid.smoother = (bisai_smoother)(k / 4);
+    test_expect_refused(context, missing, &o, BISAI_MISSING_DIAGONAL,
+                        "block row 3 has no diagonal block");
+    o.shift = BISAI_SHIFT_IN_BLOCKS;
+    bisai_precond *m = test_precond_with(context, missing, &o);
+    assert_int_equal(test_report_of(context, m).multigrid.nodes, BISAI_NODES_SCALAR);
+    assert_int_equal(test_report_of(context, m).first_repair_row, 3);
+    o.multigrid.nodes = BISAI_NODES_SCALAR;
+    bisai_precond *other = test_precond_with(context, stored, &o);
+    assert_true(test_same_bits(context, m, other));
+    bisai_precond_destroy(&other);
+    bisai_precond_destroy(&m);
+    o.multigrid.nodes = BISAI_NODES_BLOCK;
+    if (bs > 1)
+      test_expect_refused(context, missing, &o, BISAI_MISSING_DIAGONAL,
+                          "block row 3 has no diagonal block");
+    bisai_bcsr_destroy(&missing);
+    bisai_bcsr_destroy(&stored);
+  }
+}
+
+static void updates_take_missing_diagonal_blocks_too(void **state) {
+  (void)state;
+  for (int32_t bs = 1; bs <= 2; bs++) {
+    test_bcsr a = with_holes(bs, 0.0, false, -1), b = with_holes(bs, 0.0, false, -1);
+    for (int32_t v = 0; v < bs * bs * test_bcsr_blocks(&b); v++) b.values[v] *= 4.0;
+    bisai_bcsr *first = test_bcsr_make(context, &a), *second = test_bcsr_make(context, &b);
+    bisai_precond_options o = multigrid();
+    o.shift = BISAI_SHIFT_IN_BLOCKS;
+    test_expect_update_as_creation(context, first, second, &o);
+    test_expect_no_allocations(&a, &b, &o);
+    bisai_bcsr_destroy(&first);
+    bisai_bcsr_destroy(&second);
+    test_bcsr_free(&a);
+    test_bcsr_free(&b);
+  }
+}
+
+/* Also if the matrix is inverted, and no diagonal block is. */
+static void empty_rows_are_refused_whatever_the_shift(void **state) {
+  (void)state;
+  for (int k = 0; k < 2 * 2 * 2 * 2; k++) {
+    const int32_t bs = 1 + k % 2;
+    bisai_bcsr *a = test_bcsr_take(context, with_holes(bs, 0.0, true, 77));
+    bisai_precond_options o = multigrid();
+    if (k / 2 % 2) o.shift = BISAI_SHIFT_IN_BLOCKS;
+    if (k / 4 % 2) o.multigrid.nodes = BISAI_NODES_SCALAR;
+    if (k / 8 % 2) o.multigrid.coarsest = 1024;
+    test_expect_refused(context, a, &o, BISAI_MISSING_DIAGONAL, "block row 77 is empty");
+    bisai_bcsr_destroy(&a);
+  }
+}
+
+/* The diagonal blocks of L are identities, and not missing. */
+static void implied_diagonal_blocks_are_refused(void **state) {
+  (void)state;
+  bisai_bcsr *a = test_bcsr_take(context, test_mesh_diffusion(NX, NY, BS, TEST_ZERO_OUTSIDE, 0.0));
+  bisai_factors *factors = NULL;
+  EXPECT_OK(context, bisai_factors_create(context, a, NULL, &factors));
+  bisai_precond_options o = multigrid();
+  o.shift = BISAI_SHIFT_IN_BLOCKS;
+  for (int nodes = BISAI_NODES_AUTO; nodes <= BISAI_NODES_SCALAR; nodes++) {
+    o.multigrid.nodes = (bisai_nodes)nodes;
+    test_expect_refused(context, bisai_factors_lower(factors), &o, BISAI_UNSUPPORTED,
+                        "multigrid needs a matrix stored in fp64, with its diagonal blocks");
+  }
+  bisai_factors_destroy(&factors);
+  bisai_bcsr_destroy(&a);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(values_that_are_not_finite_are_named),
@@ -196,6 +299,10 @@ int main(void) {
       cmocka_unit_test(an_estimate_that_overflows_is_infinite),
       cmocka_unit_test(the_peak_is_what_creation_held),
       cmocka_unit_test(scalar_nodes_name_scalar_rows),
+      cmocka_unit_test(a_shift_takes_missing_diagonal_blocks_as_zeros),
+      cmocka_unit_test(updates_take_missing_diagonal_blocks_too),
+      cmocka_unit_test(empty_rows_are_refused_whatever_the_shift),
+      cmocka_unit_test(implied_diagonal_blocks_are_refused),
   };
   return cmocka_run_group_tests_name("multigrid_faults", tests, setup, teardown);
 }
