@@ -12,13 +12,13 @@
 
 /* A limit of fewer iterations than ENOUGH_ITERATIONS says nothing about the method. BY_FILL needs
  * the memory and time of a direct solver without a good ordering, and is for up to FILL_ROWS. */
-enum { ENOUGH_ITERATIONS = 300, FILL_ROWS = 20000, HINT_TEXT = 512 };
+enum { ENOUGH_ITERATIONS = 300, FILL_ROWS = 20000, FILL_LEVEL = 200, HINT_TEXT = 512 };
 
 #define BY_CG "--solver cg --preconditioner mg"
 #define BY_MG "--preconditioner mg"
 #define BY_IDR "--solver idr:s=8 --preconditioner ilu:level=2:shift=0.01"
 
-#define BY_FILL "--preconditioner ilu:level=60 --ordering rcm"
+#define BY_FILL "--preconditioner ilu:level=200 --ordering rcm"
 
 /* The runs, and the solver of those that are not by CG. */
 typedef struct runs {
@@ -60,7 +60,7 @@ static bool is_tried(const runs *all, bisai_method solver, bisai_precond_kind ki
 static bool has_fill(const runs *all) {
   for (int i = 0; i < all->count; ++i) {
     const method *m = &all->results[i].m;
-    if (method_is(m, BISAI_PRECOND_ILU) && m->options.factor.level >= 60) return true;
+    if (method_is(m, BISAI_PRECOND_ILU) && m->options.factor.level >= FILL_LEVEL) return true;
   }
   return false;
 }

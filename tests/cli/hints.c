@@ -9,7 +9,7 @@
 #define CG "--solver cg --preconditioner mg"
 #define MG "--preconditioner mg"
 #define IDR "--solver idr:s=8 --preconditioner ilu:level=2:shift=0.01"
-#define FILL "--preconditioner ilu:level=60 --ordering rcm"
+#define FILL "--preconditioner ilu:level=200 --ordering rcm"
 #define FAIL "--block-size 1 --restart 2 --max-iterations 300 --preconditioner none"
 
 /* Diffusion and convection on a line of n points. The row sums are 0 but for the ends, where
@@ -98,7 +98,7 @@ static void an_indefinite_matrix_gets_factors_with_fill(void **state) {
               "try " IDR ", then " FILL "\n");
   program_expect("solve mixed.mtx --block-size 1 " FILL, 0, "");
   expect_hint("solve mixed.mtx --block-size 1 --tolerance 1e-16 --solver idr:s=8 "
-              "--preconditioner ilu:level=60",
+              "--preconditioner ilu:level=200",
               "bisai: mixed: 1 of 2000 diagonal entries are negative, so that A may be indefinite; "
               "see \"When it does not converge\" in the guide\n");
 }
