@@ -272,10 +272,9 @@ typedef struct bisai_solver_options {
   int max_iterations;
   /** The solve ends with BISAI_REASON_STAGNATED if that many cycles together reduce the residual
    *  by less than 1e-6 of itself. It also ends if that many cycles or more, with 2,500 iterations
-   *  or more, do not halve the residual, and if the residual would not reach the tolerance at this
-   *  pace within max_iterations. 0: it never ends for these reasons; default 10. A cycle of
-   *  GMRES(m) has m iterations. A cycle of another method lasts from one true residual to the
-   *  next. */
+   *  or more, do not halve the residual, and if ten times this pace would not reach the tolerance
+   *  within max_iterations. 0: it never ends for these reasons; default 10. A cycle of GMRES(m)
+   *  has m iterations. A cycle of another method lasts from one true residual to the next. */
   int stagnation_cycles;
   /** false: the solve starts from x = 0. true: it starts from the x that is given, which must be
    *  finite. Default false */
