@@ -186,13 +186,13 @@ typedef struct bisai_multigrid_options {
   int32_t pre;
   /** applications of the smoother after the coarse correction; default 1 */
   int32_t post;
-  /** ω of JACOBI and L1, between 0 and 2; default 0.8. JACOBI multiplies it by 2/ρ(D⁻¹A), with an
-   *  estimate of ρ that is at least 2 on level 0 and 1.5 on coarser levels */
+  /** ω of JACOBI and L1, between 0 and 2; default 0.8. JACOBI multiplies it by 2/ρ, with
+   *  `radius` of the report for ρ, but at least 2 on level 0 and 1.5 on coarser levels */
   double damping;
   /** degree of CHEBYSHEV, at least 1; default 2 */
   int32_t degree;
-  /** CHEBYSHEV damps the eigenvalues of D⁻¹A from 1.1·ρ/ratio to 1.1·ρ, where ρ is the estimate of
-   *  the largest one; greater than 1; default 10 */
+  /** CHEBYSHEV damps the eigenvalues of D⁻¹A from ρ/ratio to ρ, where ρ is `radius` of the report,
+   *  and 1.1 times that for a nonsymmetric A; greater than 1; default 10 */
   double ratio;
   /** default BISAI_NODES_AUTO */
   bisai_nodes nodes;
@@ -247,9 +247,12 @@ typedef struct bisai_multigrid_report {
   int32_t block_size[BISAI_MULTIGRID_LEVELS];
   /** their stored blocks */
   int32_t blocks[BISAI_MULTIGRID_LEVELS];
-  /** the estimates of ρ(D⁻¹A) of the levels but the coarsest; 0 if none was needed, and infinite if
-   *  the power steps of an estimate overflow. JACOBI and CHEBYSHEV do not smooth such a level, so
-   *  that M is of little use */
+  /** ρ(D⁻¹A) of the levels but the coarsest; 0 if it was not needed. For a symmetric A whose D⁻¹A
+   *  has no negative eigenvalue it is an upper bound by ten Lanczos steps with their residual (Zhou
+   *  and Li, Linear Algebra Appl. 435, 2011), times 1.05 and rounded up to ten bits. For other
+   *  symmetric A it is 1.1 times the growth of ten power steps; for a nonsymmetric A it is the
+   *  growth of five or ten, an estimate from below. It is infinite if power steps overflow: JACOBI
+   *  and CHEBYSHEV do not smooth such a level, so that M is of little use */
   double radius[BISAI_MULTIGRID_LEVELS];
   /** true if the transfers to the next level are not smoothed, because the matrix of that level
    *  would have exceeded the limit of the complexity */

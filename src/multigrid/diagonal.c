@@ -1,22 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The inverses D⁻¹ of the diagonal blocks of a level, and the estimate of ρ(D⁻¹A). */
-#include <math.h>
-
+/* The inverses D⁻¹ of the diagonal blocks of a level. */
 #include "bjacobi/bjacobi_ops.h"
 #include "factor/factor_ops.h"
 #include "multigrid/hierarchy.h"
 #include "multigrid/multigrid_ops.h"
-#include "multigrid/power.h"
-
-/* Power steps of the estimate of ρ(D⁻¹A). For a nonsymmetric A, few steps tell whether ρ is far
- * above 2, and P does not use estimates below 2. Jacobi does not use those below 1.5 or 2. A
- * symmetric A needs more: 8 steps are too few for the stiffness matrix bcsstk16, where CG breaks
- * down because Chebyshev's interval ends too early. */
-enum { POWER_STEPS = 10, FEW_POWER_STEPS = 5 };
-/* The estimate of ρ below which it is not used for nonsymmetric matrices: hierarchy.h. */
-#define LEAST_RADIUS 2.0
-
-/* --- the diagonal blocks --- */
 
 bisai_status bsi_diagonal_find(bsi_hierarchy *h, bsi_level *level) {
   const bisai_bcsr *a = level->matrix;
@@ -96,44 +83,4 @@ bisai_status bsi_diagonal_complete(bsi_hierarchy *h) {
     BSI_TRY(judge_update(h, level, &level->found));
   }
   return BISAI_OK;
-}
-
-/* --- the spectral radius --- */
-
-/* y ← D⁻¹A x, where `a` is the matrix of the level or its copy in fp32 */
-static bisai_status scaled_product(const bsi_hierarchy *h, const bsi_level *level,
-                                   const bisai_bcsr *a, const double *x, double *y) {
-  return bsi_ops_of(h)->cycle->relax(h->context, a, level->inverse, 0.0, 1.0, NULL, x, NULL, y);
-}
-
-bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, const double *x,
-                                double *y) {
-  return scaled_product(h, level, level->matrix, x, y);
-}
-
-typedef struct scaled_level {
-  const bsi_hierarchy *h;
-  const bsi_level *level;
-} scaled_level;
-
-static bisai_status power_step(void *user, const double *x, double *y) {
-  const bsi_level *level = ((const scaled_level *)user)->level;
-  return scaled_product(
-      ((const scaled_level *)user)->h, level,
-      level->copies_fit[BSI_COPY_OF_MATRIX] ? level->narrow_matrix : level->matrix, x, y);
-}
-
-bisai_status bsi_radius_estimate(bsi_hierarchy *h, bsi_level *level) {
-  double norms[2] = {0.0, 0.0};
-  const bool few = !h->setup.symmetric &&
-                   (level == h->levels || h->setup.options.smoother == BISAI_SMOOTHER_JACOBI);
-  const int steps = few ? FEW_POWER_STEPS : POWER_STEPS;
-  BSI_TRY(bsi_power_norms(h->context, bsi_level_rows(level), steps, power_step,
-                          &(scaled_level){h, level}, level->x, level->residual, norms));
-  level->radius = norms[0] == 0.0 ? LEAST_RADIUS : bsi_power_growth(norms);
-  return BISAI_OK;
-}
-
-double bsi_transfer_damping(const bsi_hierarchy *h, const bsi_level *level) {
-  return 4.0 / (3.0 * (h->setup.symmetric ? level->radius : fmax(level->radius, LEAST_RADIUS)));
 }

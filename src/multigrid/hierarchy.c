@@ -2,6 +2,7 @@
 /* Set-up and update of the levels. */
 #include "multigrid/hierarchy.h"
 
+#include "multigrid/lanczos.h"
 #include "multigrid/multigrid_ops.h"
 #include "multigrid/strength.h"
 
@@ -33,6 +34,10 @@ int64_t bsi_records_memory(const bsi_hierarchy *h) {
 
 static bisai_status reserve_records(bsi_hierarchy *h) {
   const size_t bytes = bytes_of_record(h);
+  if (h->setup.symmetric) {
+    h->lanczos_work = bsi_hierarchy_reserve_vector(h, BSI_LANCZOS_WORK);
+    if (!h->lanczos_work) return BISAI_OUT_OF_MEMORY;
+  }
   if (bytes == 0) return BISAI_OK;
   h->records = bsi_hierarchy_reserve(h, BISAI_MULTIGRID_LEVELS, bytes);
   h->record_copies = bsi_allocate(h->context, BISAI_MULTIGRID_LEVELS, bytes);
@@ -291,6 +296,7 @@ void bsi_hierarchy_destroy(bisai_context *context, bsi_hierarchy *h) {
   bsi_tail_destroy(context, &h->tail);
   for (int l = h->count - 1; l >= 0; l--) bsi_level_destroy(context, &h->levels[l]);
   bsi_coarsest_destroy(context, h);
+  context->backend->memory->release(context, h->lanczos_work);
   context->backend->memory->release(context, h->records);
   bsi_release(context, h->record_copies);
   bisai_bcsr_destroy(&h->split);

@@ -6,7 +6,7 @@
  *
  *   P = (I − ω D⁻¹A) T,   A_coarse = R A P
  *
- * with ω = 4/(3ρ), where D are the diagonal blocks of A, and ρ is an estimate of ρ(D⁻¹A). T has a
+ * with ω = 4/(3ρ), where D are the diagonal blocks of A, and ρ is about ρ(D⁻¹A) (radius.c). T has a
  * block for each row that belongs to an aggregate: the identity, or the near-null-space vectors,
  * made orthonormal in the aggregate. In A T of identity blocks, weak blocks of A move to the
  * aggregate of their own row (multigrid/aim.h).
@@ -97,8 +97,11 @@ typedef struct bsi_level {
    * is still in a record */
   bsi_invert_stats found;
   bool unjudged, deferred;
-  /* the estimate of ρ(D⁻¹A); 0 if A is inverted */
+  /* ρ(D⁻¹A) (radius.c): an upper bound for a symmetric A, otherwise an estimate from below. 0 if A
+   * is inverted */
   double radius;
+  /* the growth of power steps, an estimate from below */
+  double growth;
 
   /* The rows that consist of rounding errors (rounding.c): their number, and n marks in host
    * memory, which are 1 for these rows and 0 for others. Behind the marks there is room for D⁻¹.
@@ -160,6 +163,9 @@ typedef struct bsi_hierarchy {
   /* A is symmetric, and so is the pattern of level 0. A split matrix may lack one of two values
    * that are zero up to rounding. Incomplete factors of it are not symmetric */
   bool mirrored;
+
+  /* symmetric A: BSI_LANCZOS_WORK values for the bounds of ρ. Otherwise NULL */
+  double *lanczos_work;
 
   /* What an update finds on each level, if the host does not wait for it there: records in backend
    * memory, and in host memory. Otherwise NULL */
@@ -342,12 +348,18 @@ bisai_status bsi_diagonal_update(bsi_hierarchy *h, bsi_level *level);
 /* Judges the inverses of all levels that have not been judged, from the finest to the coarsest.
  * h->record_copies have been fetched. Refuses singular blocks. */
 bisai_status bsi_diagonal_complete(bsi_hierarchy *h);
+
+/* --- radius.c --- */
+
 /* y ← D⁻¹A x on a level, in fp64. y is another array than x. */
 bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, const double *x,
                                 double *y);
-/* level->radius ← an estimate of ρ(D⁻¹A) from below by power steps. It is infinite if these
- * overflow: Jacobi and Chebyshev then smooth nothing, and transfers are not smoothed either. */
+/* Computes level->radius and level->growth. They are infinite if power steps overflow: Jacobi and
+ * Chebyshev then smooth nothing, and transfers are not smoothed either. Overwrites the work vectors
+ * of the level. */
 bisai_status bsi_radius_estimate(bsi_hierarchy *h, bsi_level *level);
+/* Returns an upper bound of ρ(D⁻¹A) of a level, from level->radius. */
+double bsi_radius_bound(const bsi_hierarchy *h, const bsi_level *level);
 /* Returns ω of the transfers of a level. */
 double bsi_transfer_damping(const bsi_hierarchy *h, const bsi_level *level);
 

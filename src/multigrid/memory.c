@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The memory of levels, and the bytes of a hierarchy and of its cycle. */
 #include "multigrid/hierarchy.h"
+#include "multigrid/lanczos.h"
 #include "multigrid/multigrid_ops.h"
 #include "multigrid/pseudo.h"
 
@@ -88,6 +89,7 @@ int64_t bsi_hierarchy_memory(const bsi_hierarchy *h) {
   for (int l = 0; l < h->count; l++) bytes += level_memory(&h->levels[l]);
   const int64_t n = bsi_level_rows(bsi_coarsest_of(h));
   bytes += bsi_records_memory(h);
+  if (h->lanczos_work) bytes += BSI_LANCZOS_WORK * (int64_t)sizeof(double);
   if (h->coarsest_marks) bytes += 8 * n;
   if (h->pseudo_room) bytes += 8 * bsi_pseudo_room(n);
   return bytes + (h->dense_inverse ? 8 * n * n : 0) + (h->dense_work ? 8 * n * n : 0);

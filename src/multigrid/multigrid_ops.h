@@ -157,6 +157,19 @@ typedef struct bsi_cycle_ops {
   bisai_status (*start)(bisai_context *, int64_t n, double *x);
 } bsi_cycle_ops;
 
+/* The vectors of step k of the Lanczos process of multigrid/lanczos.h. `work` has BSI_LANCZOS_WORK
+ * doubles in backend memory. */
+typedef struct bsi_lanczos_ops {
+  /* r ← the first residual, for D⁻¹ of n rows in blocks of size bs */
+  bisai_status (*start)(bisai_context *, int64_t n, int bs, const double *inverse, double *r);
+  /* r ← r − αₖ q, where q = A p */
+  bisai_status (*reduce)(bisai_context *, int k, int64_t n, const double *p, const double *q,
+                         double *r, double *work);
+  /* p ← z + βₖ p, where z = D⁻¹r. With k = −1, p ← z, and p is not read. */
+  bisai_status (*direct)(bisai_context *, int k, int64_t n, const double *r, const double *z,
+                         double *p, double *work);
+} bsi_lanczos_ops;
+
 typedef struct bsi_l1_ops {
   /* Block i of `blocks` ← D_i + diag(s), where s are the sums of magnitudes of the scalar rows
    * outside of D_i, with the signs of the diagonal entries. position[i] ← i. */
@@ -269,6 +282,7 @@ typedef struct bsi_multigrid_ops {
   const bsi_balance_ops *balance;
   const bsi_sparse_ops *sparse;
   const bsi_cycle_ops *cycle;
+  const bsi_lanczos_ops *lanczos;
   const bsi_l1_ops *l1;
   const bsi_nodes_ops *nodes;
   const bsi_split_ops *split;
@@ -285,6 +299,7 @@ extern const bsi_transfer_ops bsi_transfer_host, bsi_transfer_cuda;
 extern const bsi_balance_ops bsi_balance_host, bsi_balance_cuda;
 extern const bsi_sparse_ops bsi_sparse_host, bsi_sparse_cuda;
 extern const bsi_cycle_ops bsi_cycle_host, bsi_cycle_cuda;
+extern const bsi_lanczos_ops bsi_lanczos_host, bsi_lanczos_cuda;
 extern const bsi_l1_ops bsi_l1_host, bsi_l1_cuda;
 extern const bsi_nodes_ops bsi_nodes_host, bsi_nodes_cuda;
 extern const bsi_split_ops bsi_split_host, bsi_split_cuda;

@@ -8,9 +8,6 @@
 #include "multigrid/hierarchy.h"
 #include "multigrid/multigrid_ops.h"
 
-/* The estimate of ρ(D⁻¹A) from below is multiplied by this for the upper end of the interval. */
-#define RADIUS_MARGIN 1.1
-
 /* level->relaxation ← the inverses of the diagonal blocks of l1. */
 static bisai_status update_l1(bsi_hierarchy *h, bsi_level *level) {
   bsi_invert_stats stats = BSI_INVERT_STATS_NONE;
@@ -85,7 +82,7 @@ typedef struct chebyshev {
 } chebyshev;
 
 static chebyshev chebyshev_of(const bsi_hierarchy *h, const bsi_level *level) {
-  const double high = RADIUS_MARGIN * level->radius, low = high / h->setup.options.ratio;
+  const double high = bsi_radius_bound(h, level), low = high / h->setup.options.ratio;
   return (chebyshev){0.5 * (high + low), 0.5 * (high - low), 0.0};
 }
 

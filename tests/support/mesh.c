@@ -115,6 +115,51 @@ test_bcsr test_mesh_springs(int32_t nx, int32_t ny, int32_t nz, test_boundary bo
   return a;
 }
 
+/* Returns a number in [0, 1) for element (x, y). */
+static double element_number(int32_t x, int32_t y, uint32_t seed) {
+  uint32_t h = ((uint32_t)x * 0x9e3779b9u) ^ ((uint32_t)y * 0x85ebca6bu) ^ (seed * 0xc2b2ae35u);
+  for (int round = 0; round < 3; round++) h = (h ^ (h >> 15)) * 0x2c1b3c6du;
+  return (h >> 8) * 0x1p-24;
+}
+
+/* Returns the entry of the matrix of element (x, y) for two of its corners, of which (dx, dy) tells
+ * in which directions they differ. */
+static double element_entry(int32_t x, int32_t y, bool dx, bool dy, double jump) {
+  const double k = pow(10.0, jump * (2.0 * element_number(x, y, 1) - 1.0));
+  const double aspect = pow(4.0, 2.0 * element_number(x, y, 2) - 1.0);
+  return k / 6.0 *
+         (aspect * (dx ? -1.0 : 1.0) * (dy ? 1.0 : 2.0) +
+          (dy ? -1.0 : 1.0) * (dx ? 1.0 : 2.0) / aspect);
+}
+
+/* Returns the sum of the entries of the elements that have the nodes (x, y) and (u, v). */
+static double node_entry(int32_t nx, int32_t ny, int32_t x, int32_t y, int32_t u, int32_t v,
+                         double jump) {
+  double sum = 0.0;
+  for (int32_t ex = x - 1; ex <= x; ex++)
+    for (int32_t ey = y - 1; ey <= y; ey++)
+      if (ex >= 0 && ey >= 0 && ex < nx - 1 && ey < ny - 1 && u - ex >= 0 && u - ex <= 1 &&
+          v - ey >= 0 && v - ey <= 1)
+        sum += element_entry(ex, ey, u != x, v != y, jump);
+  return sum;
+}
+
+test_bcsr test_mesh_elements(int32_t nx, int32_t ny, int32_t bs, double jump, bool dirichlet) {
+  test_bcsr a = reserve(nx * ny, bs, 9 * nx * ny);
+  for (int32_t i = 0; i < nx * ny; i++) {
+    const int32_t x = i / ny, y = i % ny;
+    begin_row(&a, i);
+    for (int32_t s = 0; s < 9; s++) {
+      const int32_t u = x + s / 3 - 1, v = y + s % 3 - 1;
+      if (u < 0 || u >= nx || v < 0 || v >= ny) continue;
+      double entry = node_entry(nx, ny, x, y, u, v, jump);
+      if (s == 4 && dirichlet && x == 0) entry += 1e-3 * pow(10.0, jump);
+      add_multiple(bs, entry, append(&a, i, u * ny + v));
+    }
+  }
+  return a;
+}
+
 double *test_mesh_modes(int32_t nx, int32_t ny, int32_t nz) {
   double *modes = room((size_t)nx * (size_t)ny * (size_t)nz * 18, sizeof *modes);
   for (int32_t i = 0; i < nx * ny * nz; i++) {

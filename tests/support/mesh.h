@@ -28,6 +28,13 @@ test_bcsr test_mesh_lines(int32_t nx, int32_t ny, int32_t bs);
  * FREE: the null space are the six rigid-body modes. */
 test_bcsr test_mesh_springs(int32_t nx, int32_t ny, int32_t nz, test_boundary boundary);
 
+/* Rectangular elements with bilinear functions for −div(k grad u) on nx × ny nodes, in blocks that
+ * are multiples of one block, as above. The sides of the elements differ by factors of up to 4, and
+ * k by factors of up to 10^±jump an element: some weights beside the diagonal are positive, and
+ * ρ(D⁻¹A) is above 2. DIRICHLET adds 1e-3 of the largest diagonal entries at x = 0. Otherwise
+ * constants are in the null space. */
+test_bcsr test_mesh_elements(int32_t nx, int32_t ny, int32_t bs, double jump, bool dirichlet);
+
 /* The rigid-body modes: 3·nodes rows of six values. */
 double *test_mesh_modes(int32_t nx, int32_t ny, int32_t nz);
 
