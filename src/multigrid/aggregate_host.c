@@ -25,8 +25,8 @@ typedef struct weigh_job {
   float *weight;
   /* blocks: the couplings, then the strengths */
   float *strength;
-  /* block_rows: 1 if the row takes part */
-  uint8_t *active;
+  /* block_rows: bsi_role */
+  uint8_t *role;
   /* block_rows: the largest coupling of each row */
   float *largest;
 } weigh_job;
@@ -74,7 +74,7 @@ static void couple_row(const weigh_job *job, int32_t i) {
   }
 }
 
-/* Gives blocks without a mirrored one their couplings. active[i] ← 1 if the row takes part. */
+/* Gives blocks without a mirrored one their couplings. And role[i]. */
 static void join_row(const weigh_job *job, int32_t i) {
   const bisai_bcsr *a = job->a;
   int64_t weights = 0, couplings = 0;
@@ -84,16 +84,19 @@ static void join_row(const weigh_job *job, int32_t i) {
     weights += bsi_coupling_units(job->weight[p]);
     couplings += bsi_coupling_units(job->strength[p]);
   }
-  job->active[i] = bsi_takes_part(weights, couplings);
+  job->role[i] = bsi_role_of(weights, couplings);
 }
 
-/* Drops couplings of and to rows that stay out. largest[i] ← the largest coupling before that. */
+/* Drops couplings of and to rows that stay out, and to rows that follow. largest[i] ← the largest
+ * coupling before that to a row that does not follow. */
 static void leave_out(const weigh_job *job, int32_t i) {
   const bisai_bcsr *a = job->a;
   float largest = 0.0f;
   for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
-    if (job->strength[p] > largest) largest = job->strength[p];
-    if (!job->active[i] || !job->active[a->col_idx[p]]) job->strength[p] = 0.0f;
+    if (job->role[a->col_idx[p]] != BSI_ROW_FOLLOWS && job->strength[p] > largest)
+      largest = job->strength[p];
+    if (job->role[i] == BSI_ROW_OUT || job->role[a->col_idx[p]] != BSI_ROW_IN)
+      job->strength[p] = 0.0f;
   }
   job->largest[i] = largest;
 }
@@ -101,6 +104,7 @@ static void leave_out(const weigh_job *job, int32_t i) {
 /* strength[p] ← the strength of each block p of row i. */
 static void drop_weak(const weigh_job *job, int32_t i) {
   const bisai_bcsr *a = job->a;
+  const bool may_be_strong = job->role[i] == BSI_ROW_IN;
   bool strong = false;
   int32_t best = -1;
   for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
@@ -110,12 +114,13 @@ static void drop_weak(const weigh_job *job, int32_t i) {
     if (best < 0 ||
         bsi_preference(coupling, j) > bsi_preference(job->strength[best], a->col_idx[best]))
       best = p;
-    strong =
-        strong || bsi_is_strong(coupling, job->largest[i], job->largest[j], job->rule.threshold);
+    strong = strong || (may_be_strong && bsi_is_strong(coupling, job->largest[i], job->largest[j],
+                                                       job->rule.threshold));
   }
   for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
     const float coupling = job->strength[p];
-    if (!bsi_is_strong(coupling, job->largest[i], job->largest[a->col_idx[p]], job->rule.threshold))
+    if (!may_be_strong ||
+        !bsi_is_strong(coupling, job->largest[i], job->largest[a->col_idx[p]], job->rule.threshold))
       job->strength[p] = p == best && !strong ? -coupling : 0.0f;
   }
 }
@@ -140,8 +145,8 @@ static bisai_status weigh(bisai_context *context, const bisai_bcsr *a, const dou
   weigh_job job = {.a = a, .inverse = inverse, .rule = *rule, .strength = strength};
   const size_t rows = (size_t)a->block_rows;
   job.weight = bsi_allocate(context, (size_t)a->blocks, sizeof *job.weight);
-  if (job.weight) job.active = bsi_allocate(context, rows, sizeof *job.active);
-  if (job.active) job.largest = bsi_allocate(context, rows, sizeof *job.largest);
+  if (job.weight) job.role = bsi_allocate(context, rows, sizeof *job.role);
+  if (job.role) job.largest = bsi_allocate(context, rows, sizeof *job.largest);
   if (job.largest) {
     bsi_run(context, threads, BSI_SOME_PARTS, weigh_row_part, &job);
     bsi_run(context, threads, BSI_SOME_PARTS, couple_row_part, &job);
@@ -151,7 +156,7 @@ static bisai_status weigh(bisai_context *context, const bisai_bcsr *a, const dou
   }
   const bisai_status status = job.largest ? BISAI_OK : BISAI_OUT_OF_MEMORY;
   bsi_release(context, job.weight);
-  bsi_release(context, job.active);
+  bsi_release(context, job.role);
   bsi_release(context, job.largest);
   return status;
 }

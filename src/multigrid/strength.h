@@ -13,7 +13,10 @@
  *
  * A smoother alone solves for a row whose couplings add up to at most BSI_LEAST_SUM. Such a row
  * stays out, like one whose weights add up to at most BSI_LEAST_WEIGHTS: a Dirichlet condition.
- * Couplings to rows that stay out become 0.
+ * Couplings to rows that stay out become 0. But if its weights add up to BSI_FULL_WEIGHTS or more,
+ * the row has no strong couplings, follows another row, and no row follows it. All rows that A
+ * multiplies by constants to zero have such weights, and if one of them stayed out, constants were
+ * not in the coarse space: the coarse matrix of a singular A would be regular.
  *
  * A coupling is strong if it is at least `threshold` times the largest coupling of row i, and also
  * of row j. A row that has no strong one follows the row to which it is coupled most, of equal ones
@@ -57,6 +60,12 @@ typedef struct bsi_strength_rule {
  * larger limits more. */
 enum { BSI_LEAST_SUM = (1 << 24) / 10, BSI_LEAST_WEIGHTS = (1 << 24) / 1000 };
 
+/* Weights of rows with the sum 0 add up to 1 or more, up to rounding (BSI_WEIGHT_BITS). */
+enum { BSI_FULL_WEIGHTS = (1 << 24) / 100 * 99 };
+
+/* What a row does in aggregation. */
+typedef enum bsi_role { BSI_ROW_OUT, BSI_ROW_IN, BSI_ROW_FOLLOWS } bsi_role;
+
 /* Returns x rounded to BSI_WEIGHT_BITS bits of mantissa, at most 1. A NaN and numbers below 0
  * give 0. */
 BSI_INLINE float bsi_weight_round(double x) {
@@ -96,9 +105,10 @@ BSI_INLINE int64_t bsi_coupling_units(float coupling) {
   return (int64_t)(coupling / BSI_COUPLING_UNIT);
 }
 
-/* Returns true if a row takes part, from the sums of its weights and its couplings in units. */
-BSI_INLINE bool bsi_takes_part(int64_t weights, int64_t couplings) {
-  return weights > BSI_LEAST_WEIGHTS && couplings > BSI_LEAST_SUM;
+/* Returns the role of a row, from the sums of its weights and its couplings in units. */
+BSI_INLINE uint8_t bsi_role_of(int64_t weights, int64_t couplings) {
+  if (weights > BSI_LEAST_WEIGHTS && couplings > BSI_LEAST_SUM) return BSI_ROW_IN;
+  return couplings > 0 && weights >= BSI_FULL_WEIGHTS ? BSI_ROW_FOLLOWS : BSI_ROW_OUT;
 }
 
 /* Returns true if a coupling is strong. `of_here` and `of_there` are the largest couplings of the

@@ -25,8 +25,8 @@ struct weigh_job {
   float *weight;
   /* blocks: the couplings, then the strengths */
   float *strength;
-  /* rows: 1 if the row takes part */
-  uint8_t *active;
+  /* rows: bsi_role */
+  uint8_t *role;
   /* rows: the largest coupling of each row */
   float *largest;
 };
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(THREADS) weigh_large_blocks(const weigh_job jo
   }
 }
 
-/* strength[p] ← the coupling of each block p, and active[i]. */
+/* strength[p] ← the coupling of each block p, and role[i]. */
 __global__ void __launch_bounds__(THREADS) couple(const weigh_job job) {
   bsi_wait_for_predecessor();
   const part_of_row part = part_of(job.s, job.row_ptr, row_of_thread(job.s.lanes));
@@ -89,17 +89,20 @@ __global__ void __launch_bounds__(THREADS) couple(const weigh_job job) {
   }
   weights = sum_of_lanes(job.s, weights);
   couplings = sum_of_lanes(job.s, couplings);
-  if (part.inside && job.s.member() == 0) job.active[part.row] = bsi_takes_part(weights, couplings);
+  if (part.inside && job.s.member() == 0) job.role[part.row] = bsi_role_of(weights, couplings);
 }
 
-/* Drops couplings of and to rows that stay out. largest[i] ← the largest coupling before that. */
+/* Drops couplings of and to rows that stay out, and to rows that follow. largest[i] ← the largest
+ * coupling before that to a row that does not follow. */
 __global__ void __launch_bounds__(THREADS) leave_out(const weigh_job job) {
   bsi_wait_for_predecessor();
   const part_of_row part = part_of(job.s, job.row_ptr, row_of_thread(job.s.lanes));
   float largest = 0.0f;
   for (int32_t p = part.begin; p < part.end; p += job.s.lanes) {
-    largest = max(largest, job.strength[p]);
-    if (!job.active[part.row] || !job.active[__ldg(job.col_idx + p)]) job.strength[p] = 0.0f;
+    if (job.role[__ldg(job.col_idx + p)] != BSI_ROW_FOLLOWS)
+      largest = max(largest, job.strength[p]);
+    if (job.role[part.row] == BSI_ROW_OUT || job.role[__ldg(job.col_idx + p)] != BSI_ROW_IN)
+      job.strength[p] = 0.0f;
   }
   largest = largest_of_lanes(job.s, largest);
   if (part.inside && job.s.member() == 0) job.largest[part.row] = largest;
@@ -112,19 +115,21 @@ __global__ void __launch_bounds__(THREADS) drop_weak(const weigh_job job) {
   unsigned long long best = 0;
   int strong = 0;
   const float largest = part.inside ? job.largest[part.row] : 0.0f;
+  const bool may_be_strong = part.inside && job.role[part.row] == BSI_ROW_IN;
   for (int32_t p = part.begin; p < part.end; p += job.s.lanes) {
     const float coupling = job.strength[p];
     const int32_t j = __ldg(job.col_idx + p);
     if (!bsi_is_worth_following(coupling, largest, job.rule.threshold)) continue;
     best = max(best, static_cast<unsigned long long>(bsi_preference(coupling, j)));
-    strong |= bsi_is_strong(coupling, largest, job.largest[j], job.rule.threshold);
+    strong |= may_be_strong && bsi_is_strong(coupling, largest, job.largest[j], job.rule.threshold);
   }
   best = largest_of_lanes(job.s, best);
   strong = largest_of_lanes(job.s, strong);
   for (int32_t p = part.begin; p < part.end; p += job.s.lanes) {
     const float coupling = job.strength[p];
     const int32_t j = __ldg(job.col_idx + p);
-    if (bsi_is_strong(coupling, largest, job.largest[j], job.rule.threshold)) continue;
+    if (may_be_strong && bsi_is_strong(coupling, largest, job.largest[j], job.rule.threshold))
+      continue;
     const bool follows = !strong && coupling > 0.0f && bsi_preference(coupling, j) == best;
     job.strength[p] = follows ? -coupling : 0.0f;
   }
@@ -160,8 +165,7 @@ static bisai_status weigh(bisai_context *context, const bisai_bcsr *a, const dou
                    .rule = *rule,
                    .strength = strength};
   job.weight = temporary.reserve<float>(static_cast<size_t>(a->blocks));
-  if (temporary.complete)
-    job.active = temporary.reserve<uint8_t>(static_cast<size_t>(a->block_rows));
+  if (temporary.complete) job.role = temporary.reserve<uint8_t>(static_cast<size_t>(a->block_rows));
   if (temporary.complete)
     job.largest = temporary.reserve<float>(static_cast<size_t>(a->block_rows));
   if (!temporary.complete) return BISAI_OUT_OF_MEMORY;

@@ -31,26 +31,29 @@ static double coupling(const test_bcsr *a, int32_t i, int32_t j) {
 static double *couplings(const test_bcsr *a, double *largest, double *left) {
   const int32_t n = a->block_rows;
   double *dense = calloc((size_t)n * (size_t)n, sizeof *dense);
-  bool *active = malloc((size_t)n);
+  uint8_t *role = malloc((size_t)n);
   for (int32_t i = 0; i < n; i++) {
     double sum = 0.0, weights = 0.0;
     for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
       sum += dense[i * n + a->col_idx[p]] = coupling(a, i, a->col_idx[p]);
       weights += weight(a, i, a->col_idx[p]);
     }
-    active[i] = sum > 0.1 && weights > 0.001;
+    role[i] = sum > 0.1 && weights > 0.001 ? BSI_ROW_IN
+              : weights >= 0.99            ? BSI_ROW_FOLLOWS
+                                           : BSI_ROW_OUT;
     /* no test is about sums at the limits up to rounding */
     assert_true(fabs(sum - 0.1) > 1.5e-4 && fabs(weights - 0.001) > 1e-5);
+    assert_true(sum > 0.1 || fabs(weights - 0.99) > 1e-3);
   }
   for (int32_t i = 0; i < n; i++) {
     largest[i] = left[i] = 0.0;
     for (int32_t j = 0; j < n; j++) {
-      largest[i] = fmax(largest[i], dense[i * n + j]);
-      if (!active[i] || !active[j]) dense[i * n + j] = 0.0;
+      if (role[j] != BSI_ROW_FOLLOWS) largest[i] = fmax(largest[i], dense[i * n + j]);
+      if (role[i] == BSI_ROW_OUT || role[j] != BSI_ROW_IN) dense[i * n + j] = 0.0;
       left[i] = fmax(left[i], dense[i * n + j]);
     }
   }
-  free(active);
+  free(role);
   return dense;
 }
 
@@ -127,6 +130,25 @@ static void strengths_are_those_of_the_definition(void **state) {
   }
   assert_true(followers > 0);
   assert_true(out > 0);
+}
+
+/* Row 0 couples to the stiff rows 1 and 2 alone, by a hundredth of the root of their diagonals. Its
+ * own sum is zero, so that it must not stay out. With 1 more on its diagonal it may. */
+static void a_soft_row_with_the_sum_zero_follows_a_stiff_one(void **state) {
+  (void)state;
+  for (int held = 0; held < 2; held++) {
+    test_bcsr a = test_bcsr_tridiagonal(3, 1, 0.0, -1.0);
+    *test_bcsr_block(&a, 0, 0) = held ? 2.0 : 1.0;
+    *test_bcsr_block(&a, 1, 1) = 1e4;
+    *test_bcsr_block(&a, 1, 2) = *test_bcsr_block(&a, 2, 1) = -1e4 + 1.0;
+    *test_bcsr_block(&a, 2, 2) = 1e4;
+    graph g = graph_of(context, &a);
+    weigh(&g, &a, 0.25);
+    assert_true(held ? g.strength[1] == 0.0f : g.strength[1] < 0.0f);
+    assert_true(g.strength[4] > 0.0f && g.strength[2] == 0.0f);
+    graph_free(&g);
+    test_bcsr_free(&a);
+  }
 }
 
 /* Row 0 is held by rows 1 and 2, which stay out. Rows 3 and 4 are a pair. */
@@ -216,6 +238,7 @@ static void all_keys_differ(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(strengths_are_those_of_the_definition),
+      cmocka_unit_test(a_soft_row_with_the_sum_zero_follows_a_stiff_one),
       cmocka_unit_test(a_row_whose_neighbours_stay_out_follows_no_other),
       cmocka_unit_test(strengths_do_not_depend_on_scalings),
       cmocka_unit_test(weak_and_large_values_do_no_harm),

@@ -211,6 +211,20 @@ static void updates_compute_the_pseudo_inverse_again(void **state) {
   assert_int_equal(atomic_load(&allocator.live_blocks), 0);
 }
 
+/* Soft nodes between stiff ones have weak couplings. If they stayed out of all aggregates, the
+ * coarse matrices would be regular. */
+static void null_spaces_are_found_where_coefficients_jump(void **state) {
+  (void)state;
+  for (int bs = 1; bs <= 3; bs++)
+    for (int jump = 0; jump <= 4; jump++) {
+      bisai_bcsr *a = test_bcsr_take(context, test_mesh_elements(60, 60, bs, jump, false));
+      bisai_precond_options o = with_smoother(0, 60);
+      o.multigrid.smoother = BISAI_SMOOTHER_AUTO;
+      expect_solved(a, &o, true, bs, 60);
+      bisai_bcsr_destroy(&a);
+    }
+}
+
 /* The pattern of both boundaries is the same. */
 static void updates_may_end_a_null_space_and_not_begin_one(void **state) {
   (void)state;
@@ -249,6 +263,7 @@ static void creation_survives_every_failing_allocation(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(neumann_problems_are_solved),
+      cmocka_unit_test(null_spaces_are_found_where_coefficients_jump),
       cmocka_unit_test(small_singular_matrices_have_a_pseudo_inverse),
       cmocka_unit_test(free_bodies_are_solved),
       cmocka_unit_test(each_component_has_its_own_null_space),
