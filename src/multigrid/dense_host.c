@@ -220,10 +220,4 @@ static bisai_status multiply(bisai_context *context, int32_t n, const double *in
   return BISAI_OK;
 }
 
-/* On a thread, an inverse takes 0.06 ns for each of n³ products, and set-up takes 20 ns for each
- * value and 150 ns for each block of level 0. The inverse takes at most about half as long as the
- * rest. Without this bound it took 48 ms for sherman1 (1000 rows), which needs 11 iterations of
- * 0.02 ms with more levels. A smaller bound saves little, and reservoirs need more iterations. */
-enum { WORK = 150 };
-
-const bsi_dense_ops bsi_dense_host = {.work = WORK, .invert = invert, .multiply = multiply};
+const bsi_dense_ops bsi_dense_host = {.cheap = false, .invert = invert, .multiply = multiply};

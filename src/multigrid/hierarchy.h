@@ -43,6 +43,14 @@
 #define BSI_COMPLEXITY 2.5
 enum { BSI_COARSEST_ROWS = 1024 };
 
+/* bsi_multigrid_setup::inverse_work if the caller leaves `coarsest` open: the same on all backends,
+ * so that they have the same levels. On a thread of the host, an inverse takes 0.06 ns for each of
+ * n³ products, and set-up takes 20 ns for each value and 150 ns for each block of level 0: the
+ * inverse takes at most about half as long as the rest. Without this bound it took 48 ms for
+ * sherman1 (1000 rows), which needs 11 iterations of 0.02 ms with more levels. A smaller bound
+ * saves little, and reservoirs need more iterations. */
+enum { BSI_INVERSE_WORK = 150 };
+
 /* bsi_multigrid_setup::most_singular if the caller leaves `coarsest` open. The host takes 3 ms for
  * a pseudo-inverse of that many rows, and 200 ms for one of 1024. */
 enum { BSI_SINGULAR_ROWS = 256 };
@@ -63,6 +71,8 @@ typedef struct bsi_multigrid_setup {
    * inverted without an attempt to coarsen it if also n³ ≤ inverse_work·(v + 8 b), where level 0
    * has v values and b blocks. 0: the second condition is dropped */
   int64_t inverse_work;
+  /* Level 0 is inverted if n ≤ options.coarsest */
+  bool inverts_first;
   /* A singular matrix of more scalar rows is coarsened if it can be, unless it is level 0 or the
    * smoother has factors. 0: there is no such bound */
   int32_t most_singular;
@@ -247,8 +257,9 @@ static inline bool bsi_may_invert(const bsi_hierarchy *h, const bsi_level *level
 
 /* Returns true if the matrix of a level is inverted without an attempt to coarsen it. */
 static inline bool bsi_inverts_at_once(const bsi_hierarchy *h, const bsi_level *level) {
-  const bool last = bsi_level_number(h, level) == h->setup.options.levels - 1;
-  return bsi_level_rows(level) <= h->coarsest || (last && bsi_may_invert(h, level));
+  const int l = bsi_level_number(h, level);
+  const bool always = l == h->setup.options.levels - 1 || (l == 0 && h->setup.inverts_first);
+  return bsi_level_rows(level) <= h->coarsest || (always && bsi_may_invert(h, level));
 }
 
 /* Returns true if a cycle may correct twice on level l. The number of levels decides whether it

@@ -211,8 +211,9 @@ typedef struct bsi_narrow_ops {
 
 /* The dense inverse of the coarsest matrix. */
 typedef struct bsi_dense_ops {
-  /* bsi_multigrid_setup::inverse_work of preconditioners whose option `coarsest` is left open */
-  int64_t work;
+  /* An inverse costs so little that a matrix of preconditioners is inverted if it is small enough,
+   * even if the inverse takes longer than a hierarchy */
+  bool cheap;
   /* inverse ← A⁻¹, of n = block_rows·bs rows, stored column by column, by blocked Gauss–Jordan
    * elimination. Pivots are the largest of their columns, or of a part of these if the inverse then
    * passes a test. `work` has n² doubles. *smallest and *largest ← the smallest and the largest

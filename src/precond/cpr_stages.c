@@ -36,7 +36,7 @@ static bool takes_v(const bisai_precond *m) {
 }
 
 bisai_precond_options bsi_cpr_first_options(const bisai_precond *m) {
-  const bool bounded = m->context->backend->multigrid->dense->work > 0;
+  const bool bounded = !m->context->backend->multigrid->dense->cheap;
   bisai_precond_options o = bisai_precond_options_default();
   o.kind = BISAI_PRECOND_MULTIGRID;
   o.multigrid = m->options.multigrid;

@@ -359,7 +359,8 @@ static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
       .shift_amount = m->options.shift == BISAI_SHIFT_NONE ? 0.0 : m->options.shift_amount,
       .smoother = &state->smoother,
       .least_narrow = m->context->backend->multigrid->narrow->least_bytes,
-      .inverse_work = bounded ? m->context->backend->multigrid->dense->work : 0,
+      .inverse_work = bounded ? BSI_INVERSE_WORK : 0,
+      .inverts_first = bounded && m->context->backend->multigrid->dense->cheap,
       .most_singular = bounded ? BSI_SINGULAR_ROWS : 0,
       .spares_inverses = given->complexity == 0.0};
   m->options.multigrid.null_vectors = NULL; /* the caller's array may go */
