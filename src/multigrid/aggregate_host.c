@@ -84,7 +84,7 @@ static void join_row(const weigh_job *job, int32_t i) {
     weights += bsi_coupling_units(job->weight[p]);
     couplings += bsi_coupling_units(job->strength[p]);
   }
-  job->role[i] = bsi_role_of(weights, couplings);
+  job->role[i] = bsi_role_of(a->block_size, weights, couplings);
 }
 
 /* Drops couplings of and to rows that stay out, and to rows that follow. largest[i] ← the largest

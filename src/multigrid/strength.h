@@ -13,10 +13,10 @@
  *
  * A smoother alone solves for a row whose couplings add up to at most BSI_LEAST_SUM. Such a row
  * stays out, like one whose weights add up to at most BSI_LEAST_WEIGHTS: a Dirichlet condition.
- * Couplings to rows that stay out become 0. But if its weights add up to BSI_FULL_WEIGHTS or more,
- * the row has no strong couplings, follows another row, and no row follows it. All rows that A
- * multiplies by constants to zero have such weights, and if one of them stayed out, constants were
- * not in the coarse space: the coarse matrix of a singular A would be regular.
+ * Couplings to rows that stay out become 0. But if its weights add up to BSI_FULL_WEIGHTS/√bs or
+ * more, the row has no strong couplings, follows another row, and no row follows it. All rows that
+ * A multiplies by constants to zero have such weights, and if one of them stayed out, constants
+ * were not in the coarse space: the coarse matrix of a singular A would be regular.
  *
  * A coupling is strong if it is at least `threshold` times the largest coupling of row i, and also
  * of row j. A row that has no strong one follows the row to which it is coupled most, of equal ones
@@ -60,7 +60,9 @@ typedef struct bsi_strength_rule {
  * larger limits more. */
 enum { BSI_LEAST_SUM = (1 << 24) / 10, BSI_LEAST_WEIGHTS = (1 << 24) / 1000 };
 
-/* Weights of rows with the sum 0 add up to 1 or more, up to rounding (BSI_WEIGHT_BITS). */
+/* If A times the vector 1 is 0 in row i, Σ D_i⁻¹ A_ij maps that vector to its negative. The norms of
+ * the D_i⁻¹ A_ij therefore add up to 1 or more, and the weights to 1/√bs, up to rounding
+ * (BSI_WEIGHT_BITS). */
 enum { BSI_FULL_WEIGHTS = (1 << 24) / 100 * 99 };
 
 /* What a row does in aggregation. */
@@ -105,10 +107,11 @@ BSI_INLINE int64_t bsi_coupling_units(float coupling) {
   return (int64_t)(coupling / BSI_COUPLING_UNIT);
 }
 
-/* Returns the role of a row, from the sums of its weights and its couplings in units. */
-BSI_INLINE uint8_t bsi_role_of(int64_t weights, int64_t couplings) {
+/* Returns the role of a row of blocks, from the sums of its weights and its couplings in units. */
+BSI_INLINE uint8_t bsi_role_of(int block_size, int64_t weights, int64_t couplings) {
+  const double full = BSI_FULL_WEIGHTS / sqrt((double)block_size);
   if (weights > BSI_LEAST_WEIGHTS && couplings > BSI_LEAST_SUM) return BSI_ROW_IN;
-  return couplings > 0 && weights >= BSI_FULL_WEIGHTS ? BSI_ROW_FOLLOWS : BSI_ROW_OUT;
+  return couplings > 0 && (double)weights >= full ? BSI_ROW_FOLLOWS : BSI_ROW_OUT;
 }
 
 /* Returns true if a coupling is strong. `of_here` and `of_there` are the largest couplings of the

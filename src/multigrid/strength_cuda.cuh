@@ -89,7 +89,8 @@ __global__ void __launch_bounds__(THREADS) couple(const weigh_job job) {
   }
   weights = sum_of_lanes(job.s, weights);
   couplings = sum_of_lanes(job.s, couplings);
-  if (part.inside && job.s.member() == 0) job.role[part.row] = bsi_role_of(weights, couplings);
+  if (part.inside && job.s.member() == 0)
+    job.role[part.row] = bsi_role_of(job.block_size, weights, couplings);
 }
 
 /* Drops couplings of and to rows that stay out, and to rows that follow. largest[i] ← the largest
