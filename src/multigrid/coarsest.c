@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The dense inverse of the coarsest matrix, or its pseudo-inverse if it is singular. */
+#include <float.h>
 #include <math.h>
 
 #include "apply/apply_ops.h"
@@ -17,6 +18,8 @@
 /* The values of the coarsest matrix are sums of up to N terms, where N are the scalar rows of level
  * 0. Their rounding errors grow like √N. */
 #define ERRORS_OF_SUMS 4.0
+/* Rows whose sums are at most this part of their largest values have the sum zero. */
+#define ZERO_SUM 1e-10
 
 /* *good ← true if the dense inverse maps A x to x, for a fixed x. Overwrites work vectors. */
 static bisai_status test_inverse(const bsi_hierarchy *h, bool *good) {
@@ -57,6 +60,22 @@ static bisai_status fetch_dense(const bsi_hierarchy *h) {
   return BISAI_OK;
 }
 
+/* Returns the largest sum of a row as a part of the row's largest value. Where stiff parts meet soft
+ * ones, the errors of sums of stiff values are large beside the soft values. If A maps constants to
+ * zero, the sums of its rows are these errors. Returns 0 if it does not. */
+static double error_of_constants(int64_t n, const double *a) {
+  double error = 0.0;
+  for (int64_t i = 0; i < n; i++) {
+    double sum = 0.0, largest = 0.0;
+    for (int64_t j = 0; j < n; j++) {
+      sum += a[j * n + i];
+      largest = fmax(largest, fabs(a[j * n + i]));
+    }
+    if (largest > 0.0) error = fmax(error, fabs(sum) / largest);
+  }
+  return error <= ZERO_SUM ? error : 0.0;
+}
+
 /* h->dense_inverse ← the pseudo-inverse. The host computes it for every backend. Rows and columns
  * of rounding errors count as zero. */
 static bisai_status take_pseudo_inverse(bsi_hierarchy *h) {
@@ -66,7 +85,8 @@ static bisai_status take_pseudo_inverse(bsi_hierarchy *h) {
   for (int64_t j = 0; j < n; j++)
     for (int64_t i = 0; i < n; i++)
       if (h->coarsest_marks[i] != 0.0 || h->coarsest_marks[j] != 0.0) a[j * n + i] = 0.0;
-  const double errors = (double)n + ERRORS_OF_SUMS * sqrt((double)bsi_level_rows(&h->levels[0]));
+  const double sums = ERRORS_OF_SUMS * sqrt((double)bsi_level_rows(&h->levels[0])),
+               errors = fmax((double)n + sums, error_of_constants(n, a) / DBL_EPSILON);
   BSI_TRY(bsi_pseudo_invert(h->context, n, errors, h->pseudo_room, &inverse, &h->nullity));
   return h->context->backend->memory->upload(h->context, h->dense_inverse, inverse,
                                              (size_t)(n * n) * sizeof *inverse);

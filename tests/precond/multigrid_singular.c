@@ -216,7 +216,7 @@ static void updates_compute_the_pseudo_inverse_again(void **state) {
 static void null_spaces_are_found_where_coefficients_jump(void **state) {
   (void)state;
   for (int bs = 1; bs <= 3; bs++)
-    for (int jump = 0; jump <= 4; jump++) {
+    for (int jump = 0; jump <= 5; jump++) {
       bisai_bcsr *a = test_bcsr_take(context, test_mesh_elements(60, 60, bs, jump, false));
       bisai_precond_options o = with_smoother(0, 60);
       o.multigrid.smoother = BISAI_SMOOTHER_AUTO;
