@@ -22,6 +22,8 @@ void fuzz_api_run(const char *name, const uint8_t *data, size_t bytes) {
     first[w] = fuzz_matrix_make(&choices, &system, FUZZ_FIRST, &worlds[w]);
   if (first[0] && first[1] && second) {
     fuzz_matrix_properties(&choices, &system, first, worlds);
+    if (system.definite || system.neumann)
+      fuzz_definite_properties(&choices, &system, &worlds[0], first[0]);
     bisai_precond *const none[2] = {NULL, NULL};
     if (fuzz_rarely(&choices, 4))
       fuzz_solve_properties(&choices, &system, first, NULL, none, worlds);

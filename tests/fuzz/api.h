@@ -202,6 +202,10 @@ void fuzz_solve_properties(fuzz_choices *choices, const fuzz_system *system,
                            bisai_precond *const precond[2], fuzz_world worlds[2]);
 bisai_solver_options fuzz_solver_options(fuzz_choices *choices, const fuzz_system *system);
 
+/* Multigrid and conjugate gradients for a sum of elements (api_definite.c). */
+void fuzz_definite_properties(fuzz_choices *choices, const fuzz_system *system, fuzz_world *world,
+                              const bisai_bcsr *matrix);
+
 /* Everything from the context to the solution, with allocations that fail (api_faults.c). */
 void fuzz_fault_properties(fuzz_choices *choices, const fuzz_system *system);
 
