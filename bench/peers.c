@@ -2,14 +2,16 @@
 /* Solves a system with PETSc, and with the preconditioners that PETSc calls, on all ranks of MPI.
  *
  * usage: mpirun -np 2 bench_peers -system FILE [-null FILE | -null components] [-null_first N]
- *                                 [-repeat N] [-warm_up 0] [-cpr P] [any option of KSP and PC]
+ *                                 [-singular] [-repeat N] [-warm_up 0] [-cpr P]
+ *                                 [any option of KSP and PC]
  *
  * -system is a file of PETSc with a matrix and the right-hand side behind it. The block size is
  * that of FILE.info. -null gives near-null-space vectors: a Matrix Market array with a row for each
  * row of the matrix, or one constant for each unknown of a block. -null_first leaves out the first
- * N vectors. -cpr makes the preconditioner a CPR whose pressure is unknown P of a block, from 0
- * (peers_cpr.h). Each repetition makes a new solver, sets it up from the matrix and solves from
- * x = 0. One more repetition comes before them and is not counted, unless -warm_up is 0.
+ * N vectors. With -singular they are the null space of A too. -cpr makes the preconditioner a CPR
+ * whose pressure is unknown P of a block, from 0 (peers_cpr.h). Each repetition makes a new solver,
+ * sets it up from the matrix and solves from x = 0. One more repetition comes before them and is not
+ * counted, unless -warm_up is 0.
  *
  * The program prints a JSON object with a record of each repetition. Times are in seconds. Those of
  * a clock include the wait for the slowest rank. Those of the processor are of rank 0, and are far
@@ -105,13 +107,14 @@ static PetscErrorCode orthonormalise(PetscInt count, Vec *vectors) {
 
 static PetscErrorCode attach_null_space(Mat a) {
   char path[PETSC_MAX_PATH_LEN];
-  PetscBool given, components;
+  PetscBool given, components, singular = PETSC_FALSE;
   PetscInt count = 0, first = 0;
   Vec *vectors = NULL;
   MatNullSpace space;
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-null", path, sizeof path, &given));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-null_first", &first, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-singular", &singular, NULL));
   if (!given) PetscFunctionReturn(0);
   PetscCall(PetscStrcmp(path, "components", &components));
   if (components) {
@@ -122,6 +125,7 @@ static PetscErrorCode attach_null_space(Mat a) {
   PetscCall(orthonormalise(count, vectors));
   PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_FALSE, count, vectors, &space));
   PetscCall(MatSetNearNullSpace(a, space));
+  if (singular) PetscCall(MatSetNullSpace(a, space));
   PetscCall(MatNullSpaceDestroy(&space));
   PetscCall(VecDestroyVecs(count, &vectors));
   PetscFunctionReturn(0);
