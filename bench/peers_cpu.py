@@ -327,4 +327,5 @@ def main():
     tables.write(options.output, lines, [problem for problem, _ in found])
 
 
-main()
+if __name__ == "__main__":
+    main()
