@@ -25,6 +25,11 @@ BY_HAND = {
         "PETSc's GMRES with bisai and with PETSc's own preconditioners on a GPU",
         "it has outputs of bench_petsc_gpu and of test programs, with their commands",
     ),
+    "coefficient-jumps": (
+        "host",
+        "iterations of multigrid codes where coefficients jump from element to element",
+        "bench/coefficient_jumps.py makes it, with packages of Python that others do not need",
+    ),
     "newton-cavity": (
         "host",
         "Newton's method on the cavity up to Re = 1000, on a CPU and on a GPU",
