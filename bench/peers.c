@@ -10,8 +10,8 @@
  * row of the matrix, or one constant for each unknown of a block. -null_first leaves out the first
  * N vectors. With -singular they are the null space of A too. -cpr makes the preconditioner a CPR
  * whose pressure is unknown P of a block, from 0 (peers_cpr.h). Each repetition makes a new solver,
- * sets it up from the matrix and solves from x = 0. One more repetition comes before them and is not
- * counted, unless -warm_up is 0.
+ * sets it up from the matrix and solves from x = 0. One more repetition comes before them and is
+ * not counted, unless -warm_up is 0.
  *
  * The program prints a JSON object with a record of each repetition. Times are in seconds. Those of
  * a clock include the wait for the slowest rank. Those of the processor are of rank 0, and are far
