@@ -163,15 +163,28 @@ static bisai_status weigh(bisai_context *context, const bisai_bcsr *a, const dou
 
 /* --- aggregates --- */
 
+/* Rows are listed in segments of that many rows, of which each keeps its own list. */
+enum { SEGMENT = 4096 };
+
+/* Some of the rows, ascending in each segment. */
+typedef struct row_list {
+  /* block_rows: those of segment s begin at s·SEGMENT */
+  int32_t *rows;
+  /* for each segment the number of its rows in the list */
+  int32_t *count;
+} row_list;
+
 typedef struct grouping {
   bisai_context *context;
   const bisai_bcsr *a;
   const float *strength;
-  /* block_rows: bsi_candidate */
-  uint8_t *state;
+  /* block_rows: bsi_candidate_value() */
+  uint32_t *value;
   /* block_rows: the largest value within one step. It stays once it is 0 or BSI_REACHED. At the end
    * the number of the aggregate of each root. */
   uint32_t *reach;
+  /* the undecided rows, and the rows whose `reach` may still change */
+  row_list undecided, open;
   /* block_rows: the root of the aggregate of each row, or what stands for it (aggregate.h) */
   int32_t *root;
   int32_t *aggregate;
@@ -191,55 +204,54 @@ BSI_INLINE bool enter(const grouping *g, int32_t i) {
     root = BSI_FOLLOWS - g->a->col_idx[p];
   }
   g->root[i] = inside ? BSI_NO_ROOT_YET : root;
-  g->state[i] = inside ? BSI_UNDECIDED : BSI_NOT_ROOT;
-  g->reach[i] = inside ? bsi_aggregation_key(i) : 0;
+  g->value[i] = g->reach[i] = bsi_candidate_value(inside ? BSI_UNDECIDED : BSI_NOT_ROOT, i);
   return inside;
 }
 
-/* The first half of a round of step 1: reach[i] ← the largest value within one step. */
-BSI_INLINE bool look_around(const grouping *g, int32_t i) {
-  if (g->reach[i] == 0 || g->reach[i] == BSI_REACHED) return false;
-  uint32_t largest = bsi_candidate_value(g->state[i], i);
-  for (int32_t p = g->a->row_ptr[i]; p < g->a->row_ptr[i + 1]; p++) {
-    const int32_t j = g->a->col_idx[p];
-    if (g->strength[p] <= 0.0f || g->state[j] == BSI_NOT_ROOT) continue;
-    const uint32_t value = bsi_candidate_value(g->state[j], j);
-    if (value > largest) largest = value;
+/* Returns the largest number of row i and of the rows to which it has edges. Nothing here branches
+ * on the numbers, which no processor foresees. */
+BSI_INLINE uint32_t largest_around(const grouping *g, const uint32_t *numbers, int32_t i) {
+  const int32_t end = g->a->row_ptr[i + 1];
+  uint32_t largest = numbers[i];
+  for (int32_t p = g->a->row_ptr[i]; p < end; p++) {
+    const uint32_t there = numbers[g->a->col_idx[p]], edge = g->strength[p] > 0.0f ? there : 0;
+    largest = edge > largest ? edge : largest;
   }
-  g->reach[i] = largest;
-  return false;
+  return largest;
+}
+
+/* The first half of a round of step 1: reach[i] ← the largest value within one step. Returns true
+ * if it may change in the next rounds. */
+BSI_INLINE bool look_around(const grouping *g, int32_t i) {
+  g->reach[i] = largest_around(g, g->value, i);
+  return g->reach[i] != 0 && g->reach[i] != BSI_REACHED;
 }
 
 /* The second half. Returns true if the row stays undecided. */
 BSI_INLINE bool decide(const grouping *g, int32_t i) {
-  if (g->state[i] != BSI_UNDECIDED) return false;
-  uint32_t largest = g->reach[i];
-  for (int32_t p = g->a->row_ptr[i]; p < g->a->row_ptr[i + 1]; p++) {
-    const uint32_t there = g->reach[g->a->col_idx[p]];
-    if (g->strength[p] > 0.0f && there > largest) largest = there;
-  }
-  g->state[i] = bsi_candidate_decide(largest, i);
-  return g->state[i] == BSI_UNDECIDED;
+  const uint8_t state = bsi_candidate_decide(largest_around(g, g->reach, i), i);
+  g->value[i] = bsi_candidate_value(state, i);
+  return state == BSI_UNDECIDED;
 }
 
 /* Step 2: roots and the rows next to them become aggregates. */
-BSI_INLINE bool join_root(const grouping *g, int32_t i) {
+BSI_INLINE void join_root(const grouping *g, int32_t i) {
   uint64_t best = 0;
-  if (g->root[i] != BSI_NO_ROOT_YET) return false;
-  if (g->state[i] == BSI_ROOT) g->root[i] = i;
-  for (int32_t p = g->a->row_ptr[i]; p < g->a->row_ptr[i + 1] && g->state[i] != BSI_ROOT; p++) {
+  if (g->root[i] != BSI_NO_ROOT_YET) return;
+  const bool is_root = g->value[i] == BSI_REACHED;
+  if (is_root) g->root[i] = i;
+  for (int32_t p = g->a->row_ptr[i]; p < g->a->row_ptr[i + 1] && !is_root; p++) {
     const int32_t j = g->a->col_idx[p];
-    if (g->strength[p] <= 0.0f || g->state[j] != BSI_ROOT) continue;
+    if (g->strength[p] <= 0.0f || g->value[j] != BSI_REACHED) continue;
     const uint64_t preference = bsi_preference(g->strength[p], j);
     if (preference <= best) continue;
     best = preference;
     g->root[i] = j;
   }
-  return false;
 }
 
 /* Steps 3 and 4: aggregate[i] ← the number of the aggregate of row i, or −1. */
-BSI_INLINE bool finish(const grouping *g, int32_t i) {
+BSI_INLINE void finish(const grouping *g, int32_t i) {
   uint64_t best = 0;
   int32_t at = i;
   while (g->root[at] <= BSI_FOLLOWS) at = BSI_FOLLOWS - g->root[at];
@@ -254,63 +266,111 @@ BSI_INLINE bool finish(const grouping *g, int32_t i) {
     root = g->root[j];
   }
   g->aggregate[i] = root < 0 ? -1 : (int32_t)g->reach[root];
-  return false;
 }
 
-/* Each pass goes over the rows of a part, and adds to the count of its thread. */
+/* Passes over all rows. */
 #define STAMP(pass)                                                                                \
   static void pass##_part(void *work, bsi_part part) {                                             \
     const grouping *g = work;                                                                      \
     const bsi_rows rows = bsi_rows_of(g->a->block_rows, g->a->row_ptr, part);                      \
-    int32_t count = 0;                                                                             \
-    for (int32_t i = rows.begin; i < rows.end; i++) count += pass(g, i);                           \
-    *(int32_t *)bsi_partial(g->context, part.thread) += count;                                     \
+    for (int32_t i = rows.begin; i < rows.end; i++) pass(g, i);                                    \
   }
-STAMP(enter)
-STAMP(look_around)
-STAMP(decide)
 STAMP(join_root)
 STAMP(finish)
 #undef STAMP
 
-/* Runs a pass and returns the number of rows for which it returns true. */
-static int32_t over_rows(grouping *g, bsi_work *pass) {
-  const int threads = threads_of(g->context, g->a);
-  int32_t count = 0;
-  for (int t = 0; t < threads; t++) *(int32_t *)bsi_partial(g->context, t) = 0;
-  bsi_run(g->context, threads, BSI_SOME_PARTS, pass, g);
-  for (int t = 0; t < threads; t++) count += *(int32_t *)bsi_partial(g->context, t);
-  return count;
+static int32_t segments_of(const grouping *g) {
+  return g->a->block_rows / SEGMENT + (g->a->block_rows % SEGMENT > 0);
+}
+
+/* Lists the rows that are undecided before step 1. */
+static void enter_part(void *work, bsi_part part) {
+  const grouping *g = work;
+  const bsi_range range = bsi_range_of(segments_of(g), part);
+  for (int64_t s = range.begin; s < range.end; s++) {
+    const int32_t begin = (int32_t)s * SEGMENT, left = g->a->block_rows - begin;
+    int32_t count = 0;
+    for (int32_t i = begin; i < begin + (left < SEGMENT ? left : SEGMENT); i++) {
+      g->undecided.rows[begin + count] = g->open.rows[begin + count] = i;
+      count += enter(g, i);
+    }
+    g->undecided.count[s] = g->open.count[s] = count;
+  }
+}
+
+/* Passes over the rows of a list, which keeps those for which the pass returns true. */
+#define STAMP(pass, list)                                                                          \
+  static void pass##_part(void *work, bsi_part part) {                                             \
+    const grouping *g = work;                                                                      \
+    const bsi_range range = bsi_range_of(segments_of(g), part);                                    \
+    for (int64_t s = range.begin; s < range.end; s++) {                                            \
+      int32_t *rows = g->list.rows + s * SEGMENT, count = 0;                                       \
+      for (int32_t k = 0; k < g->list.count[s]; k++) {                                             \
+        const int32_t i = rows[k];                                                                 \
+        rows[count] = i;                                                                           \
+        count += pass(g, i);                                                                       \
+      }                                                                                            \
+      g->list.count[s] = count;                                                                    \
+    }                                                                                              \
+  }
+STAMP(look_around, open)
+STAMP(decide, undecided)
+#undef STAMP
+
+static int64_t length_of(const grouping *g, const row_list *list) {
+  int64_t length = 0;
+  for (int32_t s = 0; s < segments_of(g); s++) length += list->count[s];
+  return length;
+}
+
+/* Runs a pass over `rows` rows. */
+static void over_rows(grouping *g, int64_t rows, bsi_work *pass) {
+  const double share = (double)rows / (double)g->a->block_rows;
+  const int64_t work = rows + (int64_t)(share * (double)g->a->blocks);
+  bsi_run(g->context, bsi_threads_for(g->context->threads, work, GRAIN), BSI_SOME_PARTS, pass, g);
 }
 
 /* Steps 1 and 2. */
 static void make_aggregates(grouping *g) {
-  for (int32_t undecided = over_rows(g, enter_part); undecided > 0;) {
-    over_rows(g, look_around_part);
-    undecided = over_rows(g, decide_part);
+  over_rows(g, g->a->block_rows, enter_part);
+  for (int64_t undecided; (undecided = length_of(g, &g->undecided)) > 0;) {
+    over_rows(g, length_of(g, &g->open), look_around_part);
+    over_rows(g, undecided, decide_part);
   }
-  over_rows(g, join_root_part);
+  over_rows(g, g->a->block_rows, join_root_part);
+}
+
+/* Reserves the arrays of a grouping. `aggregate` has the undecided rows until it gets its own
+ * values. */
+static bool reserve_grouping(grouping *g) {
+  const size_t rows = (size_t)g->a->block_rows, segments = (size_t)segments_of(g);
+  g->undecided.rows = g->aggregate;
+  g->value = bsi_allocate(g->context, rows, sizeof *g->value);
+  if (g->value) g->reach = bsi_allocate(g->context, rows, sizeof *g->reach);
+  if (g->reach) g->root = bsi_allocate(g->context, rows, sizeof *g->root);
+  if (g->root) g->open.rows = bsi_allocate(g->context, rows, sizeof *g->open.rows);
+  if (g->open.rows) g->open.count = bsi_allocate(g->context, 2 * segments, sizeof *g->open.count);
+  if (g->open.count) g->undecided.count = g->open.count + segments;
+  return g->open.count != NULL;
 }
 
 static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a, const float *strength,
                               int32_t *aggregate, int32_t *count) {
   grouping g = {.context = context, .a = a, .strength = strength, .aggregate = aggregate};
-  const size_t rows = (size_t)a->block_rows;
   *count = 0;
-  g.state = bsi_allocate(context, rows, sizeof *g.state);
-  if (g.state) g.reach = bsi_allocate(context, rows, sizeof *g.reach);
-  if (g.reach) g.root = bsi_allocate(context, rows, sizeof *g.root);
-  if (g.root) {
+  const bool complete = reserve_grouping(&g);
+  if (complete && a->block_rows > 0) {
     make_aggregates(&g);
     for (int32_t i = 0; i < a->block_rows; i++)
       if (g.root[i] == i) g.reach[i] = (uint32_t)(*count)++;
-    over_rows(&g, finish_part);
+    over_rows(&g, a->block_rows, finish_part);
   }
-  const bisai_status status = g.root ? BISAI_OK : BISAI_OUT_OF_MEMORY;
-  bsi_release(context, g.state);
+  bsi_release(context, g.value);
   bsi_release(context, g.reach);
   bsi_release(context, g.root);
-  return status;
+  bsi_release(context, g.open.rows);
+  bsi_release(context, g.open.count);
+  return complete ? BISAI_OK : BISAI_OUT_OF_MEMORY;
 }
 
 const bsi_aggregation_ops bsi_aggregation_host = {.weigh = weigh, .aggregate = aggregate};
