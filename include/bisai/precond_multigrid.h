@@ -288,7 +288,7 @@ typedef struct bisai_multigrid_report {
   /** bytes of the matrices and the transfers of all levels but A itself */
   int64_t hierarchy_bytes;
   /** The most bytes that creation held at a time. What single operations take for a moment is not
-   *  counted */
+   *  counted, except the room of products on the host */
   int64_t peak_bytes;
 } bisai_multigrid_report;
 

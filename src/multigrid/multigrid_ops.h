@@ -100,6 +100,10 @@ typedef struct bsi_sparse_ops {
    * caller destroys c. Waits. */
   bisai_status (*multiply_structure)(bisai_context *, const bsi_sparse *a, const bsi_sparse *b,
                                      int64_t most, bsi_sparse *c);
+  /* Returns the bytes that multiply_structure() takes for a moment, beside c. A device takes other
+   * room, which is not counted, and returns 0. */
+  int64_t (*structure_room)(const bisai_context *, const bsi_sparse *a, const bsi_sparse *b,
+                            int64_t most);
   /* Values of c ← a·b, where c has the structure above. The terms of a block are added in the order
    * of the blocks of a. Reserves nothing. */
   bisai_status (*multiply_values)(bisai_context *, const bsi_sparse *a, const bsi_sparse *b,

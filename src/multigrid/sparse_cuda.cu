@@ -387,7 +387,13 @@ static bisai_status same_structure(bisai_context *context, const bsi_sparse *a, 
   return BISAI_OK;
 }
 
+static int64_t structure_room(const bisai_context *, const bsi_sparse *, const bsi_sparse *,
+                              int64_t) {
+  return 0;
+}
+
 const bsi_sparse_ops bsi_sparse_cuda = {.multiply_structure = multiply_structure,
+                                        .structure_room = structure_room,
                                         .multiply_values = multiply_values,
                                         .multiply_smoothed = multiply_smoothed,
                                         .split_rows = split_rows,

@@ -2,15 +2,17 @@
 /* Products of sparse matrices of rectangular blocks on the host, row by row.
  *
  * Row i of C = A B is the sum of A_ik times row k of B. Its structure comes from marks, one for
- * each block column and thread. Its values are added up where they are stored. A hash of their
- * columns on the stack finds the places, or a binary search where two columns share a hash, so that
- * an update needs no memory. */
+ * each block column and thread. Rows are kept beside C until the lengths of all rows are known. A
+ * part of the rows that has no room for more of them computes the others again.
+ *
+ * The values are added up where they are stored. A hash of their columns on the stack finds the
+ * places, or a binary search where two columns share a hash, so that an update needs no memory. */
 #include <string.h>
 
 #include "core/block_sizes.h"
 #include "core/parallel.h"
 #include "core/sort.h"
-#include "multigrid/multigrid_ops.h"
+#include "multigrid/products_host.h"
 
 enum {
   /* the least number of blocks for which a thread is woken, and of values */
@@ -26,9 +28,8 @@ typedef struct counting {
   bool too_large;
 } counting;
 
-/* row_ptr[i + 1] has the length of row i. Adds the lengths up. *total ← their sum. */
-static bisai_status add_lengths(bisai_context *context, const char *what, int32_t rows,
-                                int32_t *row_ptr, int32_t *total) {
+bisai_status bsi_lengths_add(bisai_context *context, const char *what, int32_t rows,
+                             int32_t *row_ptr, int32_t *total) {
   int64_t sum = 0;
   row_ptr[0] = 0;
   for (int32_t i = 0; i < rows; i++) {
@@ -48,42 +49,33 @@ typedef struct structure_job {
   bisai_context *context;
   const bsi_sparse *a, *b;
   bsi_sparse *c;
-  /* b->cols marks of each thread */
-  int32_t *marks;
+  /* for each thread b->cols marks, and a row of c, which has at most that many columns and one
+   * more */
+  int32_t *marks, *row;
+  /* the columns of the first rows of each part, `kept` in all */
+  int32_t *columns;
+  int64_t kept;
   /* the most blocks of c */
   int64_t most;
 } structure_job;
 
-/* Returns the length of row i of the product. `mark` is not among the marks. Nothing here branches
- * on whether a column is new, which no processor foresees. */
-static int32_t count_row(const structure_job *s, int32_t i, int32_t mark, int32_t *marks) {
+/* row ← the columns of row i of the product, in any order. Returns their number. `mark` is not
+ * among the marks. Nothing here branches on whether a column is new, which no processor
+ * foresees. */
+static int32_t list_row(const structure_job *s, int32_t i, int32_t mark, int32_t *marks,
+                        int32_t *row) {
   const bsi_sparse *a = s->a, *b = s->b;
   int32_t count = 0;
   for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
-    const int32_t k = a->col_idx[p];
-    for (int32_t q = b->row_ptr[k]; q < b->row_ptr[k + 1]; q++) {
+    const int32_t k = a->col_idx[p], end = b->row_ptr[k + 1];
+    for (int32_t q = b->row_ptr[k]; q < end; q++) {
       const int32_t j = b->col_idx[q];
+      row[count] = j; /* the next new column takes the place of one that is not new */
       count += marks[j] != mark;
       marks[j] = mark;
     }
   }
   return count;
-}
-
-/* Writes the columns of row i, of `length` blocks, in any order. */
-static void list_row(const structure_job *s, int32_t i, int32_t length, int32_t mark,
-                     int32_t *marks, int32_t *columns) {
-  const bsi_sparse *a = s->a, *b = s->b;
-  int32_t count = 0;
-  for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
-    const int32_t k = a->col_idx[p];
-    for (int32_t q = b->row_ptr[k]; q < b->row_ptr[k + 1] && count < length; q++) {
-      const int32_t j = b->col_idx[q];
-      columns[count] = j; /* the next new column takes the place of one that is not new */
-      count += marks[j] != mark;
-      marks[j] = mark;
-    }
-  }
 }
 
 /* Returns k if row i of a has one block, in column k. Row i of the product then has the columns of
@@ -93,46 +85,64 @@ static int32_t only_row(const bsi_sparse *a, int32_t i) {
   return a->row_ptr[i + 1] - p == 1 ? a->col_idx[p] : -1;
 }
 
-/* Returns the marks of a thread. They are −1 at its first part. */
-static int32_t *marks_of(const structure_job *s, int thread) {
+/* columns ← those of row i, ascending, unless there are more than `room` of them. Returns their
+ * number. */
+static int32_t make_row(const structure_job *s, int32_t i, int32_t mark, int thread, int64_t room,
+                        int32_t *columns) {
+  const bsi_sparse *b = s->b;
+  const int32_t k = only_row(s->a, i);
+  const int32_t *row = k >= 0 ? b->col_idx + b->row_ptr[k] : NULL;
+  int32_t length = k >= 0 ? b->row_ptr[k + 1] - b->row_ptr[k] : 0;
+  if (!row) {
+    int32_t *own = s->row + (size_t)thread * ((size_t)b->cols + 1);
+    length = list_row(s, i, mark, s->marks + (size_t)thread * (size_t)b->cols, own);
+    bsi_sort_distinct(own, length);
+    row = own;
+  }
+  if (length <= room) memcpy(columns, row, (size_t)length * sizeof *columns);
+  return length;
+}
+
+/* The marks of a thread become −1 at its first part. */
+static void prepare_marks(const structure_job *s, int thread) {
   int32_t *marks = s->marks + (size_t)thread * (size_t)s->b->cols;
   counting *partial = bsi_partial(s->context, thread);
   if (!partial->ready) memset(marks, 0xff, (size_t)s->b->cols * sizeof *marks);
   partial->ready = true;
-  return marks;
 }
 
-/* The first pass: row_ptr[i + 1] ← the length of row i. */
+/* The first pass: row_ptr[i + 1] ← the length of row i. Keeps the columns while there is room. */
 static void count_part(void *job, bsi_part part) {
   const structure_job *s = job;
-  const bsi_sparse *a = s->a, *b = s->b;
-  int32_t *marks = marks_of(s, part.thread), *row_ptr = s->c->row_ptr;
+  const bsi_sparse *a = s->a;
   counting *partial = bsi_partial(s->context, part.thread);
   const bsi_rows rows = bsi_rows_of(a->rows, a->row_ptr, part);
+  const bsi_range kept = bsi_range_of(s->kept, part);
   int64_t count = 0;
+  prepare_marks(s, part.thread);
   for (int32_t i = rows.begin; i < rows.end && !partial->too_large; i++) {
-    const int32_t k = only_row(a, i);
-    row_ptr[i + 1] = k >= 0 ? b->row_ptr[k + 1] - b->row_ptr[k] : count_row(s, i, i, marks);
-    count += row_ptr[i + 1];
+    const int64_t at = kept.begin + count < kept.end ? kept.begin + count : kept.end;
+    s->c->row_ptr[i + 1] = make_row(s, i, i, part.thread, kept.end - at, s->columns + at);
+    count += s->c->row_ptr[i + 1];
     partial->too_large = count > s->most;
   }
 }
 
-/* The second pass: the columns of the rows, ascending. */
+/* The second pass: the columns of the rows. */
 static void list_part(void *job, bsi_part part) {
   const structure_job *s = job;
-  const bsi_sparse *a = s->a, *b = s->b, *c = s->c;
-  int32_t *marks = marks_of(s, part.thread);
+  const bsi_sparse *a = s->a, *c = s->c;
   const bsi_rows rows = bsi_rows_of(a->rows, a->row_ptr, part);
+  const bsi_range kept = bsi_range_of(s->kept, part);
+  prepare_marks(s, part.thread);
   for (int32_t i = rows.begin; i < rows.end; i++) {
     int32_t *columns = c->col_idx + c->row_ptr[i];
-    const int32_t length = c->row_ptr[i + 1] - c->row_ptr[i], k = only_row(a, i);
-    if (k >= 0) {
-      memcpy(columns, b->col_idx + b->row_ptr[k], (size_t)length * sizeof *columns);
-    } else {
-      list_row(s, i, length, -2 - i, marks, columns); /* the two passes have different marks */
-      bsi_sort_distinct(columns, length);
-    }
+    const int32_t length = c->row_ptr[i + 1] - c->row_ptr[i];
+    const int64_t at = kept.begin + c->row_ptr[i] - c->row_ptr[rows.begin];
+    if (at + length <= kept.end)
+      memcpy(columns, s->columns + at, (size_t)length * sizeof *columns);
+    else
+      make_row(s, i, -2 - i, part.thread, length, columns); /* the two passes have other marks */
   }
 }
 
@@ -148,29 +158,55 @@ static bool count_rows(structure_job *job, int threads) {
   return too_large || total > job->most;
 }
 
+/* After count_rows(). */
+static bisai_status list_rows(structure_job *job, int threads) {
+  bsi_sparse *c = job->c;
+  BSI_TRY(bsi_lengths_add(job->context, "a product", c->rows, c->row_ptr, &c->blocks));
+  c->col_idx = bsi_allocate(job->context, (size_t)c->blocks, sizeof *c->col_idx);
+  if (!c->col_idx) return BISAI_OUT_OF_MEMORY;
+  bsi_run(job->context, threads, BSI_MANY_PARTS, list_part, job);
+  return BISAI_OK;
+}
+
+static int threads_for_structure(const bisai_context *context, const bsi_sparse *a) {
+  return bsi_threads_for(context->threads, a->blocks, BLOCKS_PER_THREAD);
+}
+
+/* Returns the most columns that are kept while a structure is made. */
+static int64_t kept_of(const bsi_sparse *a, int64_t most) {
+  return a->blocks < most ? a->blocks : most;
+}
+
+static int64_t structure_room(const bisai_context *context, const bsi_sparse *a,
+                              const bsi_sparse *b, int64_t most) {
+  const int64_t of_thread = 2 * (int64_t)b->cols + 1;
+  return 4 * (threads_for_structure(context, a) * of_thread + kept_of(a, most));
+}
+
 static bisai_status multiply_structure(bisai_context *context, const bsi_sparse *a,
                                        const bsi_sparse *b, int64_t most, bsi_sparse *c) {
-  const int threads = bsi_threads_for(context->threads, a->blocks, BLOCKS_PER_THREAD);
+  const int threads = threads_for_structure(context, a);
+  const size_t all = (size_t)threads, cols = (size_t)b->cols;
+  structure_job job = {.context = context, .a = a, .b = b, .c = c, .most = most};
   c->rows = a->rows;
   c->cols = b->cols;
   c->height = a->height;
   c->width = b->width;
+  job.kept = kept_of(a, most);
   c->row_ptr = bsi_allocate(context, (size_t)a->rows + 1, sizeof *c->row_ptr);
-  int32_t *marks =
-      c->row_ptr ? bsi_allocate(context, (size_t)threads * (size_t)b->cols, sizeof *marks) : NULL;
-  if (!marks) return BISAI_OUT_OF_MEMORY;
-  structure_job job = {context, a, b, c, marks, most};
-  bisai_status status = BISAI_OK;
-  if (count_rows(&job, threads)) {
+  if (c->row_ptr) job.marks = bsi_allocate(context, all * cols, sizeof *job.marks);
+  if (job.marks) job.row = bsi_allocate(context, all * (cols + 1), sizeof *job.row);
+  if (job.row) job.columns = bsi_allocate(context, (size_t)job.kept, sizeof *job.columns);
+  bisai_status status = job.columns ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+  if (!status && count_rows(&job, threads)) {
     bsi_release(context, c->row_ptr);
     c->row_ptr = NULL;
-  } else {
-    status = add_lengths(context, "a product", a->rows, c->row_ptr, &c->blocks);
-    if (!status) c->col_idx = bsi_allocate(context, (size_t)c->blocks, sizeof *c->col_idx);
-    if (!status && !c->col_idx) status = BISAI_OUT_OF_MEMORY;
-    if (!status) bsi_run(context, threads, BSI_MANY_PARTS, list_part, &job);
+  } else if (!status) {
+    status = list_rows(&job, threads);
   }
-  bsi_release(context, marks);
+  bsi_release(context, job.marks);
+  bsi_release(context, job.row);
+  bsi_release(context, job.columns);
   return status;
 }
 
@@ -182,30 +218,6 @@ typedef struct values_job {
   void (*row)(const struct values_job *, int32_t, int32_t *);
 } values_job;
 
-/* The places of the columns of a row, by a hash. */
-enum { PLACE_BITS = 10, PLACES = 1 << PLACE_BITS };
-
-static inline uint32_t hash_of(int32_t column) {
-  return (uint32_t)column * UINT32_C(0x9e3779b1) >> (32 - PLACE_BITS);
-}
-
-/* c ← c + a b for an h × m block a and an m × w block b. NULL: the identity */
-BSI_INLINE void add_product(const int h, const int m, const int w, const double *a, const double *b,
-                            double *c) {
-  for (int j = 0; j < w; j++) {
-    bsi_column sum;
-    bsi_column_load(h, &sum, c + j * h);
-    if (a && b)
-      for (int k = 0; k < m; k++) bsi_column_add(h, &sum, a + k * h, b[j * m + k]);
-    else if (a || b)
-      bsi_column_add(h, &sum, (a ? a : b) + j * h, 1.0);
-    bsi_column_store(h, &sum, c + j * h);
-    if (!a && !b) c[j * h + j] += 1.0;
-  }
-}
-
-/* `places` has PLACES numbers. Every column of the row writes one of them, so that what other rows
- * have left is not read. */
 BSI_INLINE void multiply_row(const int h, const int m, const int w, const values_job *job,
                              int32_t i, int32_t *places) {
   /* copies, because the compiler would read the fields again after each value that it stores */
@@ -213,16 +225,14 @@ BSI_INLINE void multiply_row(const int h, const int m, const int w, const values
   const size_t of_a = (size_t)(h * m), of_b = (size_t)(m * w), of_c = (size_t)(h * w);
   const int32_t begin = c.row_ptr[i], end = c.row_ptr[i + 1];
   memset(c.values + (size_t)begin * of_c, 0, (size_t)(end - begin) * of_c * sizeof *c.values);
-  for (int32_t at = begin; at < end; at++) places[hash_of(c.col_idx[at])] = at;
+  bsi_places_set(c.col_idx, begin, end, places);
   for (int32_t p = a.row_ptr[i]; p < a.row_ptr[i + 1]; p++) {
     const int32_t k = a.col_idx[p], last = b.row_ptr[k + 1];
     const double *left = a.values ? a.values + (size_t)p * of_a : NULL;
     for (int32_t q = b.row_ptr[k]; q < last; q++) {
-      const int32_t j = b.col_idx[q];
-      int32_t at = places[hash_of(j)];
-      if (c.col_idx[at] != j) at = bsi_lower_bound(c.col_idx, begin, end, j);
-      add_product(h, m, w, left, b.values ? b.values + (size_t)q * of_b : NULL,
-                  c.values + (size_t)at * of_c);
+      const int32_t at = bsi_place_of(c.col_idx, begin, end, b.col_idx[q], places);
+      bsi_product_add(h, m, w, left, b.values ? b.values + (size_t)q * of_b : NULL,
+                      c.values + (size_t)at * of_c);
     }
   }
 }
@@ -243,7 +253,7 @@ static void multiply_any(const values_job *job, int32_t i, int32_t *places) {
 
 static void values_part(void *data, bsi_part part) {
   const values_job *job = data;
-  int32_t places[PLACES];
+  int32_t places[BSI_PLACES];
   const bsi_rows rows = bsi_rows_of(job->c->rows, job->c->row_ptr, part);
   for (int32_t i = rows.begin; i < rows.end; i++) job->row(job, i, places);
 }
@@ -350,7 +360,7 @@ static bisai_status split_rows(bisai_context *context, const bisai_bcsr *a, bsi_
   if (!c->row_ptr) return BISAI_OUT_OF_MEMORY;
   bsi_run(context, threads_for_values(context, a), BSI_SOME_PARTS, split_part,
           &(split_job){context, a, c, COUNT});
-  BSI_TRY(add_lengths(context, "a matrix of single values", c->rows, c->row_ptr, &c->blocks));
+  BSI_TRY(bsi_lengths_add(context, "a matrix of single values", c->rows, c->row_ptr, &c->blocks));
   c->col_idx = bsi_allocate(context, (size_t)c->blocks, sizeof *c->col_idx);
   return c->col_idx ? BISAI_OK : BISAI_OUT_OF_MEMORY;
 }
@@ -378,6 +388,7 @@ static bisai_status same_structure(bisai_context *context, const bsi_sparse *a, 
 }
 
 const bsi_sparse_ops bsi_sparse_host = {.multiply_structure = multiply_structure,
+                                        .structure_room = structure_room,
                                         .multiply_values = multiply_values,
                                         .multiply_smoothed = multiply_smoothed,
                                         .split_rows = split_rows,

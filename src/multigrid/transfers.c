@@ -11,6 +11,32 @@ enum { LARGEST_PRODUCT = 4 };
 /* A near-null-space vector that depends on earlier ones up to this is dropped in an aggregate. */
 #define RANK_TOLERANCE 1e-10
 
+/* --- memory --- */
+
+/* Notes a peak with the present arrays of a coarsening and `room` bytes more. */
+static void note_room(bsi_hierarchy *h, const bsi_level *level, const bsi_coarsening *c,
+                      int64_t room) {
+  const int64_t vectors = 8 * (int64_t)h->setup.options.null_count;
+  int64_t bytes = 4 * ((int64_t)level->matrix->blocks + level->matrix->block_rows);
+  if (c->vectors) bytes += vectors * bsi_level_rows(level);
+  if (c->coarse_vectors) bytes += vectors * c->count * c->width;
+  bsi_hierarchy_note_peak(h, bytes + room);
+}
+
+void bsi_coarsening_note_peak(bsi_hierarchy *h, const bsi_level *level, const bsi_coarsening *c) {
+  note_room(h, level, c, 0);
+}
+
+/* product ← the structure of a b, which is one of the level's. Notes the peak. */
+static bisai_status multiply_structure(bsi_hierarchy *h, const bsi_level *level,
+                                       const bsi_coarsening *c, const bsi_sparse *a,
+                                       const bsi_sparse *b, int64_t most, bsi_sparse *product) {
+  const bsi_sparse_ops *ops = bsi_ops_of(h)->sparse;
+  BSI_TRY(ops->multiply_structure(h->context, a, b, most, product));
+  note_room(h, level, c, ops->structure_room(h->context, a, b, most));
+  return BISAI_OK;
+}
+
 /* --- P and R --- */
 
 /* Reserves the arrays of mᵀ, and finds the places of its blocks in m. */
@@ -95,10 +121,9 @@ static prolonged prolonged_of(const bsi_level *level) {
   return at;
 }
 
-static bisai_status make_prolongation(bsi_hierarchy *h, bsi_level *level) {
+static bisai_status make_prolongation(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c) {
   const prolonged at = prolonged_of(level);
-  BSI_TRY(bsi_ops_of(h)->sparse->multiply_structure(h->context, &at.left, at.right, INT64_MAX,
-                                                    &level->prolongation));
+  BSI_TRY(multiply_structure(h, level, c, &at.left, at.right, INT64_MAX, &level->prolongation));
   return bsi_sparse_reserve_values(h->context, &level->prolongation);
 }
 
@@ -111,13 +136,12 @@ static bisai_status update_prolongation(bsi_hierarchy *h, bsi_level *level) {
                                                   &level->prolongation);
 }
 
-static bisai_status make_restriction(bsi_hierarchy *h, bsi_level *level) {
+static bisai_status make_restriction(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c) {
   const bsi_sparse a = bsi_sparse_of(level->matrix);
   if (is_transposed(h))
     BSI_TRY(transpose(h, &level->prolongation, &level->restriction, &level->position));
   else
-    BSI_TRY(bsi_ops_of(h)->sparse->multiply_structure(h->context, &level->members, &a, INT64_MAX,
-                                                      &level->restriction));
+    BSI_TRY(multiply_structure(h, level, c, &level->members, &a, INT64_MAX, &level->restriction));
   return bsi_sparse_reserve_values(h->context, &level->restriction);
 }
 
@@ -171,14 +195,6 @@ static double operator_values(const bsi_hierarchy *h) {
   return values;
 }
 
-void bsi_coarsening_note_peak(bsi_hierarchy *h, const bsi_level *level, const bsi_coarsening *c) {
-  const int64_t vectors = 8 * (int64_t)h->setup.options.null_count;
-  int64_t bytes = 4 * ((int64_t)level->matrix->blocks + level->matrix->block_rows);
-  if (c->vectors) bytes += vectors * bsi_level_rows(level);
-  if (c->coarse_vectors) bytes += vectors * c->count * c->width;
-  bsi_hierarchy_note_peak(h, bytes);
-}
-
 bisai_status bsi_matrix_adopt(bsi_hierarchy *h, bsi_sparse *s, bisai_bcsr **matrix) {
   const bisai_status status = bsi_bcsr_reserve(h->context, s->rows, s->cols, s->width, s->blocks,
                                                BISAI_FP64, s->row_ptr, s->col_idx, matrix);
@@ -198,45 +214,55 @@ static double values_left(const bsi_hierarchy *h, const bsi_level *level) {
   return saves_inverse ? fmax(left, rows * rows) : left;
 }
 
+/* product ← the structure of R (A P). Notes the peak. */
+static bisai_status multiply(bsi_hierarchy *h, const bsi_level *level, const bsi_coarsening *c,
+                             int64_t most, bsi_sparse *product) {
+  const bsi_sparse_ops *ops = bsi_ops_of(h)->sparse;
+  const bsi_sparse *r = bsi_restriction_of(level), *ap = &level->product;
+  BSI_TRY(ops->multiply_structure(h->context, r, ap, most, product));
+  const int64_t room = ops->structure_room(h->context, r, ap, most);
+  note_room(h, level, c, room + bsi_sparse_memory(product));
+  return BISAI_OK;
+}
+
 /* *coarse ← R A P without its values. It stays NULL if it is too large for the limit of the
  * complexity. */
-static bisai_status try_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr **coarse) {
+static bisai_status try_coarse_matrix(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c,
+                                      bisai_bcsr **coarse) {
   const double width = level->product.width, left = values_left(h, level) / (width * width);
   const int64_t most = (int64_t)fmin(fmax(left, 0.0), INT32_MAX);
-  bsi_sparse c = {0};
-  bisai_status status = bsi_ops_of(h)->sparse->multiply_structure(
-      h->context, bsi_restriction_of(level), &level->product, most, &c);
-  if (status || !c.row_ptr) {
-    bsi_sparse_destroy(h->context, &c);
+  bsi_sparse product = {0};
+  bisai_status status = multiply(h, level, c, most, &product);
+  if (status || !product.row_ptr) {
+    bsi_sparse_destroy(h->context, &product);
     return status;
   }
-  status = bsi_matrix_adopt(h, &c, coarse);
-  if (!status) level->coarse = c;
+  status = bsi_matrix_adopt(h, &product, coarse);
+  if (!status) level->coarse = product;
   return status;
 }
 
 /* Makes the structure of A P, and of R if P is smoothed. Leaves A P empty if it is too large. */
-static bisai_status make_product(bsi_hierarchy *h, bsi_level *level) {
+static bisai_status make_product(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c) {
   const bsi_sparse a = bsi_sparse_of(level->matrix);
-  BSI_TRY(bsi_ops_of(h)->sparse->multiply_structure(h->context, &a, bsi_prolongation_of(level),
-                                                    LARGEST_PRODUCT * (int64_t)a.blocks,
-                                                    &level->product));
+  BSI_TRY(multiply_structure(h, level, c, &a, bsi_prolongation_of(level),
+                             LARGEST_PRODUCT * (int64_t)a.blocks, &level->product));
   if (!level->product.row_ptr) return BISAI_OK;
   BSI_TRY(bsi_sparse_reserve_values(h->context, &level->product));
-  return level->prolongation.row_ptr ? make_restriction(h, level) : BISAI_OK;
+  return level->prolongation.row_ptr ? make_restriction(h, level, c) : BISAI_OK;
 }
 
 /* *coarse ← R A P with the smoothed R or, if this is too large, with Tᵀ. It stays NULL if both are
  * too large, or if A P is. */
 static bisai_status make_smoothed_matrix(bsi_hierarchy *h, bsi_level *level,
                                          const bsi_coarsening *c, bisai_bcsr **coarse) {
-  bisai_status status = make_product(h, level);
+  bisai_status status = make_product(h, level, c);
   if (status || !level->product.row_ptr) return status;
-  status = try_coarse_matrix(h, level, coarse);
+  status = try_coarse_matrix(h, level, c, coarse);
   if (status || *coarse || is_transposed(h)) return status;
   bsi_coarsening_note_peak(h, level, c);
   bsi_sparse_destroy(h->context, &level->restriction);
-  return try_coarse_matrix(h, level, coarse);
+  return try_coarse_matrix(h, level, c, coarse);
 }
 
 /* Releases what smoothed transfers have beside T and Tᵀ. */
@@ -257,8 +283,8 @@ static bisai_status make_coarse_matrix(bsi_hierarchy *h, bsi_level *level, const
   if (status || *coarse) return status;
   bsi_coarsening_note_peak(h, level, c);
   destroy_smoothed(h->context, level);
-  BSI_TRY(make_product(h, level));
-  return try_coarse_matrix(h, level, coarse);
+  BSI_TRY(make_product(h, level, c));
+  return try_coarse_matrix(h, level, c, coarse);
 }
 
 /* --- both --- */
@@ -270,7 +296,7 @@ bisai_status bsi_transfers_create(bsi_hierarchy *h, bsi_level *level, bsi_coarse
     BSI_TRY(orthonormalise(h, level, c->vectors, &c->coarse_vectors));
   else
     BSI_TRY(make_aims(h, level, c->aggregate, c->count));
-  BSI_TRY(make_prolongation(h, level));
+  BSI_TRY(make_prolongation(h, level, c));
   BSI_TRY(make_coarse_matrix(h, level, c, coarse));
   bsi_coarsening_note_peak(h, level, c);
   return BISAI_OK;

@@ -462,6 +462,31 @@ static void failing_allocations_leak_nothing(void **state) {
   test_bcsr_free(&arrays);
 }
 
+/* The host holds C and its room at the end, and no more before. */
+static void the_room_of_a_structure_is_known(void **state) {
+  enum { ARRAYS = 5, ALIGNMENT = 64 };
+  (void)state;
+  if (test_on_device()) return; /* other room is not counted */
+  for (int threads = 1; threads <= 2; threads++) {
+    test_allocator allocator;
+    test_allocator_reset(&allocator, 0);
+    bisai_context *own = test_context_on(&allocator, threads);
+    bsi_sparse a = test_sparse_random(own, (test_shape_of_blocks){900, 300, 1, 1, 40.0, false}, 1),
+               b = test_sparse_random(own, (test_shape_of_blocks){300, 700, 1, 1, 9.0, false}, 2),
+               c = {0};
+    const long long before = atomic_load(&allocator.live_bytes);
+    atomic_store(&allocator.peak_bytes, before);
+    EXPECT_OK(own, ops(own)->multiply_structure(own, &a, &b, INT64_MAX, &c));
+    const int64_t held = atomic_load(&allocator.peak_bytes) - before,
+                  known = ops(own)->structure_room(own, &a, &b, INT64_MAX) + bsi_sparse_memory(&c);
+    assert_in_range(held, known, known + ARRAYS * ALIGNMENT);
+    bsi_sparse_destroy(own, &a);
+    bsi_sparse_destroy(own, &b);
+    bsi_sparse_destroy(own, &c);
+    bisai_context_destroy(&own);
+  }
+}
+
 static void values_are_computed_without_allocations(void **state) {
   (void)state;
   test_allocator allocator;
@@ -506,6 +531,7 @@ int main(void) {
       cmocka_unit_test(split_names_the_first_row_with_a_new_nonzero_value),
       cmocka_unit_test(structures_are_compared),
       cmocka_unit_test(failing_allocations_leak_nothing),
+      cmocka_unit_test(the_room_of_a_structure_is_known),
       cmocka_unit_test(values_are_computed_without_allocations),
   };
   return cmocka_run_group_tests_name("sparse", tests, setup, teardown);
