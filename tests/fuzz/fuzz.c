@@ -106,7 +106,8 @@ static void expect_same(const bisai_bcsr *a, const bisai_bcsr *b) {
   expect(memcmp(a_values, b_values, blocks * sizeof(double)) == 0, "other values");
 }
 
-/* In scalar blocks. A system can lack memory where its parts, read one after the other, do not. */
+/* In scalar blocks. A system can lack memory where its parts, read one after the other, do not. If
+ * both the matrix and the vector have faults, the two ways may find another one first. */
 void fuzz_read_system(const uint8_t *data, size_t bytes) {
   bisai_context *context = fuzz_context();
   bisai_read_options options = bisai_read_options_default();
@@ -121,7 +122,7 @@ void fuzz_read_system(const uint8_t *data, size_t bytes) {
   const int64_t n = matrix ? bisai_bcsr_rows(matrix) : 0;
   if (!alone && n <= 64) alone = bsi_read_rhs_memory(context, data, bytes, n, values, &columns);
   if (n <= 64 && status != BISAI_OUT_OF_MEMORY) {
-    expect(status == alone, "a system that is read otherwise than its parts");
+    expect(!status == !alone, "a system that is read otherwise than its parts");
     expect(status || system.rhs_columns == columns, "another right-hand side");
     if (!status && columns > 0)
       expect(memcmp(system.rhs, values, (size_t)n * sizeof *values) == 0, "other right-hand sides");
