@@ -60,9 +60,9 @@ static bisai_status fetch_dense(const bsi_hierarchy *h) {
   return BISAI_OK;
 }
 
-/* Returns the largest sum of a row as a part of the row's largest value. Where stiff parts meet soft
- * ones, the errors of sums of stiff values are large beside the soft values. If A maps constants to
- * zero, the sums of its rows are these errors. Returns 0 if it does not. */
+/* Returns the largest sum of a row as a part of the row's largest value. Where stiff parts meet
+ * soft ones, the errors of sums of stiff values are large beside the soft values. If A maps
+ * constants to zero, the sums of its rows are these errors. Returns 0 if it does not. */
 static double error_of_constants(int64_t n, const double *a) {
   double error = 0.0;
   for (int64_t i = 0; i < n; i++) {

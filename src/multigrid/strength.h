@@ -60,8 +60,8 @@ typedef struct bsi_strength_rule {
  * larger limits more. */
 enum { BSI_LEAST_SUM = (1 << 24) / 10, BSI_LEAST_WEIGHTS = (1 << 24) / 1000 };
 
-/* If A times the vector 1 is 0 in row i, Σ D_i⁻¹ A_ij maps that vector to its negative. The norms of
- * the D_i⁻¹ A_ij therefore add up to 1 or more, and the weights to 1/√bs, up to rounding
+/* If A times the vector 1 is 0 in row i, Σ D_i⁻¹ A_ij maps that vector to its negative. The norms
+ * of the D_i⁻¹ A_ij therefore add up to 1 or more, and the weights to 1/√bs, up to rounding
  * (BSI_WEIGHT_BITS). */
 enum { BSI_FULL_WEIGHTS = (1 << 24) / 100 * 99 };
 

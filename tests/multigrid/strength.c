@@ -26,8 +26,8 @@ static double coupling(const test_bcsr *a, int32_t i, int32_t j) {
   return sqrt(fmax(here, least * there) * fmax(there, least * here));
 }
 
-/* The dense matrix of couplings, without those of rows that stay out. Returns the roles of the rows,
- * the largest coupling of each row in `left`, and in `largest` that of all couplings. */
+/* The dense matrix of couplings, without those of rows that stay out. Returns the roles of the
+ * rows, the largest coupling of each row in `left`, and in `largest` that of all couplings. */
 static double *couplings(const test_bcsr *a, uint8_t *role, double *largest, double *left) {
   const int32_t n = a->block_rows;
   const double full = 0.99 / sqrt(a->block_size);
