@@ -25,9 +25,9 @@
   static const bsi_multigrid_ops multigrid_##SIDE = { \
       &bsi_level_inversion_##SIDE, &bsi_aggregation_##SIDE, &bsi_aim_##SIDE, \
       &bsi_transfer_##SIDE, &bsi_balance_##SIDE, &bsi_sparse_##SIDE, \
-      &bsi_galerkin_##SIDE, &bsi_cycle_##SIDE, &bsi_lanczos_##SIDE, &bsi_l1_##SIDE, \
-      &bsi_nodes_##SIDE, &bsi_split_##SIDE, &bsi_narrow_##SIDE, &bsi_dense_##SIDE, \
-      &bsi_tail_##SIDE, &bsi_chain_##SIDE}; \
+      &bsi_cycle_##SIDE, &bsi_lanczos_##SIDE, &bsi_l1_##SIDE, &bsi_nodes_##SIDE, \
+      &bsi_split_##SIDE, &bsi_narrow_##SIDE, &bsi_dense_##SIDE, &bsi_tail_##SIDE, \
+      &bsi_chain_##SIDE}; \
   static const bsi_krylov_ops krylov_##SIDE = { \
       LOOKAHEAD, &bsi_basis_##SIDE, &bsi_gmres_##SIDE, &bsi_recurrence_##SIDE};
 

@@ -271,19 +271,6 @@ bisai_status bsi_bcsr_reserve(bisai_context *context, int32_t block_rows, int32_
   return BISAI_OK;
 }
 
-bisai_status bsi_bcsr_adopt(bisai_context *context, int32_t block_rows, int32_t block_cols,
-                            int32_t block_size, int32_t blocks, int32_t *row_ptr, int32_t *col_idx,
-                            double *values, bisai_bcsr **matrix) {
-  bisai_bcsr *a = reserve(context, block_rows, block_cols, block_size, blocks, BISAI_FP64);
-  if (!a) return BISAI_OUT_OF_MEMORY;
-  a->owns_structure = a->owns_values = true;
-  a->row_ptr = row_ptr;
-  a->col_idx = col_idx;
-  a->values = values;
-  *matrix = a;
-  return BISAI_OK;
-}
-
 bisai_status bsi_bcsr_structure(const bisai_bcsr *a, bsi_structure *structure) {
   return bsi_mirror_read(a->context, a->block_rows, a->row_ptr, a->col_idx, a->mirror, structure);
 }

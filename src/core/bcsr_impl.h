@@ -62,11 +62,6 @@ bisai_status bsi_bcsr_reserve(bisai_context *context, int32_t block_rows, int32_
                               int32_t block_size, int32_t blocks, bisai_value_type type,
                               int32_t *row_ptr, int32_t *col_idx, bisai_bcsr **matrix);
 
-/* Makes a matrix in fp64 that takes over its arrays. After a failure they belong to the caller. */
-bisai_status bsi_bcsr_adopt(bisai_context *context, int32_t block_rows, int32_t block_cols,
-                            int32_t block_size, int32_t blocks, int32_t *row_ptr, int32_t *col_idx,
-                            double *values, bisai_bcsr **matrix);
-
 /* *structure ← the structure in host memory. It lives as long as the matrix. Waits the first
  * time. */
 bisai_status bsi_bcsr_structure(const bisai_bcsr *a, bsi_structure *structure);

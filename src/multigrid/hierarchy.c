@@ -189,7 +189,8 @@ static bisai_status append_level(bsi_hierarchy *h, bsi_coarsening *c, bool *appe
   if (!coarse) return end_levels(h, level);
   h->levels[h->count++] = (bsi_level){.matrix = coarse, .own = coarse};
   *appended = true;
-  BSI_TRY(bsi_coarse_matrix_fill(h, level));
+  BSI_TRY(bsi_transfers_update(h, level));
+  BSI_TRY(bsi_coarse_matrix_update(h, level));
   BSI_TRY(bsi_smoother_create(h, level));
   bsi_coarsening_note_peak(h, level, c);
   return BISAI_OK;

@@ -129,8 +129,7 @@ typedef struct bsi_level {
   bisai_precond *smoother;
 
   /* The transfers (transfers.c): T, Tᵀ, P, R and A P. They are empty on the coarsest level. P is
-   * empty if it is T, and R if it is Tᵀ: bsi_prolongation_of(), bsi_restriction_of(). A P is empty
-   * if R A P is computed without it (bsi_galerkin_ops) */
+   * empty if it is T, and R if it is Tᵀ: bsi_prolongation_of(), bsi_restriction_of() */
   bsi_sparse tentative, members, prolongation, restriction, product;
   /* R A P as a product, which is the matrix of the next level. This level owns the places only */
   bsi_sparse coarse;
@@ -405,15 +404,13 @@ typedef struct bsi_coarsening {
 
 /* bsi_hierarchy_note_peak() for the present arrays of a coarsening. `level` is the finer level. */
 void bsi_coarsening_note_peak(bsi_hierarchy *h, const bsi_level *level, const bsi_coarsening *c);
-/* Makes T, the structures of P, R and A P, and the matrix of the next level. *coarse stays NULL if
- * that matrix would be too large: this level is the coarsest then. The caller owns *coarse. */
+/* Makes T, the structures of P, R and A P, and the matrix of the next level without its values.
+ * *coarse stays NULL if that matrix would be too large: this level is the coarsest then. The caller
+ * owns *coarse. */
 bisai_status bsi_transfers_create(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c,
                                   bisai_bcsr **coarse);
 /* Computes the values of P and R. */
 bisai_status bsi_transfers_update(bsi_hierarchy *h, bsi_level *level);
-/* Computes what values bsi_transfers_create() has left open: those of P, R and the next level's
- * matrix, unless it has needed them. */
-bisai_status bsi_coarse_matrix_fill(bsi_hierarchy *h, bsi_level *level);
 /* Computes the values of the next level's matrix from those of A, P and R. */
 bisai_status bsi_coarse_matrix_update(bsi_hierarchy *h, bsi_level *level);
 /* Returns the bytes of the transfers, and of what their updates need. */

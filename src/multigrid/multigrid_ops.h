@@ -125,23 +125,6 @@ typedef struct bsi_sparse_ops {
                                  bool *same);
 } bsi_sparse_ops;
 
-/* The coarse matrix C = R A P of matrices in blocks of one value, without an array for A P. The
- * functions are NULL if a backend computes A P first. */
-typedef struct bsi_galerkin_ops {
-  /* Returns the products of two values in A P, which has at most that many values. */
-  int64_t (*terms)(const bisai_context *, const bsi_sparse *a, const bsi_sparse *p);
-  /* c ← R A P with its values. Reserves the arrays. If it has more than `most` blocks, c->row_ptr
-   * is NULL and there are no arrays. After a failure the caller destroys c. Waits. */
-  bisai_status (*create)(bisai_context *, const bsi_sparse *r, const bsi_sparse *a,
-                         const bsi_sparse *p, int64_t most, bsi_sparse *c);
-  /* Returns the bytes that create() takes for a moment, beside c. */
-  int64_t (*room)(const bisai_context *, const bsi_sparse *r, const bsi_sparse *a,
-                  const bsi_sparse *p, int64_t most);
-  /* Values of c ← those of R A P, where create() has made c. Reserves nothing. */
-  bisai_status (*update)(bisai_context *, const bsi_sparse *r, const bsi_sparse *a,
-                         const bsi_sparse *p, bsi_sparse *c);
-} bsi_galerkin_ops;
-
 /* The scalars and partial sums of a K-cycle step: BSI_K_WORK doubles in backend memory. */
 enum { BSI_K_SUMS = 3, BSI_K_SCALARS = 8, BSI_K_WORK = BSI_K_SCALARS + BSI_K_SUMS * BSI_CHUNKS };
 
@@ -303,7 +286,6 @@ typedef struct bsi_multigrid_ops {
   const bsi_transfer_ops *transfer;
   const bsi_balance_ops *balance;
   const bsi_sparse_ops *sparse;
-  const bsi_galerkin_ops *galerkin;
   const bsi_cycle_ops *cycle;
   const bsi_lanczos_ops *lanczos;
   const bsi_l1_ops *l1;
@@ -321,7 +303,6 @@ extern const bsi_aim_ops bsi_aim_host, bsi_aim_cuda;
 extern const bsi_transfer_ops bsi_transfer_host, bsi_transfer_cuda;
 extern const bsi_balance_ops bsi_balance_host, bsi_balance_cuda;
 extern const bsi_sparse_ops bsi_sparse_host, bsi_sparse_cuda;
-extern const bsi_galerkin_ops bsi_galerkin_host, bsi_galerkin_cuda;
 extern const bsi_cycle_ops bsi_cycle_host, bsi_cycle_cuda;
 extern const bsi_lanczos_ops bsi_lanczos_host, bsi_lanczos_cuda;
 extern const bsi_l1_ops bsi_l1_host, bsi_l1_cuda;

@@ -400,7 +400,3 @@ const bsi_sparse_ops bsi_sparse_cuda = {.multiply_structure = multiply_structure
                                         .split_fill = split_fill,
                                         .split_values = split_values,
                                         .same_structure = same_structure};
-
-/* A P comes first: its rows are shared out to more threads than those of R A P would occupy. */
-const bsi_galerkin_ops bsi_galerkin_cuda = {
-    .terms = nullptr, .create = nullptr, .room = nullptr, .update = nullptr};

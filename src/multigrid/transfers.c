@@ -172,39 +172,19 @@ static bisai_status update_restriction(bsi_hierarchy *h, bsi_level *level) {
 
 /* --- the coarse matrix --- */
 
-/* Returns true if R A P is computed without A P. Restrictions other than Pᵀ have more blocks than
- * P, so that A P takes fewer products than R A. */
-static bool skips_product(const bsi_hierarchy *h, const bsi_level *level) {
-  return bsi_ops_of(h)->galerkin->create && is_transposed(h) && level->tentative.height == 1 &&
-         level->tentative.width == 1;
-}
-
-/* Gives rows without values a diagonal entry. A diagonal block of zeros has no inverse, but the
- * pseudo-inverse of the coarsest matrix takes it. */
-static bisai_status complete(bsi_hierarchy *h, const bsi_level *level) {
-  if (!level->tentative.values && bsi_inverts_at_once(h, level + 1)) return BISAI_OK;
-  return bsi_ops_of(h)->transfer->complete(h->context, level[1].own);
-}
-
+/* Computes the values of A P, and of R (A P). */
 bisai_status bsi_coarse_matrix_update(bsi_hierarchy *h, bsi_level *level) {
-  const bsi_sparse a = bsi_sparse_of(level->matrix), *r = bsi_restriction_of(level),
-                   *p = bsi_prolongation_of(level);
-  const bsi_multigrid_ops *ops = bsi_ops_of(h);
+  bisai_bcsr *coarse = level[1].own;
+  const bsi_sparse a = bsi_sparse_of(level->matrix);
   bsi_sparse view = level->coarse;
-  view.values = level[1].own->values;
-  if (skips_product(h, level)) {
-    BSI_TRY(ops->galerkin->update(h->context, r, &a, p, &view));
-  } else {
-    BSI_TRY(ops->sparse->multiply_values(h->context, &a, p, &level->product));
-    BSI_TRY(ops->sparse->multiply_values(h->context, r, &level->product, &view));
-  }
-  return complete(h, level);
-}
-
-bisai_status bsi_coarse_matrix_fill(bsi_hierarchy *h, bsi_level *level) {
-  if (skips_product(h, level)) return complete(h, level); /* it has its values already */
-  BSI_TRY(bsi_transfers_update(h, level));
-  return bsi_coarse_matrix_update(h, level);
+  view.values = coarse->values;
+  const bsi_sparse_ops *ops = bsi_ops_of(h)->sparse;
+  BSI_TRY(ops->multiply_values(h->context, &a, bsi_prolongation_of(level), &level->product));
+  BSI_TRY(ops->multiply_values(h->context, bsi_restriction_of(level), &level->product, &view));
+  /* a diagonal block of zeros has no inverse, but the pseudo-inverse of the coarsest matrix takes
+   * it */
+  if (!level->tentative.values && bsi_inverts_at_once(h, level + 1)) return BISAI_OK;
+  return bsi_ops_of(h)->transfer->complete(h->context, coarse);
 }
 
 static double values_of(const bisai_bcsr *a) { return (double)bsi_block_offset(a, a->blocks); }
@@ -216,11 +196,8 @@ static double operator_values(const bsi_hierarchy *h) {
 }
 
 bisai_status bsi_matrix_adopt(bsi_hierarchy *h, bsi_sparse *s, bisai_bcsr **matrix) {
-  const bisai_status status =
-      s->values ? bsi_bcsr_adopt(h->context, s->rows, s->cols, s->width, s->blocks, s->row_ptr,
-                                 s->col_idx, s->values, matrix)
-                : bsi_bcsr_reserve(h->context, s->rows, s->cols, s->width, s->blocks, BISAI_FP64,
-                                   s->row_ptr, s->col_idx, matrix);
+  const bisai_status status = bsi_bcsr_reserve(h->context, s->rows, s->cols, s->width, s->blocks,
+                                               BISAI_FP64, s->row_ptr, s->col_idx, matrix);
   if (status)
     bsi_sparse_destroy(h->context, s);
   else
@@ -237,30 +214,22 @@ static double values_left(const bsi_hierarchy *h, const bsi_level *level) {
   return saves_inverse ? fmax(left, rows * rows) : left;
 }
 
-/* product ← R A P, which has no values if A P is computed first. Notes the peak. There are no
- * arrays if it would have more than `most` blocks. */
-static bisai_status multiply(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c,
+/* product ← the structure of R (A P). Notes the peak. */
+static bisai_status multiply(bsi_hierarchy *h, const bsi_level *level, const bsi_coarsening *c,
                              int64_t most, bsi_sparse *product) {
-  const bsi_sparse a = bsi_sparse_of(level->matrix), *r = bsi_restriction_of(level),
-                   *p = bsi_prolongation_of(level);
-  const bsi_multigrid_ops *ops = bsi_ops_of(h);
-  int64_t room = 0;
-  if (skips_product(h, level)) {
-    BSI_TRY(bsi_transfers_update(h, level));
-    BSI_TRY(ops->galerkin->create(h->context, r, &a, p, most, product));
-    room = ops->galerkin->room(h->context, r, &a, p, most);
-  } else {
-    BSI_TRY(ops->sparse->multiply_structure(h->context, r, &level->product, most, product));
-    room = ops->sparse->structure_room(h->context, r, &level->product, most);
-  }
+  const bsi_sparse_ops *ops = bsi_ops_of(h)->sparse;
+  const bsi_sparse *r = bsi_restriction_of(level), *ap = &level->product;
+  BSI_TRY(ops->multiply_structure(h->context, r, ap, most, product));
+  const int64_t room = ops->structure_room(h->context, r, ap, most);
   note_room(h, level, c, room + bsi_sparse_memory(product));
   return BISAI_OK;
 }
 
-/* *coarse ← R A P. It stays NULL if it is too large for the limit of the complexity. */
+/* *coarse ← R A P without its values. It stays NULL if it is too large for the limit of the
+ * complexity. */
 static bisai_status try_coarse_matrix(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c,
                                       bisai_bcsr **coarse) {
-  const double width = level->tentative.width, left = values_left(h, level) / (width * width);
+  const double width = level->product.width, left = values_left(h, level) / (width * width);
   const int64_t most = (int64_t)fmin(fmax(left, 0.0), INT32_MAX);
   bsi_sparse product = {0};
   bisai_status status = multiply(h, level, c, most, &product);
@@ -273,31 +242,22 @@ static bisai_status try_coarse_matrix(bsi_hierarchy *h, bsi_level *level, const 
   return status;
 }
 
-/* *fits ← false if A P is too large. Otherwise makes its structure, unless R A P needs none. */
-static bisai_status make_product(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c,
-                                 bool *fits) {
-  const bsi_sparse a = bsi_sparse_of(level->matrix), *p = bsi_prolongation_of(level);
-  const int64_t most = LARGEST_PRODUCT * (int64_t)a.blocks;
-  const bool skips = skips_product(h, level);
-  *fits = skips && bsi_ops_of(h)->galerkin->terms(h->context, &a, p) <= most;
-  if (*fits) return BISAI_OK; /* A P has at most as many blocks as terms */
-  bisai_status status = multiply_structure(h, level, c, &a, p, most, &level->product);
-  *fits = !status && level->product.row_ptr;
-  if (skips)
-    bsi_sparse_destroy(h->context, &level->product);
-  else if (*fits)
-    status = bsi_sparse_reserve_values(h->context, &level->product);
-  return status;
+/* Makes the structure of A P, and of R if P is smoothed. Leaves A P empty if it is too large. */
+static bisai_status make_product(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c) {
+  const bsi_sparse a = bsi_sparse_of(level->matrix);
+  BSI_TRY(multiply_structure(h, level, c, &a, bsi_prolongation_of(level),
+                             LARGEST_PRODUCT * (int64_t)a.blocks, &level->product));
+  if (!level->product.row_ptr) return BISAI_OK;
+  BSI_TRY(bsi_sparse_reserve_values(h->context, &level->product));
+  return level->prolongation.row_ptr ? make_restriction(h, level, c) : BISAI_OK;
 }
 
 /* *coarse ← R A P with the smoothed R or, if this is too large, with Tᵀ. It stays NULL if both are
  * too large, or if A P is. */
 static bisai_status make_smoothed_matrix(bsi_hierarchy *h, bsi_level *level,
                                          const bsi_coarsening *c, bisai_bcsr **coarse) {
-  bool fits = false;
-  bisai_status status = make_product(h, level, c, &fits);
-  if (!status && fits) status = make_restriction(h, level, c);
-  if (status || !fits) return status;
+  bisai_status status = make_product(h, level, c);
+  if (status || !level->product.row_ptr) return status;
   status = try_coarse_matrix(h, level, c, coarse);
   if (status || *coarse || is_transposed(h)) return status;
   bsi_coarsening_note_peak(h, level, c);
@@ -323,9 +283,8 @@ static bisai_status make_coarse_matrix(bsi_hierarchy *h, bsi_level *level, const
   if (status || *coarse) return status;
   bsi_coarsening_note_peak(h, level, c);
   destroy_smoothed(h->context, level);
-  bool fits = false;
-  BSI_TRY(make_product(h, level, c, &fits));
-  return fits ? try_coarse_matrix(h, level, c, coarse) : BISAI_OK;
+  BSI_TRY(make_product(h, level, c));
+  return try_coarse_matrix(h, level, c, coarse);
 }
 
 /* --- both --- */
