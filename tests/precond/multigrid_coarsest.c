@@ -208,7 +208,9 @@ static void a_matrix_whose_levels_let_errors_grow_is_inverted(void **state) {
     bisai_precond *m = test_precond_with(context, a, automatic());
     const bisai_multigrid_report r = test_report_of(context, m).multigrid;
     assert_int_equal(r.levels == 1, n <= 1024);
-    if (n <= 1024) assert_true(r.coarsest_inverted && r.coarsest == 1024);
+    if (n <= 1024) assert_true(r.coarsest_inverted);
+    /* a device inverts it at once, and the bound of coarser matrices stays */
+    if (n <= 1024) assert_int_equal(r.coarsest, test_on_device() ? documented(a) : 1024);
     EXPECT_OK(context, bisai_precond_update(m, a));
     assert_int_equal(test_report_of(context, m).multigrid.levels, r.levels);
     bisai_precond_destroy(&m);
