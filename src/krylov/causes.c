@@ -16,8 +16,10 @@
 #include "krylov/operations.h"
 #include "precond/application.h"
 
-/* Sums below this share of their terms are zero but for rounding errors: the limit of symmetry. */
-static const double negligible = BISAI_SYMMETRY_LIMIT;
+/* Sums below this share of their terms are zero but for rounding errors. A larger limit calls
+ * regular matrices singular whose coefficients differ by as much: the terms are those of the stiff
+ * part, and the boundary may be in the soft one. */
+static const double negligible = 1e-13;
 
 /* A smaller share of b consists of rounding errors of its entries. */
 static const double least_share = 64 * DBL_EPSILON;
