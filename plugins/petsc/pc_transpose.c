@@ -302,6 +302,7 @@ static PetscErrorCode prepare(bsi_pc *m, PetscErrorCode *code, char *message) {
                             cause));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  bsi_pc_transpose_destroy(&m->transpose); /* of a try that failed on another process */
   PetscCall(PetscNew(&t));
   t->n = (PetscInt)bisai_precond_rows(m->precond);
   PetscErrorCode own = PetscMalloc1(5 * (size_t)t->n, &t->work);
