@@ -13,10 +13,14 @@
  *
  * A smoother alone solves for a row whose couplings add up to at most BSI_LEAST_SUM. Such a row
  * stays out, like one whose weights add up to at most BSI_LEAST_WEIGHTS: a Dirichlet condition.
- * Couplings to rows that stay out become 0. But if its weights add up to BSI_FULL_WEIGHTS/√bs or
- * more, the row has no strong couplings, follows another row, and no row follows it. All rows that
- * A multiplies by constants to zero have such weights, and if one of them stayed out, constants
- * were not in the coarse space: the coarse matrix of a singular A would be regular.
+ * Couplings to rows that stay out become 0.
+ *
+ * A row with few couplings does not stay out if its weights add up to BSI_FULL_WEIGHTS/√bs or more.
+ * It has no strong couplings, follows a row that takes part, and no row follows it. All rows that A
+ * multiplies by constants to zero have such weights, and if one of them stayed out, constants were
+ * not in the coarse space: the coarse matrix of a singular A would be regular. Only a row all of
+ * whose neighbours follow others has nobody to follow, and stays out: the end of a chain of which
+ * each row is more than a hundred times as stiff as the one before.
  *
  * A coupling is strong if it is at least `threshold` times the largest coupling of row i, and also
  * of row j. A row that has no strong one follows the row to which it is coupled most, of equal ones
