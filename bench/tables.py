@@ -38,8 +38,8 @@ SHORT = {
 }
 REASONS = (
     "If a run does not converge, the table gives the reason: limit (of iterations), stagnated,"
-    " singular (a pivot block), no diagonal (a diagonal block is missing), overflow (of the storage"
-    " type), not finite, failed (breakdown)."
+    " hopeless (its pace needed ten times the limit), singular (a pivot block), no diagonal (a"
+    " diagonal block is missing), overflow (of the storage type), not finite, failed (breakdown)."
 )
 
 OWN = ", each on its own processors"
