@@ -93,7 +93,7 @@ static int32_t make_row(const structure_job *s, int32_t i, int32_t mark, int thr
   const int32_t k = only_row(s->a, i);
   const int32_t *row = k >= 0 ? b->col_idx + b->row_ptr[k] : NULL;
   int32_t length = k >= 0 ? b->row_ptr[k + 1] - b->row_ptr[k] : 0;
-  if (!row) {
+  if (k < 0) {
     int32_t *own = s->row + (size_t)thread * ((size_t)b->cols + 1);
     length = list_row(s, i, mark, s->marks + (size_t)thread * (size_t)b->cols, own);
     bsi_sort_distinct(own, length);
