@@ -42,12 +42,14 @@ static double largest_eigenvalue(const tridiagonal *t) {
     low = fmax(low, t->diagonal[k]);
     high = fmax(high, t->diagonal[k] + left + right);
   }
-  for (double middle = low + 0.5 * (high - low); middle > low && middle < high;
-       middle = low + 0.5 * (high - low))
+  double middle = low + 0.5 * (high - low);
+  while (middle > low && middle < high) {
     if (is_above(t, middle))
       high = middle;
     else
       low = middle;
+    middle = low + 0.5 * (high - low);
+  }
   return high;
 }
 
@@ -81,7 +83,7 @@ static double growth_of(const tridiagonal *t) {
 }
 
 bool bsi_lanczos_radius(const double coefficients[BSI_LANCZOS_COEFFICIENTS], bsi_radius *radius) {
-  tridiagonal t;
+  tridiagonal t = {.n = 0};
   if (!read_steps(coefficients, &t)) return false;
   const double theta = largest_eigenvalue(&t);
   radius->bound = theta + t.beside[t.n - 1] * last_component(&t, theta);
