@@ -9,10 +9,11 @@
  * places, or a binary search where two columns share a hash, so that an update needs no memory. */
 #include <string.h>
 
+#include "core/block_math.h"
 #include "core/block_sizes.h"
 #include "core/parallel.h"
 #include "core/sort.h"
-#include "multigrid/products_host.h"
+#include "multigrid/multigrid_ops.h"
 
 enum {
   /* the least number of blocks for which a thread is woken, and of values */
@@ -28,8 +29,10 @@ typedef struct counting {
   bool too_large;
 } counting;
 
-bisai_status bsi_lengths_add(bisai_context *context, const char *what, int32_t rows,
-                             int32_t *row_ptr, int32_t *total) {
+/* row_ptr[i + 1] has the length of row i. Adds the lengths up. *total ← their sum. `what` is named
+ * if there are too many. */
+static bisai_status add_lengths(bisai_context *context, const char *what, int32_t rows,
+                                int32_t *row_ptr, int32_t *total) {
   int64_t sum = 0;
   row_ptr[0] = 0;
   for (int32_t i = 0; i < rows; i++) {
@@ -161,7 +164,7 @@ static bool count_rows(structure_job *job, int threads) {
 /* After count_rows(). */
 static bisai_status list_rows(structure_job *job, int threads) {
   bsi_sparse *c = job->c;
-  BSI_TRY(bsi_lengths_add(job->context, "a product", c->rows, c->row_ptr, &c->blocks));
+  BSI_TRY(add_lengths(job->context, "a product", c->rows, c->row_ptr, &c->blocks));
   c->col_idx = bsi_allocate(job->context, (size_t)c->blocks, sizeof *c->col_idx);
   if (!c->col_idx) return BISAI_OUT_OF_MEMORY;
   bsi_run(job->context, threads, BSI_MANY_PARTS, list_part, job);
@@ -218,6 +221,42 @@ typedef struct values_job {
   void (*row)(const struct values_job *, int32_t, int32_t *);
 } values_job;
 
+/* The places of the columns of a row, by a hash. */
+enum { PLACE_BITS = 10, PLACES = 1 << PLACE_BITS };
+
+/* Returns the hash of a column. */
+BSI_INLINE uint32_t hash_of(int32_t column) {
+  return (uint32_t)column * UINT32_C(0x9e3779b1) >> (32 - PLACE_BITS);
+}
+
+/* Writes the places of the columns begin … end − 1. `places` has PLACES numbers. Every column
+ * of the row writes one of them, so that what other rows have left is not read. */
+BSI_INLINE void set_places(const int32_t *col_idx, int32_t begin, int32_t end, int32_t *places) {
+  for (int32_t at = begin; at < end; at++) places[hash_of(col_idx[at])] = at;
+}
+
+/* Returns the place of a column that the row has. */
+BSI_INLINE int32_t place_of(const int32_t *col_idx, int32_t begin, int32_t end, int32_t column,
+                            const int32_t *places) {
+  const int32_t at = places[hash_of(column)];
+  return col_idx[at] == column ? at : bsi_lower_bound(col_idx, begin, end, column);
+}
+
+/* c ← c + a b for an h × m block a and an m × w block b. NULL: the identity */
+BSI_INLINE void add_product(const int h, const int m, const int w, const double *a, const double *b,
+                            double *c) {
+  for (int j = 0; j < w; j++) {
+    bsi_column sum;
+    bsi_column_load(h, &sum, c + j * h);
+    if (a && b)
+      for (int k = 0; k < m; k++) bsi_column_add(h, &sum, a + k * h, b[j * m + k]);
+    else if (a || b)
+      bsi_column_add(h, &sum, (a ? a : b) + j * h, 1.0);
+    bsi_column_store(h, &sum, c + j * h);
+    if (!a && !b) c[j * h + j] += 1.0;
+  }
+}
+
 BSI_INLINE void multiply_row(const int h, const int m, const int w, const values_job *job,
                              int32_t i, int32_t *places) {
   /* copies, because the compiler would read the fields again after each value that it stores */
@@ -225,14 +264,14 @@ BSI_INLINE void multiply_row(const int h, const int m, const int w, const values
   const size_t of_a = (size_t)(h * m), of_b = (size_t)(m * w), of_c = (size_t)(h * w);
   const int32_t begin = c.row_ptr[i], end = c.row_ptr[i + 1];
   memset(c.values + (size_t)begin * of_c, 0, (size_t)(end - begin) * of_c * sizeof *c.values);
-  bsi_places_set(c.col_idx, begin, end, places);
+  set_places(c.col_idx, begin, end, places);
   for (int32_t p = a.row_ptr[i]; p < a.row_ptr[i + 1]; p++) {
     const int32_t k = a.col_idx[p], last = b.row_ptr[k + 1];
     const double *left = a.values ? a.values + (size_t)p * of_a : NULL;
     for (int32_t q = b.row_ptr[k]; q < last; q++) {
-      const int32_t at = bsi_place_of(c.col_idx, begin, end, b.col_idx[q], places);
-      bsi_product_add(h, m, w, left, b.values ? b.values + (size_t)q * of_b : NULL,
-                      c.values + (size_t)at * of_c);
+      const int32_t at = place_of(c.col_idx, begin, end, b.col_idx[q], places);
+      add_product(h, m, w, left, b.values ? b.values + (size_t)q * of_b : NULL,
+                  c.values + (size_t)at * of_c);
     }
   }
 }
@@ -253,7 +292,7 @@ static void multiply_any(const values_job *job, int32_t i, int32_t *places) {
 
 static void values_part(void *data, bsi_part part) {
   const values_job *job = data;
-  int32_t places[BSI_PLACES];
+  int32_t places[PLACES];
   const bsi_rows rows = bsi_rows_of(job->c->rows, job->c->row_ptr, part);
   for (int32_t i = rows.begin; i < rows.end; i++) job->row(job, i, places);
 }
@@ -360,7 +399,7 @@ static bisai_status split_rows(bisai_context *context, const bisai_bcsr *a, bsi_
   if (!c->row_ptr) return BISAI_OUT_OF_MEMORY;
   bsi_run(context, threads_for_values(context, a), BSI_SOME_PARTS, split_part,
           &(split_job){context, a, c, COUNT});
-  BSI_TRY(bsi_lengths_add(context, "a matrix of single values", c->rows, c->row_ptr, &c->blocks));
+  BSI_TRY(add_lengths(context, "a matrix of single values", c->rows, c->row_ptr, &c->blocks));
   c->col_idx = bsi_allocate(context, (size_t)c->blocks, sizeof *c->col_idx);
   return c->col_idx ? BISAI_OK : BISAI_OUT_OF_MEMORY;
 }
