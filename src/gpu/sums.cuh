@@ -9,6 +9,13 @@
 
 enum { BSI_MOST_THREADS = 1024 };
 
+/* Returns how many thread blocks share a sum of n values: one if it does them in one launch. */
+static inline unsigned bsi_thread_blocks_of_sum(int64_t n) {
+  if (n <= 4 * BSI_MOST_THREADS) return 1;
+  const unsigned chunks = bsi_grid(n, BSI_MOST_THREADS);
+  return chunks < BSI_CHUNKS ? chunks : BSI_CHUNKS;
+}
+
 /* Thread s < COUNT gets the sum of sums[s] over the threads of the block. */
 template <int COUNT> static __device__ double bsi_sum_of_block(const double (&sums)[COUNT]) {
   __shared__ double of_warp[COUNT][BSI_MOST_THREADS / BSI_WARP];

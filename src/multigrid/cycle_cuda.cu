@@ -433,7 +433,7 @@ static bisai_status multiply(bisai_context *context, const bsi_sparse *m, const 
 
 static bisai_status first_step(bisai_context *context, int64_t n, const double *v, double *r,
                                double *work) {
-  const unsigned chunks = chunks_of(n);
+  const unsigned chunks = bsi_thread_blocks_of_sum(n);
   bsi_launch_early(context, first_sums, chunks, BSI_MOST_THREADS, 0, n, v, r, work,
                    context->tickets);
   if (chunks > 1)
@@ -444,7 +444,7 @@ static bisai_status first_step(bisai_context *context, int64_t n, const double *
 
 static bisai_status second_step(bisai_context *context, int64_t n, double *c, const double *v,
                                 const double *c2, const double *v2, const double *r, double *work) {
-  const unsigned chunks = chunks_of(n);
+  const unsigned chunks = bsi_thread_blocks_of_sum(n);
   bsi_launch_early(context, second_sums, chunks, BSI_MOST_THREADS, 0, n, c, v, c2, v2, r, work,
                    context->tickets);
   if (chunks > 1)

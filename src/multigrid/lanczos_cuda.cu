@@ -7,15 +7,6 @@
 
 namespace {
 
-/* n values that one thread block does in one launch */
-enum { ALONE = 4 * BSI_MOST_THREADS };
-
-unsigned chunks_of(int64_t n) {
-  if (n <= ALONE) return 1;
-  const unsigned chunks = bsi_grid(n, BSI_MOST_THREADS);
-  return chunks < BSI_CHUNKS ? chunks : BSI_CHUNKS;
-}
-
 /* The operands of a step. REDUCE: α from p·q, and r ← r − α q. Otherwise β from r·z, and
  * p ← z + β p. */
 struct step {
@@ -67,7 +58,7 @@ __global__ void __launch_bounds__(BSI_FOR_EACH_THREADS) change_of_step(step s) {
 }
 
 template <bool REDUCE> bisai_status enqueue(bisai_context *context, const step &s) {
-  const unsigned chunks = chunks_of(s.n);
+  const unsigned chunks = bsi_thread_blocks_of_sum(s.n);
   bsi_launch_early(context, sum_of_step<REDUCE>, chunks, BSI_MOST_THREADS, 0, s, context->tickets);
   if (chunks > 1)
     bsi_launch_early(context, change_of_step<REDUCE>, bsi_grid(s.n, BSI_FOR_EACH_THREADS),

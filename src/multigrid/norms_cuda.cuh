@@ -17,16 +17,6 @@ struct bsi_norm_record {
 
 namespace {
 
-/* n values that one thread block does in one launch */
-enum { ALONE = 4 * BSI_MOST_THREADS };
-
-/* Thread blocks of a sum. */
-inline unsigned chunks_of(int64_t n) {
-  if (n <= ALONE) return 1;
-  const unsigned chunks = bsi_grid(n, BSI_MOST_THREADS);
-  return chunks < BSI_CHUNKS ? chunks : BSI_CHUNKS;
-}
-
 /* Vectors of n values, and their records. blockIdx.y is the number of the vector. */
 struct normed {
   int64_t n;
@@ -71,7 +61,7 @@ inline void enqueue_for(const bisai_context *context, void (*kernel)(normed), in
                         const double *const *x, bsi_norm_record *records) {
   normed v = {n, {}, records};
   for (int k = 0; k < count; k++) v.x[k] = x[k];
-  kernel<<<dim3(chunks_of(n), static_cast<unsigned>(count)), BSI_MOST_THREADS, 0,
+  kernel<<<dim3(bsi_thread_blocks_of_sum(n), static_cast<unsigned>(count)), BSI_MOST_THREADS, 0,
            bsi_stream_of(context)>>>(v);
 }
 
