@@ -7,8 +7,8 @@
  * and as updates, which wait. The times of all other set-ups include the waiting. */
 #include "batches.cuh"
 #include "bjacobi/bjacobi_ops.h"
-#include "core/backend.h"
-#include "core/context_impl.h"
+#include "core/context/backend.h"
+#include "core/context/context_impl.h"
 
 #include <cmath>
 #include <cstring>

@@ -19,9 +19,9 @@
 
 #include "bjacobi/bjacobi.h"
 #include "bjacobi/bjacobi_ops.h"
-#include "core/backend.h"
-#include "core/bcsr_impl.h"
-#include "core/context_impl.h"
+#include "core/context/backend.h"
+#include "core/context/context_impl.h"
+#include "core/matrix/bcsr_impl.h"
 
 #define NEED(call)                                                                                 \
   do {                                                                                             \

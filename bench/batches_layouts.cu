@@ -3,7 +3,7 @@
  * 4.2: column-major or row-major. The library's blocks are interleaved instead. A sub-warp takes a
  * block here as there, so that only the places of values differ. */
 #include "batches.cuh"
-#include "core/values.h"
+#include "core/block/values.h"
 #include "gpu/warp.cuh"
 
 #include <cmath>

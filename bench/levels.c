@@ -10,7 +10,7 @@
 
 #include "multigrid.h"
 
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
 #include "multigrid/hierarchy.h"
 #include "multigrid/multigrid_ops.h"
 #include "precond/precond_impl.h"

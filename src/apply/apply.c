@@ -4,8 +4,8 @@
 #include "apply/apply.h"
 
 #include "apply/apply_ops.h"
-#include "core/context_impl.h"
-#include "core/staging.h"
+#include "core/context/context_impl.h"
+#include "core/context/staging.h"
 
 bisai_status bisai_bcsr_multiply_many(const bisai_bcsr *matrix, int32_t count, const double *x,
                                       int64_t ldx, double *y, int64_t ldy) {

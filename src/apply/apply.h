@@ -4,7 +4,7 @@
 #ifndef BSI_APPLY_H
 #define BSI_APPLY_H
 
-#include "core/triangular.h"
+#include "core/matrix/triangular.h"
 
 /* The right-hand sides of one application, for which the workspace is made. */
 enum { BSI_VECTORS_AT_ONCE = 4 };

@@ -6,14 +6,14 @@
 
 #include <bisai/factor.h>
 
-#include "core/backend.h"
+#include "core/context/backend.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-struct bsi_columns;    /* core/bcsr_impl.h */
-struct bsi_triangular; /* core/triangular.h */
+struct bsi_columns;    /* core/matrix/bcsr_impl.h */
+struct bsi_triangular; /* core/matrix/triangular.h */
 
 typedef struct bsi_product_ops {
   /* Y ← alpha·A X + beta·Z. Z is not read if beta = 0 and may be Y. An implied unit diagonal is

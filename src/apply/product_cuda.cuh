@@ -3,8 +3,8 @@
 #ifndef BSI_PRODUCT_CUDA_CUH
 #define BSI_PRODUCT_CUDA_CUH
 
-#include "core/bcsr_impl.h"
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
+#include "core/matrix/bcsr_impl.h"
 #include "gpu/load.cuh"
 
 namespace {

@@ -11,8 +11,8 @@
 
 #include <cfloat>
 
-#include "core/bcsr_impl.h"
-#include "core/values.h"
+#include "core/block/values.h"
+#include "core/matrix/bcsr_impl.h"
 #include "gpu/launch.cuh"
 #include "gpu/load.cuh"
 

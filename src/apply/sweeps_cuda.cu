@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* G ← D⁻¹ T_off on the device. A warp takes a block row, a lane one value of it after the other. */
 #include "apply/apply_ops.h"
-#include "core/block_sizes.h"
-#include "core/context_impl.h"
-#include "core/triangular.h"
+#include "core/block/block_sizes.h"
+#include "core/context/context_impl.h"
+#include "core/matrix/triangular.h"
 #include "gpu/launch.cuh"
 #include "gpu/record.cuh"
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "apply/apply_ops.h"
-#include "core/context_impl.h"
-#include "core/parallel.h"
-#include "core/triangular.h"
+#include "core/context/context_impl.h"
+#include "core/matrix/triangular.h"
+#include "core/threads/parallel.h"
 
 enum { BYTES_PER_THREAD = 1 << 17 };
 

@@ -7,10 +7,10 @@
  * one. */
 #include "apply/apply_ops.h"
 #include "apply/product_cuda.cuh"
-#include "core/bcsr_impl.h"
-#include "core/block_sizes.h"
-#include "core/context_impl.h"
-#include "core/values.h"
+#include "core/block/block_sizes.h"
+#include "core/block/values.h"
+#include "core/context/context_impl.h"
+#include "core/matrix/bcsr_impl.h"
 #include "gpu/launch.cuh"
 #include "gpu/load.cuh"
 

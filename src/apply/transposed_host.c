@@ -4,10 +4,10 @@
  * not depend on the number of threads. */
 #include "apply/apply.h"
 #include "apply/apply_ops.h"
-#include "core/block_sizes.h"
-#include "core/context_impl.h"
-#include "core/parallel.h"
-#include "core/values.h"
+#include "core/block/block_sizes.h"
+#include "core/block/values.h"
+#include "core/context/context_impl.h"
+#include "core/threads/parallel.h"
 
 enum {
   /* the vectors that share one read of a block */

@@ -7,9 +7,9 @@
  * and no barrier. Thread blocks draw their rows in order from a ticket: what a waiting warp waits
  * for is always running or done. */
 #include "apply/apply_ops.h"
-#include "core/block_sizes.h"
-#include "core/context_impl.h"
-#include "core/triangular.h"
+#include "core/block/block_sizes.h"
+#include "core/context/context_impl.h"
+#include "core/matrix/triangular.h"
 #include "gpu/await.cuh"
 
 namespace {

@@ -3,12 +3,12 @@
  * blocks of row i, with rows in order or level by level (Saad, Iterative Methods, 11.6). Both give
  * the same bits. */
 #include "apply/apply_ops.h"
-#include "core/block_sizes.h"
-#include "core/column.h"
-#include "core/context_impl.h"
-#include "core/parallel.h"
-#include "core/prefetch.h"
-#include "core/triangular.h"
+#include "core/block/block_sizes.h"
+#include "core/block/column.h"
+#include "core/context/context_impl.h"
+#include "core/matrix/triangular.h"
+#include "core/threads/parallel.h"
+#include "core/threads/prefetch.h"
 
 enum { ROWS_AHEAD = 8 /* prefetch distance within a level, whose rows are scattered */ };
 

@@ -3,8 +3,8 @@
 #include "bjacobi/bjacobi.h"
 
 #include "bjacobi/bjacobi_ops.h"
-#include "core/context_impl.h"
-#include "core/values.h"
+#include "core/block/values.h"
+#include "core/context/context_impl.h"
 
 static bisai_status check_matrix(bisai_context *context, const bisai_bcsr *matrix) {
   if (matrix->type != BISAI_FP64)

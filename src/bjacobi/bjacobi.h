@@ -37,7 +37,7 @@
 
 #include <bisai/precond.h>
 
-#include "core/triangular.h"
+#include "core/matrix/triangular.h"
 
 #ifdef __cplusplus
 extern "C" {

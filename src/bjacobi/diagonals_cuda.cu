@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The places of the diagonal blocks of a matrix, on a device: a thread for each block row. */
 #include "bjacobi/bjacobi_ops.h"
-#include "core/bcsr_impl.h"
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
+#include "core/matrix/bcsr_impl.h"
 #include "gpu/launch.cuh"
 #include "gpu/record.cuh"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The places of the diagonal blocks of a matrix, on the host. */
 #include "bjacobi/bjacobi_ops.h"
-#include "core/bcsr_impl.h"
-#include "core/context_impl.h"
-#include "core/parallel.h"
-#include "core/triangular.h"
+#include "core/context/context_impl.h"
+#include "core/matrix/bcsr_impl.h"
+#include "core/matrix/triangular.h"
+#include "core/threads/parallel.h"
 
 enum { ROWS_PER_THREAD = 4096 };
 

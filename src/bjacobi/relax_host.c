@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums of vectors for relaxation, on the host. */
 #include "bjacobi/bjacobi_ops.h"
-#include "core/chunks_host.h"
-#include "core/context_impl.h"
-#include "core/parallel.h"
+#include "core/context/context_impl.h"
+#include "core/threads/parallel.h"
+#include "core/vector/chunks_host.h"
 
 typedef struct sum {
   int64_t n;

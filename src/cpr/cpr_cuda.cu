@@ -4,8 +4,8 @@
  * A thread has the weights of a row of small blocks, and a warp those of larger ones. Lanes of a
  * warp share a row of the pressure matrix, an entry each. A step of an application waits for
  * memory alone: its lanes read consecutive values and have several of them under way. */
-#include "core/block_sizes.h"
-#include "core/invert_cuda.cuh"
+#include "core/block/block_sizes.h"
+#include "core/block/invert_cuda.cuh"
 #include "cpr/cpr_ops.h"
 #include "cpr/ellipticity.h"
 #include "cpr/weights.h"

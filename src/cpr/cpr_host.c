@@ -3,8 +3,8 @@
  * shared out over the threads. */
 #include <math.h>
 
-#include "core/block_sizes.h"
-#include "core/parallel.h"
+#include "core/block/block_sizes.h"
+#include "core/threads/parallel.h"
 #include "cpr/cpr_ops.h"
 #include "cpr/ellipticity.h"
 #include "cpr/weights.h"

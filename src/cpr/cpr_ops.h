@@ -5,7 +5,7 @@
 #ifndef BSI_CPR_OPS_H
 #define BSI_CPR_OPS_H
 
-#include "core/backend.h"
+#include "core/context/backend.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cpr/ellipticity.h"
 
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
 #include "cpr/cpr_ops.h"
 
 /* sums[0] and sums[1] ← the sums of couplings and of reaches of the unknown. */

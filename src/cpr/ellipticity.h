@@ -16,7 +16,7 @@
 #ifndef BSI_ELLIPTICITY_H
 #define BSI_ELLIPTICITY_H
 
-#include "core/search.h"
+#include "core/matrix/search.h"
 #include "cpr/weights.h"
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cpr/scales.h"
 
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
 #include "cpr/cpr_ops.h"
 
 bisai_status bsi_scaling_create(bisai_context *context, const bisai_bcsr *p,

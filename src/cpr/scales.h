@@ -21,8 +21,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/bcsr_impl.h"
-#include "core/search.h"
+#include "core/matrix/bcsr_impl.h"
+#include "core/matrix/search.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The scales of the pressure equations on the host. Rows are shared out over the threads. */
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "cpr/cpr_ops.h"
 #include "cpr/scales.h"
 

@@ -12,12 +12,12 @@
  *   d < 0:            w ← −w
  *   d is zero but for rounding, or d or 1/d is not finite: w = 0. The row of the pressure matrix is
  *                     then that of the identity, and the cell has no pressure correction. */
-#ifndef BSI_CPR_WEIGHTS_H
-#define BSI_CPR_WEIGHTS_H
+#ifndef BSI_WEIGHTS_H
+#define BSI_WEIGHTS_H
 
-#include "core/bcsr_impl.h"
-#include "core/block_math.h"
-#include "core/team.h"
+#include "core/block/block_math.h"
+#include "core/matrix/bcsr_impl.h"
+#include "core/threads/team.h"
 
 #ifdef __cplusplus
 extern "C" {

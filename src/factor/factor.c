@@ -11,9 +11,9 @@
 #include "factor/symbolic.h"
 
 #include "apply/apply_ops.h"
-#include "core/context_impl.h"
-#include "core/staging.h"
-#include "core/words.h"
+#include "core/context/context_impl.h"
+#include "core/context/staging.h"
+#include "core/context/words.h"
 #include "factor/factor_ops.h"
 
 BSI_DEFINE_WORDS(schedule, BISAI_SCHEDULE_LIST, "unknown schedule")

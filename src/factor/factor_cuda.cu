@@ -8,9 +8,9 @@
  * row of U meet which blocks of its own, because that depends on the structure alone. Rows that are
  * too long for shared memory are computed in place. A row of U is then complete when its inverse is
  * present. */
-#include "core/block_sizes.h"
-#include "core/context_impl.h"
-#include "core/invert_cuda.cuh"
+#include "core/block/block_sizes.h"
+#include "core/block/invert_cuda.cuh"
+#include "core/context/context_impl.h"
 #include "factor/factor_impl.h"
 #include "factor/factor_ops.h"
 #include "factor/inversion_record_cuda.cuh"

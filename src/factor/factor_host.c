@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Block ILU on the host: rows in order, or level by level with the rows of a level shared out. Both
  * compute each row in the same way, so that the bits agree. */
-#include "core/block_sizes.h"
-#include "core/context_impl.h"
-#include "core/parallel.h"
+#include "core/block/block_sizes.h"
+#include "core/context/context_impl.h"
+#include "core/threads/parallel.h"
 #include "factor/factor_impl.h"
 #include "factor/factor_ops.h"
 

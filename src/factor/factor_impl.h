@@ -5,7 +5,7 @@
 
 #include <bisai/factor.h>
 
-#include "core/triangular.h"
+#include "core/matrix/triangular.h"
 
 struct bisai_factors {
   bisai_context *context;

@@ -6,13 +6,13 @@
 #include <bisai/factor.h>
 #include <bisai/pattern.h>
 
-#include "core/backend.h"
+#include "core/context/backend.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-struct bsi_invert_stats; /* core/triangular.h */
+struct bsi_invert_stats; /* core/matrix/triangular.h */
 struct bsi_levels;
 
 /* The structure of the factors. */

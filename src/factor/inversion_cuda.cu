@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inverses of a block in each block row on the device, also for factors. A warp inverts a block. A
  * first launch finds the largest condition, a second one the first row that has it. */
-#include "core/bcsr_impl.h"
-#include "core/block_sizes.h"
-#include "core/context_impl.h"
-#include "core/invert_cuda.cuh"
+#include "core/block/block_sizes.h"
+#include "core/block/invert_cuda.cuh"
+#include "core/context/context_impl.h"
+#include "core/matrix/bcsr_impl.h"
 #include "factor/factor_ops.h"
 #include "factor/inversion_record_cuda.cuh"
 #include "gpu/launch.cuh"

@@ -2,10 +2,10 @@
 /* Inverses of one block in each block row on the host. Rows are shared out over the threads. */
 #include <string.h>
 
-#include "core/bcsr_impl.h"
-#include "core/block_sizes.h"
-#include "core/parallel.h"
-#include "core/triangular.h"
+#include "core/block/block_sizes.h"
+#include "core/matrix/bcsr_impl.h"
+#include "core/matrix/triangular.h"
+#include "core/threads/parallel.h"
 #include "factor/factor_ops.h"
 
 enum { BLOCKS_PER_THREAD = 1024 };

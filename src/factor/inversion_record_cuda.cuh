@@ -6,8 +6,8 @@
 
 #include <cstring>
 
-#include "core/block_math.h"
-#include "core/triangular.h"
+#include "core/block/block_math.h"
+#include "core/matrix/triangular.h"
 #include "gpu/record.cuh"
 
 struct bsi_inversion_record {

@@ -7,7 +7,7 @@
  * it when column p is reached. The work is proportional to the number of fill-in operations. */
 #include "factor/symbolic.h"
 
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
 #include "factor/factor_ops.h"
 
 #include <string.h>

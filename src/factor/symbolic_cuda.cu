@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Structures of factors on the device: the two triangles of a matrix, their level schedules, and
  * the comparison of a matrix with the pattern that the factors were made from. */
-#include "core/bcsr_impl.h"
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
+#include "core/matrix/bcsr_impl.h"
 #include "factor/factor_impl.h"
 #include "factor/factor_ops.h"
 #include "gpu/launch.cuh"

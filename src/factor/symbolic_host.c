@@ -3,8 +3,8 @@
  * factors were made. Rows are shared out over the threads. */
 #include <string.h>
 
-#include "core/context_impl.h"
-#include "core/parallel.h"
+#include "core/context/context_impl.h"
+#include "core/threads/parallel.h"
 #include "factor/factor_impl.h"
 #include "factor/factor_ops.h"
 

@@ -4,8 +4,8 @@
  * The memory is filled beforehand with a bit pattern that no arithmetic produces (bytes of 0xff),
  * which means that the value is absent. The reader polls until the value changes, so that passing a
  * value costs one trip through the L2 cache. */
-#ifndef BSI_GPU_AWAIT_CUH
-#define BSI_GPU_AWAIT_CUH
+#ifndef BSI_AWAIT_CUH
+#define BSI_AWAIT_CUH
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Waits of all thread blocks of a cooperative launch (bsi_launch_together()) for each other. */
-#ifndef BSI_GPU_BARRIER_CUH
-#define BSI_GPU_BARRIER_CUH
+#ifndef BSI_BARRIER_CUH
+#define BSI_BARRIER_CUH
 
 #include "gpu/launch.cuh"
 #include "gpu/ptx.cuh"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The time that the device takes between two places in the stream. */
-#include "core/backend.h"
+#include "core/context/backend.h"
 #include "gpu/runtime.cuh"
 
 namespace {

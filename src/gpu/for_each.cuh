@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One thread for each index. */
-#ifndef BSI_GPU_FOR_EACH_CUH
-#define BSI_GPU_FOR_EACH_CUH
+#ifndef BSI_FOR_EACH_CUH
+#define BSI_FOR_EACH_CUH
 
 #include "gpu/launch.cuh"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows of a matrix that are shared by a few lanes of a warp. */
-#ifndef BSI_GPU_LANES_CUH
-#define BSI_GPU_LANES_CUH
+#ifndef BSI_LANES_CUH
+#define BSI_LANES_CUH
 
 #include "gpu/launch.cuh"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Launches of kernels. */
-#ifndef BSI_GPU_LAUNCH_CUH
-#define BSI_GPU_LAUNCH_CUH
+#ifndef BSI_LAUNCH_CUH
+#define BSI_LAUNCH_CUH
 
 #include "gpu/runtime.cuh"
 #include "gpu/warp.cuh"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loads of consecutive values in words as wide as their address allows. The values are widened to
  * fp64. */
-#ifndef BSI_GPU_LOAD_CUH
-#define BSI_GPU_LOAD_CUH
+#ifndef BSI_LOAD_CUH
+#define BSI_LOAD_CUH
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

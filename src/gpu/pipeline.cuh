@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copies from global to shared memory that run while the thread goes on. */
-#ifndef BSI_GPU_PIPELINE_CUH
-#define BSI_GPU_PIPELINE_CUH
+#ifndef BSI_PIPELINE_CUH
+#define BSI_PIPELINE_CUH
 
 #include <cuda_pipeline_primitives.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Products of small matrices by a warp, on the tensor cores of devices that have them for fp64. */
-#ifndef BSI_GPU_PRODUCT_CUH
-#define BSI_GPU_PRODUCT_CUH
+#ifndef BSI_PRODUCT_CUH
+#define BSI_PRODUCT_CUH
 
 #include "gpu/ptx.cuh"
 #include "gpu/warp.cuh"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Instructions of the device for which CUDA C has no name. tests/emulation has a file of the same
  * name that does the same on a CPU. */
-#ifndef BSI_GPU_PTX_CUH
-#define BSI_GPU_PTX_CUH
+#ifndef BSI_PTX_CUH
+#define BSI_PTX_CUH
 
 #include "gpu/runtime.cuh"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Arrays that no thread writes while a kernel runs. */
-#ifndef BSI_GPU_READ_ONLY_CUH
-#define BSI_GPU_READ_ONLY_CUH
+#ifndef BSI_READ_ONLY_CUH
+#define BSI_READ_ONLY_CUH
 
 #include "gpu/runtime.cuh"
 

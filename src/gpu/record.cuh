@@ -11,8 +11,8 @@
  * The first `firsts` words begin as BSI_NONE and take minima (atomicMin: "the first row that …").
  * The others begin as 0 and take sums and maxima. Calls of one context come one after the other, so
  * that a report is complete before the next one begins. */
-#ifndef BSI_GPU_RECORD_CUH
-#define BSI_GPU_RECORD_CUH
+#ifndef BSI_RECORD_CUH
+#define BSI_RECORD_CUH
 
 #include "gpu/runtime.cuh"
 

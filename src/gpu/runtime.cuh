@@ -2,14 +2,14 @@
 /* The runtime of the GPU: its stream, its errors as statuses, and memory in the order of the
  * stream. src/gpu alone includes the headers of CUDA. Kernels and the functions that launch them
  * stay in the rooms (*_cuda.cu) and use what this folder declares. */
-#ifndef BSI_GPU_RUNTIME_CUH
-#define BSI_GPU_RUNTIME_CUH
+#ifndef BSI_RUNTIME_CUH
+#define BSI_RUNTIME_CUH
 
 #include <cuda_runtime.h>
 
 #include <cstring>
 
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
 
 using bsi_gpu_error = cudaError_t;
 using bsi_gpu_stream = cudaStream_t;

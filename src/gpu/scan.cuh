@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Scans of arrays. Without `room` a call only sets *bytes to the room that it needs, which depends
  * on the types and on `count` alone. A failure is reported as one of `what`. */
-#ifndef BSI_GPU_SCAN_CUH
-#define BSI_GPU_SCAN_CUH
+#ifndef BSI_SCAN_CUH
+#define BSI_SCAN_CUH
 
 #include <cub/device/device_scan.cuh>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Stable sorts. */
-#ifndef BSI_GPU_SORT_CUH
-#define BSI_GPU_SORT_CUH
+#ifndef BSI_SORT_CUH
+#define BSI_SORT_CUH
 
 #include <cub/device/device_radix_sort.cuh>
 

@@ -2,8 +2,8 @@
 /* Sums over vectors on the device. Each thread block has a chunk of the vectors that depends on n
  * alone, and leaves one partial sum for each result. The block that finishes last adds them up in
  * order, so that the bits repeat. */
-#ifndef BSI_GPU_SUMS_CUH
-#define BSI_GPU_SUMS_CUH
+#ifndef BSI_SUMS_CUH
+#define BSI_SUMS_CUH
 
 #include "gpu/launch.cuh"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Arrays of the device that live as long as a function runs. */
-#ifndef BSI_GPU_TEMPORARY_CUH
-#define BSI_GPU_TEMPORARY_CUH
+#ifndef BSI_TEMPORARY_CUH
+#define BSI_TEMPORARY_CUH
 
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
 
 /* Releases what was reserved when it goes out of scope. `complete` is false after a failure. */
 struct bsi_temporary {

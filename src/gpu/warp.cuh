@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums and extrema over a warp. All lanes of the warp call, and all get the result. */
-#ifndef BSI_GPU_WARP_CUH
-#define BSI_GPU_WARP_CUH
+#ifndef BSI_WARP_CUH
+#define BSI_WARP_CUH
 
 #include "gpu/runtime.cuh"
 

@@ -4,13 +4,13 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "core/context_impl.h"
-#include "core/csr.h"
-#include "io/archive.h"
-#include "io/matrix_market.h"
-#include "io/petsc_binary.h"
-#include "io/stored.h"
-#include "io/vector.h"
+#include "core/context/context_impl.h"
+#include "core/matrix/csr.h"
+#include "io/formats/matrix_market.h"
+#include "io/formats/petsc_binary.h"
+#include "io/formats/stored.h"
+#include "io/formats/vector.h"
+#include "io/streams/archive.h"
 
 bisai_read_options bisai_read_options_default(void) {
   return (bisai_read_options){.struct_size = sizeof(bisai_read_options), .pad = true};

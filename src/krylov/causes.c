@@ -10,10 +10,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "core/context_impl.h"
-#include "core/matrix_ops.h"
-#include "krylov/krylov_ops.h"
+#include "core/context/context_impl.h"
+#include "core/matrix/matrix_ops.h"
 #include "krylov/operations.h"
+#include "krylov/passes/krylov_ops.h"
 #include "precond/application.h"
 
 /* Sums below this share of their terms are zero but for rounding errors. A larger limit calls

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The backend memory that a solver reserves. */
 #include "krylov/memory.h"
-#include "core/backend.h"
+#include "core/context/backend.h"
 
 double *bsi_reserve(bisai_solver *solver, size_t count, size_t size) {
   double *memory = solver->context->backend->memory->allocate(solver->context, count, size);

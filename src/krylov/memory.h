@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The backend memory of a solver. */
-#ifndef BSI_SOLVER_MEMORY_H
-#define BSI_SOLVER_MEMORY_H
+#ifndef BSI_MEMORY_H
+#define BSI_MEMORY_H
 
-#include "krylov/method.h"
+#include "krylov/methods/method.h"
 
 /* Allocates count·size bytes of backend memory and adds them to memory_bytes. NULL: out of
  * memory. */

@@ -4,9 +4,9 @@
 #include <math.h>
 
 #include "apply/apply_ops.h"
-#include "core/context_impl.h"
-#include "krylov/krylov_ops.h"
+#include "core/context/context_impl.h"
 #include "krylov/operations.h"
+#include "krylov/passes/krylov_ops.h"
 #include "precond/application.h"
 
 const bsi_backend *bsi_backend_of(const bsi_run *run) { return run->solver->context->backend; }

@@ -10,8 +10,8 @@
 #include <math.h>
 
 #include "apply/apply_ops.h"
-#include "core/context_impl.h"
-#include "core/matrix_ops.h"
+#include "core/context/context_impl.h"
+#include "core/matrix/matrix_ops.h"
 #include "krylov/operations.h"
 #include "krylov/residual.h"
 

@@ -2,15 +2,15 @@
 /* The solver handle: options, memory, argument checks, report. Solves are in cycles.c, the methods
  * in files of their own. */
 #include "krylov/causes.h"
-#include "krylov/cycles.h"
-#include "krylov/methods.h"
+#include "krylov/drive.h"
+#include "krylov/methods/methods.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "core/context_impl.h"
-#include "core/staging.h"
+#include "core/context/context_impl.h"
+#include "core/context/staging.h"
 
 static bisai_status check_options(bisai_context *context, int64_t n,
                                   const bisai_solver_options *o) {

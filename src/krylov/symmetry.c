@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
 #include "krylov/symmetry.h"
 
 static bisai_status refuse_matrix(const bisai_solver *s, double asymmetry) {

@@ -2,9 +2,9 @@
 /* Set-up and update of the levels. */
 #include "multigrid/hierarchy.h"
 
-#include "multigrid/lanczos.h"
+#include "multigrid/coarsening/strength.h"
+#include "multigrid/diagonal/lanczos.h"
 #include "multigrid/multigrid_ops.h"
-#include "multigrid/strength.h"
 
 /* Coarsening ends if a level has more than this part of the rows of the finer one. */
 #define SLOWEST_COARSENING (1.0 / 1.3)

@@ -9,7 +9,7 @@
  * with ω = 4/(3ρ), where D are the diagonal blocks of A, and ρ is about ρ(D⁻¹A) (radius.c). T has a
  * block for each row that belongs to an aggregate: the identity, or the near-null-space vectors,
  * made orthonormal in the aggregate. In A T of identity blocks, weak blocks of A move to the
- * aggregate of their own row (multigrid/aim.h).
+ * aggregate of their own row (multigrid/coarsening/filter.h).
  *
  * R is one of these:
  *
@@ -23,18 +23,18 @@
  * R A P may exceed the limit of the complexity. Tᵀ then takes the place of the second R. If this
  * does not suffice, or if R is Pᵀ, P becomes T and R becomes Tᵀ.
  *
- * Unless R is Pᵀ, the blocks of Tᵀ on level 0 have weights (multigrid/balance.h), so that a scaling
- * of the block rows of A changes nothing but the norm of the residual. For a nonsymmetric A, ρ is
- * at least 2: larger ω made coarse matrices of which cycles diverged. */
+ * Unless R is Pᵀ, the blocks of Tᵀ on level 0 have weights (multigrid/coarsening/row_scaling.h), so
+ * that a scaling of the block rows of A changes nothing but the norm of the residual. For a
+ * nonsymmetric A, ρ is at least 2: larger ω made coarse matrices of which cycles diverged. */
 #ifndef BSI_HIERARCHY_H
 #define BSI_HIERARCHY_H
 
 #include <bisai/precond.h>
 
-#include "core/triangular.h"
+#include "core/matrix/triangular.h"
+#include "multigrid/cycle/operations.h"
 #include "multigrid/multigrid_ops.h"
-#include "multigrid/sparse.h"
-#include "multigrid/steps.h"
+#include "multigrid/spgemm/block_matrix.h"
 
 /* Singular diagonal blocks of coarse matrices are shifted by this part of their row. */
 #define BSI_COARSE_SHIFT 0.01

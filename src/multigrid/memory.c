@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The memory of levels, and the bytes of a hierarchy and of its cycle. */
+#include "multigrid/coarse/pseudo_inverse.h"
+#include "multigrid/diagonal/lanczos.h"
 #include "multigrid/hierarchy.h"
-#include "multigrid/lanczos.h"
 #include "multigrid/multigrid_ops.h"
-#include "multigrid/pseudo.h"
 
 /* --- levels --- */
 

@@ -6,20 +6,21 @@
 #ifndef BSI_MULTIGRID_OPS_H
 #define BSI_MULTIGRID_OPS_H
 
-#include "core/backend.h"
-#include "multigrid/sparse.h"
+#include "core/context/backend.h"
+#include "multigrid/spgemm/block_matrix.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-struct bsi_strength_rule; /* multigrid/strength.h */
+struct bsi_strength_rule; /* multigrid/coarsening/strength.h */
 
-/* Aggregation of block rows. multigrid/aggregate.h states the rule, which both backends follow to
- * the same result. */
+/* Aggregation of block rows. multigrid/coarsening/aggregate.h states the rule, which both backends
+ * follow to the same result. */
 typedef struct bsi_aggregation_ops {
   /* strength[p] ← the coupling of i and j for block p = (i, j) if i ≠ j and it is strong; minus the
-   * coupling if row i has no strong one and follows row j; otherwise 0 (multigrid/strength.h). */
+   * coupling if row i has no strong one and follows row j; otherwise 0
+   * (multigrid/coarsening/strength.h). */
   bisai_status (*weigh)(bisai_context *, const bisai_bcsr *a, const double *inverse,
                         const struct bsi_strength_rule *, float *strength);
   /* aggregate[i] ← the aggregate of block row i, from 0, or −1 for a row that stays out.
@@ -29,10 +30,10 @@ typedef struct bsi_aggregation_ops {
 } bsi_aggregation_ops;
 
 typedef struct bsi_aim_ops {
-  /* target[p] ← the column of P to which block p of A contributes (multigrid/aim.h), or `count` if
-   * there is none. identity ← the structure of a count × count identity, with an empty row below.
-   * The caller has reserved its arrays. A with the columns `target`, times this identity, is
-   * A T. */
+  /* target[p] ← the column of P to which block p of A contributes (multigrid/coarsening/filter.h),
+   * or `count` if there is none. identity ← the structure of a count × count identity, with an
+   * empty row below. The caller has reserved its arrays. A with the columns `target`, times this
+   * identity, is A T. */
   bisai_status (*aim)(bisai_context *, const bisai_bcsr *a, const double *inverse, double threshold,
                       const int32_t *aggregate, int32_t count, int32_t *target,
                       bsi_sparse *identity);
@@ -57,7 +58,7 @@ typedef struct bsi_transfer_ops {
    * t->width columns, row by row. A column that depends on earlier ones up to `tolerance` times its
    * norm becomes zero, in Q and on the diagonal of R, and so does a column beyond the number of
    * scalar rows of the aggregate. Squares neither overflow nor vanish. R may overflow for vectors
-   * near the largest numbers, which multigrid/null_vectors.c scales. */
+   * near the largest numbers, which multigrid/coarsening/null_vectors.c scales. */
   bisai_status (*orthonormalise)(bisai_context *, const bsi_sparse *members, const double *vectors,
                                  double tolerance, bsi_sparse *t, double *coarse);
   /* P_i ← T_i − omega·D_i⁻¹ P_i for each block row i; the structure of P has that of T. */
@@ -71,7 +72,7 @@ typedef struct bsi_transfer_ops {
   bisai_status (*complete)(bisai_context *, bisai_bcsr *a);
 } bsi_transfer_ops;
 
-struct bsi_balance; /* multigrid/balance.h */
+struct bsi_balance; /* multigrid/coarsening/row_scaling.h */
 
 typedef struct bsi_balance_ops {
   /* Values of Tᵀ ← those of T, with weights of the rows of A. */
@@ -143,7 +144,7 @@ typedef struct bsi_cycle_ops {
   bisai_status (*multiply)(bisai_context *, const bsi_sparse *m, const double *x, double beta,
                            double *y);
   /* The first step of flexible GCR: r ← r − v (v·r)/(v·v). Leaves scalars in `work`, of BSI_K_WORK
-   * doubles, for the second step. multigrid/scalars.h has the equations of both steps. */
+   * doubles, for the second step. multigrid/cycle/inner_steps.h has the equations of both steps. */
   bisai_status (*first_step)(bisai_context *, int64_t n, const double *v, double *r, double *work);
   /* The second step: with the c and v of the first step and new ones c2 and v2 = A c2, c becomes
    * the combination of c and c2 of least residual, for the right-hand side of the first step. r is
@@ -161,8 +162,8 @@ typedef struct bsi_cycle_ops {
   bisai_status (*start)(bisai_context *, int64_t n, double *x);
 } bsi_cycle_ops;
 
-/* The vectors of step k of the Lanczos process of multigrid/lanczos.h. `work` has BSI_LANCZOS_WORK
- * doubles in backend memory. */
+/* The vectors of step k of the Lanczos process of multigrid/diagonal/lanczos.h. `work` has
+ * BSI_LANCZOS_WORK doubles in backend memory. */
 typedef struct bsi_lanczos_ops {
   /* r ← the first residual, for D⁻¹ of n rows in blocks of size bs */
   bisai_status (*start)(bisai_context *, int64_t n, int bs, const double *inverse, double *r);
@@ -181,13 +182,13 @@ typedef struct bsi_l1_ops {
 } bsi_l1_ops;
 
 typedef struct bsi_nodes_ops {
-  /* Counts the votes of the scalar rows (multigrid/nodes.h). Waits. */
+  /* Counts the votes of the scalar rows (multigrid/unit/votes.h). Waits. */
   bisai_status (*vote)(bisai_context *, const bisai_bcsr *a, int64_t *components, int64_t *points);
 } bsi_nodes_ops;
 
 typedef struct bsi_split_ops {
   /* *equal ← true if S, in blocks of one value, has the nonzero values of A, and no others but
-   * zeros (multigrid/split.h). Both are in fp64 and have the same scalar rows. Waits. */
+   * zeros (multigrid/unit/scalar_copy.h). Both are in fp64 and have the same scalar rows. Waits. */
   bisai_status (*equal)(bisai_context *, const bisai_bcsr *a, const bisai_bcsr *s, bool *equal);
 } bsi_split_ops;
 
@@ -205,8 +206,8 @@ typedef struct bsi_narrow_ops {
   /* the bytes of a record; 0: `record` is always NULL */
   size_t record_bytes;
   /* Copies `arrays` arrays. Without a record, *fits ← true if fp32 represents all values with all
-   * of its digits (multigrid/narrow.h), and the host waits once. A record in backend memory gets
-   * this result instead of *fits, and the host does not wait. */
+   * of its digits (multigrid/cycle/fp32_copy.h), and the host waits once. A record in backend
+   * memory gets this result instead of *fits, and the host does not wait. */
   bisai_status (*copy)(bisai_context *, int arrays, const bsi_narrowing *, void *record,
                        bool *fits);
   /* Reads the copy of a record in host memory. */
@@ -230,7 +231,7 @@ typedef struct bsi_dense_ops {
                            double *y);
 } bsi_dense_ops;
 
-struct bsi_step; /* multigrid/steps.h */
+struct bsi_step; /* multigrid/cycle/operations.h */
 
 /* The most steps that are done together. */
 enum { BSI_CHAIN_STEPS = 4 };
@@ -262,7 +263,7 @@ typedef struct bsi_tail_ops {
                       const struct bsi_step *steps);
 } bsi_tail_ops;
 
-struct bsi_invert_stats; /* core/triangular.h */
+struct bsi_invert_stats; /* core/matrix/triangular.h */
 
 typedef struct bsi_level_inversion_ops {
   /* the bytes of a record; 0: `record` is not used */

@@ -3,9 +3,9 @@
  * symmetric pattern are those of the graph, and only lose their diagonal entries. */
 #include "order/graph.h"
 
-#include "core/context_impl.h"
-#include "core/parallel.h"
-#include "core/search.h"
+#include "core/context/context_impl.h"
+#include "core/matrix/search.h"
+#include "core/threads/parallel.h"
 
 enum { BLOCKS_PER_THREAD = 4096 };
 

@@ -6,7 +6,7 @@
 
 #include <bisai/order.h>
 
-#include "core/bcsr_impl.h"
+#include "core/matrix/bcsr_impl.h"
 
 /* The neighbours of every row in A + Aᵀ, without the row itself. */
 typedef struct bsi_graph {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Computation, checks and measures of orderings. */
-#include "core/context_impl.h"
-#include "core/words.h"
+#include "core/context/context_impl.h"
+#include "core/context/words.h"
 #include "order/graph.h"
 #include "order/order_ops.h"
 

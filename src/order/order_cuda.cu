@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The shape of a matrix on the device. */
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
 #include "gpu/launch.cuh"
 #include "gpu/record.cuh"
 #include "gpu/temporary.cuh"

@@ -3,7 +3,7 @@
 #ifndef BSI_ORDER_OPS_H
 #define BSI_ORDER_OPS_H
 
-#include "core/backend.h"
+#include "core/context/backend.h"
 
 #ifdef __cplusplus
 extern "C" {

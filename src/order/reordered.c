@@ -3,11 +3,11 @@
  * every update. */
 #include "order/reordered.h"
 
-#include "core/bcsr_impl.h"
-#include "core/context_impl.h"
-#include "core/parallel.h"
-#include "core/search.h"
-#include "core/sort.h"
+#include "core/context/context_impl.h"
+#include "core/matrix/bcsr_impl.h"
+#include "core/matrix/search.h"
+#include "core/matrix/sort.h"
+#include "core/threads/parallel.h"
 #include "order/order_ops.h"
 
 enum { BLOCKS_PER_THREAD = 4096 };

@@ -5,9 +5,9 @@
 #include <climits>
 #include <cmath>
 
-#include "core/bcsr_impl.h"
-#include "core/block_math.h"
-#include "core/context_impl.h"
+#include "core/block/block_math.h"
+#include "core/context/context_impl.h"
+#include "core/matrix/bcsr_impl.h"
 #include "gpu/launch.cuh"
 #include "gpu/record.cuh"
 #include "order/order_ops.h"

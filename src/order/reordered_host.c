@@ -8,10 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/block_math.h"
-#include "core/block_sizes.h"
-#include "core/context_impl.h"
-#include "core/parallel.h"
+#include "core/block/block_math.h"
+#include "core/block/block_sizes.h"
+#include "core/context/context_impl.h"
+#include "core/threads/parallel.h"
 #include "order/order_ops.h"
 #include "order/reordered.h"
 

@@ -4,9 +4,9 @@
  * of T. */
 #include "pattern/pattern_impl.h"
 
-#include "core/bcsr_impl.h"
-#include "core/context_impl.h"
-#include "core/triangular.h"
+#include "core/context/context_impl.h"
+#include "core/matrix/bcsr_impl.h"
+#include "core/matrix/triangular.h"
 #include "pattern/pattern_ops.h"
 
 bisai_pattern *bsi_pattern_reserve(bisai_context *context, bisai_triangle triangle, int32_t n) {

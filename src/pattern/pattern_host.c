@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* S(|T|^k) on the host: a breadth-first search of k steps from every block row, first to count and
  * then to write. */
-#include "core/bcsr_impl.h"
-#include "core/context_impl.h"
-#include "core/parallel.h"
-#include "core/sort.h"
+#include "core/context/context_impl.h"
+#include "core/matrix/bcsr_impl.h"
+#include "core/matrix/sort.h"
+#include "core/threads/parallel.h"
 #include "pattern/pattern_impl.h"
 #include "pattern/pattern_ops.h"
 

@@ -5,7 +5,7 @@
 
 #include <bisai/pattern.h>
 
-#include "core/bcsr_impl.h"
+#include "core/matrix/bcsr_impl.h"
 
 #ifdef __cplusplus
 extern "C" {

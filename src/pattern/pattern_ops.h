@@ -5,7 +5,7 @@
 
 #include <bisai/pattern.h>
 
-#include "core/backend.h"
+#include "core/context/backend.h"
 
 #ifdef __cplusplus
 extern "C" {

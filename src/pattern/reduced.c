@@ -9,7 +9,7 @@
  * A limited pattern is powered by columns, on the transposed graph, and transposed at the end. */
 #include <math.h>
 
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
 #include "pattern/pattern_impl.h"
 #include "pattern/pattern_ops.h"
 

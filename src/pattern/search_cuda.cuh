@@ -3,8 +3,8 @@
 #ifndef BSI_SEARCH_CUDA_CUH
 #define BSI_SEARCH_CUDA_CUH
 
-#include "core/bcsr_impl.h"
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
+#include "core/matrix/bcsr_impl.h"
 #include "gpu/launch.cuh"
 #include "gpu/record.cuh"
 #include "pattern/pattern_impl.h"

@@ -10,9 +10,9 @@
 
 #include "apply/apply_ops.h"
 #include "bjacobi/bjacobi_ops.h"
-#include "core/context_impl.h"
-#include "core/words.h"
-#include "multigrid/power.h"
+#include "core/context/context_impl.h"
+#include "core/context/words.h"
+#include "multigrid/diagonal/power.h"
 #include "precond/precond_impl.h"
 
 BSI_DEFINE_WORDS(form, BISAI_FORM_LIST, "unknown form")

@@ -9,10 +9,10 @@
  *   r ← v − C z            reads one column of each block of A; additive: r = v
  *   x ← M₂⁻¹ r + E z       second stage */
 #include "bjacobi/bjacobi_ops.h"
-#include "core/context_impl.h"
-#include "core/matrix_ops.h"
-#include "core/staging.h"
-#include "core/words.h"
+#include "core/context/context_impl.h"
+#include "core/context/staging.h"
+#include "core/context/words.h"
+#include "core/matrix/matrix_ops.h"
 #include "cpr/cpr_ops.h"
 #include "cpr/ellipticity.h"
 #include "cpr/scales.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "precond/cpr_stages.h"
 
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
 #include "multigrid/multigrid_ops.h"
 
 /* The choices of multigrid for the pressure matrix. Scales bring its rows into conservation form,

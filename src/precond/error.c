@@ -4,8 +4,8 @@
 
 #include "apply/apply_ops.h"
 #include "bjacobi/bjacobi_ops.h"
-#include "core/context_impl.h"
-#include "multigrid/power.h"
+#include "core/context/context_impl.h"
+#include "multigrid/diagonal/power.h"
 #include "precond/precond_impl.h"
 
 /* Steps of the iteration in a power step, because errors that oscillate with a period of two would

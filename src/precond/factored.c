@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the kinds with factors share: their options, ordering and equilibration, block ILU(k) or the
  * caller's factors, and what is reported of these. */
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
 #include "order/order_ops.h"
 #include "precond/precond_impl.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Block ILU: z = U⁻¹ L⁻¹ v by exact block triangular solves. */
 #include "apply/apply_ops.h"
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
 #include "precond/precond_impl.h"
 
 static const char *const schedules[] = BSI_OPTION_WORDS(BISAI_SCHEDULE_LIST);

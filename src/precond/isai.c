@@ -6,8 +6,8 @@
 #include <math.h>
 
 #include "apply/apply_ops.h"
-#include "core/context_impl.h"
-#include "core/values.h"
+#include "core/block/values.h"
+#include "core/context/context_impl.h"
 #include "precond/precond_impl.h"
 
 typedef struct isai_state {

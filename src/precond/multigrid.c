@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/context_impl.h"
-#include "core/words.h"
+#include "core/context/context_impl.h"
+#include "core/context/words.h"
 #include "multigrid/hierarchy.h"
 #include "multigrid/multigrid_ops.h"
 #include "precond/precond_impl.h"

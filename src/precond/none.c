@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* No preconditioner: z = v. */
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
 #include "precond/precond_impl.h"
 
 static bisai_status none_apply(bisai_precond *m, const bsi_vectors *v) {

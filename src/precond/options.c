@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/words.h"
+#include "core/context/words.h"
 #include "precond/precond_impl.h"
 
 BSI_DEFINE_WORDS(precond_kind, BISAI_PRECOND_KIND_LIST, "unknown kind")

@@ -3,9 +3,9 @@
  * in the file of its name. */
 #include "precond/precond_impl.h"
 
-#include "core/context_impl.h"
-#include "core/matrix_ops.h"
-#include "core/staging.h"
+#include "core/context/context_impl.h"
+#include "core/context/staging.h"
+#include "core/matrix/matrix_ops.h"
 #include "precond/application.h"
 
 #include <stdarg.h>

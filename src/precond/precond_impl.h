@@ -6,7 +6,7 @@
 #include <bisai/precond.h>
 
 #include "apply/apply.h"
-#include "core/option_table.h"
+#include "core/context/option_table.h"
 #include "factor/factor_impl.h"
 #include "order/reordered.h"
 

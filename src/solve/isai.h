@@ -3,7 +3,7 @@
 #ifndef BSI_ISAI_H
 #define BSI_ISAI_H
 
-#include "core/triangular.h"
+#include "core/matrix/triangular.h"
 #include "pattern/pattern_impl.h"
 
 typedef struct bsi_isai {

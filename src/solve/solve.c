@@ -5,7 +5,7 @@
  *
  * is one small block triangular system (Ma et al. 2021, equations 6–9; line 38 of Algorithm 2
  * overwrites where equation 9 subtracts). */
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
 #include "solve/isai.h"
 #include "solve/solve_ops.h"
 

@@ -7,10 +7,10 @@
  * column's rows J, then multiply these blocks one after the other, each lane its own value. The
  * values of the column are in shared memory. If the longest column is too long for that, they are
  * in global memory of the group's own. */
-#include "core/bcsr_impl.h"
-#include "core/block_sizes.h"
-#include "core/context_impl.h"
-#include "core/values.h"
+#include "core/block/block_sizes.h"
+#include "core/block/values.h"
+#include "core/context/context_impl.h"
+#include "core/matrix/bcsr_impl.h"
 #include "gpu/launch.cuh"
 #include "gpu/record.cuh"
 #include "solve/isai.h"

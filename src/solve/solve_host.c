@@ -5,11 +5,11 @@
  * The system is never stored. `slots` maps a block row of T to its position in J, so that a row of
  * T is read once and the blocks whose columns are in J are used. A lower system is solved from its
  * top, an upper one from its bottom. Both begin at row j itself, whose right-hand side is I. */
-#include "core/block_sizes.h"
-#include "core/context_impl.h"
-#include "core/parallel.h"
-#include "core/prefetch.h"
-#include "core/values.h"
+#include "core/block/block_sizes.h"
+#include "core/block/values.h"
+#include "core/context/context_impl.h"
+#include "core/threads/parallel.h"
+#include "core/threads/prefetch.h"
 #include "solve/isai.h"
 #include "solve/solve_ops.h"
 

@@ -3,13 +3,13 @@
 #ifndef BSI_SOLVE_OPS_H
 #define BSI_SOLVE_OPS_H
 
-#include "core/backend.h"
+#include "core/context/backend.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-struct bsi_triangular; /* core/triangular.h */
+struct bsi_triangular; /* core/matrix/triangular.h */
 struct bsi_isai;       /* solve/isai.h */
 struct bsi_isai_fault;
 

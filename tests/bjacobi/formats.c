@@ -9,8 +9,8 @@
 
 #include "bjacobi/bjacobi.h"
 #include "bjacobi/bjacobi_ops.h"
-#include "core/bcsr_impl.h"
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
+#include "core/matrix/bcsr_impl.h"
 
 enum { MOST = 32, FORMATS = 6 };
 

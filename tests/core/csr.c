@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
 
 /* Column-major, with `padding` rows and columns of the identity. */
 static double *dense_of(const csr *a, int32_t padding) {

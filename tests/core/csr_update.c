@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "core/matrix_ops.h"
+#include "core/matrix/matrix_ops.h"
 #include "csr.h"
 
 static bisai_bcsr *make(bisai_context *own, const bisai_csr_desc *desc) {

@@ -9,7 +9,7 @@
 
 #include "support.h"
 
-#include "core/processors.h"
+#include "core/threads/processors.h"
 
 static char root[] = "/tmp/bisai-processors-XXXXXX";
 

@@ -2,7 +2,7 @@
 /* Sorted integers against qsort(). */
 #include "support.h"
 
-#include "core/sort.h"
+#include "core/matrix/sort.h"
 
 enum { MOST = 700 };
 

@@ -14,8 +14,8 @@
 
 #include "support.h"
 
-#include "core/context_impl.h"
-#include "core/parallel.h"
+#include "core/context/context_impl.h"
+#include "core/threads/parallel.h"
 
 #if defined(__SANITIZE_THREAD__)
 #define THREAD_SANITIZER true

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "core/value_quads.h"
+#include "core/block/value_quads.h"
 
 typedef struct narrow_format {
   bisai_value_type type;

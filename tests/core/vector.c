@@ -3,9 +3,9 @@
  * the borders of the vector lanes, of the shortest chunk (256) and of the parallel threshold. */
 #include <math.h>
 
-#include "core/backend.h"
-#include "core/context_impl.h"
-#include "krylov/krylov_ops.h"
+#include "core/context/backend.h"
+#include "core/context/context_impl.h"
+#include "krylov/passes/krylov_ops.h"
 #include "support.h"
 
 static const int64_t sizes[] = {0,   1,   2,    3,     4,     5,      255,

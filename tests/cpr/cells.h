@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
 #include "cpr/cpr_ops.h"
 #include "cpr/weights.h"
 #include "fixture.h"

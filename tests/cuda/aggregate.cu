@@ -2,11 +2,11 @@
 /* Strengths and aggregates on a device against the host's. */
 #include <algorithm>
 
-#include "core/bcsr_impl.h"
-#include "core/block_math.h"
+#include "core/block/block_math.h"
+#include "core/matrix/bcsr_impl.h"
 #include "device.cuh"
+#include "multigrid/coarsening/strength.h"
 #include "multigrid/multigrid_ops.h"
-#include "multigrid/strength.h"
 
 namespace {
 

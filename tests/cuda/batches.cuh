@@ -7,8 +7,8 @@
 
 #include "bjacobi/bjacobi.h"
 #include "bjacobi/bjacobi_ops.h"
-#include "core/backend.h"
-#include "core/context_impl.h"
+#include "core/context/backend.h"
+#include "core/context/context_impl.h"
 #include "device.cuh"
 
 /* A square matrix in host memory, block size 1 unless it is given. */

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "batches.cuh"
-#include "core/bcsr_impl.h"
+#include "core/matrix/bcsr_impl.h"
 
 namespace {
 

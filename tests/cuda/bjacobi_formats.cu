@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/values.h"
+#include "core/block/values.h"
 
 #include "batches.cuh"
 

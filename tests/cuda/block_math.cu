@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The block arithmetic and the stored values that the host uses, run on a device and compared with
  * the host's results. */
-#include "core/block_math.h"
-#include "core/values.h"
+#include "core/block/block_math.h"
+#include "core/block/values.h"
 #include "device.cuh"
 
 namespace {

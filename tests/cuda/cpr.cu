@@ -4,7 +4,7 @@
 
 #include <bisai/bisai.h>
 
-#include "core/bcsr_impl.h"
+#include "core/matrix/bcsr_impl.h"
 #include "cpr/cpr_ops.h"
 #include "cpr/scales.h"
 #include "cpr/weights.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The steps of multigrid cycles on a device against the host's. */
-#include "core/bcsr_impl.h"
+#include "core/matrix/bcsr_impl.h"
 #include "device.cuh"
 #include "multigrid/multigrid_ops.h"
 #include "structure.cuh"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Dense inverses on a device against the host's, at the sizes at which panels and tiles change. */
-#include "core/bcsr_impl.h"
+#include "core/matrix/bcsr_impl.h"
 #include "device.cuh"
 #include "multigrid/multigrid_ops.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/triangular.h"
+#include "core/matrix/triangular.h"
 #include "device.cuh"
 extern "C" {
 #include "factor/factor_ops.h"

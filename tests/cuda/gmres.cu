@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* GMRES on a device against the host's: a step, its parts, and whole solves, whose operator is a
  * small matrix. */
-#include "core/backend.h"
-#include "core/context_impl.h"
+#include "core/context/backend.h"
+#include "core/context/context_impl.h"
 #include "device.cuh"
-#include "krylov/krylov_ops.h"
-#include "krylov/rotation.h"
+#include "krylov/passes/krylov_ops.h"
+#include "krylov/passes/rotation.h"
 
 #include <bisai/krylov.h>
 

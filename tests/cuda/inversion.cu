@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/bcsr_impl.h"
-#include "core/triangular.h"
+#include "core/matrix/bcsr_impl.h"
+#include "core/matrix/triangular.h"
 #include "device.cuh"
 #include "factor/factor_ops.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/values.h"
+#include "core/block/values.h"
 #include "device.cuh"
 #include "solve/isai.h"
 #include "solve/solve_ops.h"

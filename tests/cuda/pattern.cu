@@ -2,7 +2,7 @@
 /* Patterns made on a device against the host's. */
 #include <bisai/bisai.h>
 
-#include "core/backend.h"
+#include "core/context/backend.h"
 #include "device.cuh"
 #include "pattern/pattern_impl.h"
 #include "pattern/pattern_ops.h"

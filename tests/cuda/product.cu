@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Block products on a device against the host's. */
 #include "apply/apply_ops.h"
-#include "core/bcsr_impl.h"
-#include "core/values.h"
+#include "core/block/values.h"
+#include "core/matrix/bcsr_impl.h"
 #include "device.cuh"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/bcsr_impl.h"
+#include "core/matrix/bcsr_impl.h"
 #include "device.cuh"
 #include "order/order_ops.h"
 #include "order/reordered.h"

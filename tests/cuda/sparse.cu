@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/backend.h"
+#include "core/context/backend.h"
 #include "device.cuh"
 #include "multigrid/multigrid_ops.h"
 

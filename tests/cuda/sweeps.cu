@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "apply/apply_ops.h"
-#include "core/bcsr_impl.h"
-#include "core/triangular.h"
+#include "core/matrix/bcsr_impl.h"
+#include "core/matrix/triangular.h"
 #include "device.cuh"
 
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "apply/apply_ops.h"
-#include "core/triangular.h"
+#include "core/matrix/triangular.h"
 #include "device.cuh"
 
 namespace {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Vectors and reductions on a device against the host's. */
-#include "core/backend.h"
-#include "core/context_impl.h"
+#include "core/context/backend.h"
+#include "core/context/context_impl.h"
 #include "device.cuh"
-#include "krylov/krylov_ops.h"
+#include "krylov/passes/krylov_ops.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 #ifndef BISAI_EMULATION_CUDA_BF16_H
 #define BISAI_EMULATION_CUDA_BF16_H
 
-#include "core/values.h"
+#include "core/block/values.h"
 
 struct __nv_bfloat16 {
   uint16_t bits;

@@ -2,7 +2,7 @@
 #ifndef BISAI_EMULATION_CUDA_FP16_H
 #define BISAI_EMULATION_CUDA_FP16_H
 
-#include "core/values.h"
+#include "core/block/values.h"
 
 struct __half {
   uint16_t bits;

@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-#include "core/backend.h"
-#include "core/bcsr_impl.h"
-#include "core/context_impl.h"
+#include "core/context/backend.h"
+#include "core/context/context_impl.h"
+#include "core/matrix/bcsr_impl.h"
 #include "factor/symbolic.h"
 
 static const int32_t block_sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16};

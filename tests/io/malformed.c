@@ -5,7 +5,7 @@
 #include "support.h"
 
 #include "io/read.h"
-#include "io/stream.h"
+#include "io/streams/stream.h"
 
 typedef struct malformed {
   const char *name;

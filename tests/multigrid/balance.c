@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The weights of restrictions: sizes of diagonal blocks, and what they do to the blocks of Tᵀ. */
-#include "multigrid/balance.h"
+#include "multigrid/coarsening/row_scaling.h"
 
 #include "fixture.h"
 #include "sparse.h"

@@ -3,7 +3,7 @@
  * flexible GCR, norms and start vectors. */
 #include <math.h>
 
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
 #include "fixture.h"
 #include "multigrid/multigrid_ops.h"
 

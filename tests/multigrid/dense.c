@@ -2,7 +2,7 @@
 /* Dense inverses and products with them, against plain references. */
 #include <math.h>
 
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
 #include "fixture.h"
 #include "multigrid/multigrid_ops.h"
 

@@ -7,9 +7,9 @@
 
 #include <math.h>
 
-#include "core/bcsr_impl.h"
-#include "core/block_math.h"
-#include "multigrid/aggregate.h"
+#include "core/block/block_math.h"
+#include "core/matrix/bcsr_impl.h"
+#include "multigrid/coarsening/aggregate.h"
 #include "multigrid/multigrid_ops.h"
 
 typedef struct graph {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pseudo-inverses: Penrose's equations, the nullity, symmetry, scalings. */
-#include "multigrid/pseudo.h"
+#include "multigrid/coarse/pseudo_inverse.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "mesh.h"
-#include "multigrid/lanczos.h"
+#include "multigrid/diagonal/lanczos.h"
 #include "problem.h"
 
 static const double jumps[] = {0.0, 0.5, 1.0, 1.5, 2.0, 3.0};

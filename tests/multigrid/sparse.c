@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "fixture.h"
-#include "multigrid/short_rows.h"
+#include "multigrid/spgemm/short_rows.h"
 
 static const bsi_sparse_ops *ops(const bisai_context *c) { return c->backend->multigrid->sparse; }
 
@@ -103,7 +103,7 @@ static void identity_blocks_are_multiplied_as_such(void **state) {
     }
 }
 
-/* The targets of blocks (multigrid/aim.h) are such columns. */
+/* The targets of blocks (multigrid/coarsening/filter.h) are such columns. */
 static void columns_of_the_left_factor_may_repeat_in_any_order(void **state) {
   (void)state;
   for (int bs = 1; bs <= 9; bs += 2) {

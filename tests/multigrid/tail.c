@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "apply/apply_ops.h"
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
 #include "problem.h"
 
 /* Every level of the test but the first has fewer scalar rows. */

@@ -3,7 +3,7 @@
  * vectors, threads, solvers, and what it reports. */
 #include <math.h>
 
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
 #include "cpr/scales.h"
 #include "fixture.h"
 #include "flow.h"

@@ -3,7 +3,7 @@
  * values. */
 #include <math.h>
 
-#include "core/bcsr_impl.h"
+#include "core/matrix/bcsr_impl.h"
 #include "fixture.h"
 #include "mesh.h"
 #include "precond/application.h"

@@ -6,7 +6,7 @@
 
 #include "support.h"
 
-#include "core/triangular.h"
+#include "core/matrix/triangular.h"
 #include "factor/factor_impl.h"
 
 enum { EDGE = 110, BLOCK_SIZE = 4, N = EDGE * EDGE * BLOCK_SIZE };

@@ -12,7 +12,7 @@ copy=$scratch/source build=$scratch/build
 copy_source
 
 # The solver: its file, its enumerator, options and list line in the public header, a line in CMake.
-cp "$source/tests/project/added_solver/richardson.c" "$copy/src/krylov/richardson.c"
+cp "$source/tests/project/added_solver/richardson.c" "$copy/src/krylov/methods/richardson.c"
 header=$copy/include/bisai/krylov.h
 sed -i 's|^  BISAI_IDR = 3$|  BISAI_IDR = 3,\
   /** An iteration has one product and one application. */\
@@ -29,8 +29,8 @@ typedef struct bisai_richardson_options {\
 s|^  bisai_idr_options idr;$|&\
   /** options of RICHARDSON */\
   bisai_richardson_options richardson;|' "$header"
-sed -i 's|^  src/krylov/idr.c$|&\
-  src/krylov/richardson.c|' "$copy/CMakeLists.txt"
+sed -i 's|^  src/krylov/methods/idr.c$|&\
+  src/krylov/methods/richardson.c|' "$copy/CMakeLists.txt"
 expect_touched 3
 for place in 'BISAI_RICHARDSON = 4' '"richardson", richardson' 'options richardson;'; do
   grep -q "$place" "$header" || say "$place did not come into the header"

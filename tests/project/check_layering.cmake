@@ -7,7 +7,7 @@ cmake_minimum_required(VERSION 3.22)
 
 set(src core gpu io order factor pattern solve apply bjacobi multigrid cpr precond krylov)
 set(core_may core)
-set(gpu_may gpu core/backend.h core/context_impl.h)
+set(gpu_may gpu core/context/backend.h core/context/context_impl.h)
 set(io_may core io)
 set(order_may core order)
 set(factor_may core factor apply/apply_ops.h)
@@ -20,8 +20,8 @@ set(multigrid_may core apply multigrid bjacobi/bjacobi_ops.h factor/factor_ops.h
   factor/inversion_record_cuda.cuh) # its kernel reports on inversions as that of factor
 set(cpr_may core cpr)
 set(precond_may core order factor pattern solve apply bjacobi multigrid cpr precond)
-set(krylov_may krylov core/backend.h core/chunks_host.h core/column.h core/context_impl.h core/matrix_ops.h
-  core/option_table.h core/parallel.h core/staging.h core/words.h apply/apply_ops.h
+set(krylov_may krylov core/context/backend.h core/vector/chunks_host.h core/block/column.h core/context/context_impl.h core/matrix/matrix_ops.h
+  core/context/option_table.h core/threads/parallel.h core/context/staging.h core/context/words.h apply/apply_ops.h
   precond/application.h) # the application that tells a device what the solver keeps in its cache
 # Libraries of their own on top of the public headers.
 set(plugins petsc cusparse)

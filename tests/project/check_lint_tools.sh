@@ -19,6 +19,6 @@ refuses "no clang-format 14" CLANG_FORMAT=/gone/clang-format tests/fuzz/api.h
 refuses "no clang-format 14" "CLANG_FORMAT=$other" tests/fuzz/api.h
 refuses "no shellcheck" SHELLCHECK=/gone/shellcheck scripts/lint
 if command -v clang-format-14 >/dev/null; then
-  refuses "no clang-tidy 14" CLANG_TIDY=/gone/clang-tidy src/krylov/gmres.c
-  refuses "no clang-tidy 14" "CLANG_TIDY=$other" src/krylov/gmres.c
+  refuses "no clang-tidy 14" CLANG_TIDY=/gone/clang-tidy src/krylov/methods/gmres.c
+  refuses "no clang-tidy 14" "CLANG_TIDY=$other" src/krylov/methods/gmres.c
 fi

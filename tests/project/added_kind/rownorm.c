@@ -2,7 +2,7 @@
 /* Scaling by rows: z_i = v_i / ‖a_i‖, a_i being row i of A, in the 1-norm or the 2-norm. */
 #include <math.h>
 
-#include "core/context_impl.h"
+#include "core/context/context_impl.h"
 #include "precond/precond_impl.h"
 
 /* The norms of the rows. */

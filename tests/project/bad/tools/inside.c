@@ -1,1 +1,1 @@
-#include "core/bcsr_impl.h"
+#include "core/matrix/bcsr_impl.h"

@@ -1,3 +1,3 @@
-#include "core/backend.h"
-#include "core/bcsr_impl.h"
+#include "core/context/backend.h"
+#include "core/matrix/bcsr_impl.h"
 #include <cuda_runtime.h>

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The block of each lane of a warp, and the tile of shared memory through which a warp's blocks
+ * pass. For *_cuda.cu only.
+ *
+ * A sub-warp takes one block, and each of its lanes R rows: w.row, w.row + w.lanes, … A warp takes
+ * as many whole groups as it has sub-warps for. The distance between columns in the tile is odd:
+ * lanes then read rows and columns without bank conflicts. If the compiler knows the number of
+ * lanes, a block has a padded place: M columns of R rows for each lane, whatever its size is. It
+ * then knows all places, and a lane need not ask which of them are in the block. Otherwise the tile
+ * of a group has the layout of the group. */
+#ifndef BSI_LANES_CUDA_CUH
+#define BSI_LANES_CUDA_CUH
+
+#include "bjacobi/factorize/adaptive.h"
+#include "bjacobi/factorize/eliminate_cuda.cuh"
+#include "bjacobi/factorize/job_cuda.cuh"
+
+/* The block of one lane. */
+struct bsi_lane {
+  bsi_sub_warp w;
+  /* the block, and its first scalar row */
+  int32_t block, start;
+  /* the group: its first value, its scalar rows, and the row of it that is the block's first */
+  int64_t first;
+  int32_t height, in_group;
+  /* the index in the tile of the block's first value, and the distance between columns */
+  int tile, ld;
+  /* the lanes that have blocks of the group */
+  unsigned group_mask;
+  /* true in the first lane of a block, and of a group */
+  bool leader, group_leader;
+};
+
+static __device__ __forceinline__ int32_t bsi_start_of(const bsi_values_job &p, int64_t block) {
+  if (block >= p.blocks) return p.rows;
+  return p.uniform ? static_cast<int32_t>(block) * p.uniform : __ldg(p.start + block);
+}
+
+/* The number of doubles in a warp's tile.
+ * M: the most rows of a block.
+ * R: the rows of a lane. */
+template <int M, int R> constexpr int bsi_tile_values = 32 * R *(M + 1);
+
+/* The mask of `lanes` lanes from `first` on. */
+static __device__ __forceinline__ unsigned bsi_lanes_mask(int first, int lanes) {
+  return lanes == BSI_WARP ? BSI_FULL_WARP : ((1u << lanes) - 1u) << first;
+}
+
+/* The number of doubles from the tile of a group to that of the warp's next group; M and R as in
+ * bsi_tile_values. */
+template <int M, int R>
+static __device__ __forceinline__ int bsi_group_tile(const bsi_values_job &p) {
+  const int rows = min(M, R * p.lanes);
+  return rows * (p.per_group * rows + 1);
+}
+
+static __host__ __device__ __forceinline__ int bsi_groups_per_warp(const bsi_values_job &p) {
+  return BSI_WARP / p.lanes / p.per_group;
+}
+
+/* True if blocks have padded places. LANES: the lanes of a sub-warp; 0: p.lanes. EXACT: as in
+ * bsi_compute_values(). */
+template <int LANES, bool EXACT> constexpr bool bsi_padded = LANES > 0 && !EXACT;
+
+/* The distance between columns of a padded place, and the doubles of the place. */
+template <int R, int LANES> constexpr int bsi_padded_ld = R *LANES | 1;
+template <int M, int R, int LANES> constexpr int bsi_padded_values = M *bsi_padded_ld<R, LANES>;
+
+/* Returns the lane's block in unit `unit` of a launch of `count` groups. A unit is as many
+ * groups as a warp takes at once. M, R: as in bsi_tile_values. LANES, EXACT: as in bsi_padded. */
+template <int M, int R, int LANES = 0, bool EXACT = false>
+static __device__ __forceinline__ bsi_lane bsi_lane_of(const bsi_values_job &p, int32_t unit,
+                                                       int32_t count) {
+  bsi_lane l;
+  const int lane = threadIdx.x % BSI_WARP, sub = lane / p.lanes,
+            groups_per_warp = bsi_groups_per_warp(p);
+  const int32_t in_warp = sub / p.per_group, i = unit * groups_per_warp + in_warp;
+  const bool there = in_warp < groups_per_warp && i < count;
+  l.w.lanes = LANES > 0 ? LANES : p.lanes;
+  l.w.row = lane - sub * p.lanes;
+  l.w.base = sub * p.lanes;
+  l.w.m = 0;
+  l.block = 0, l.start = 0, l.first = 0, l.height = 0, l.in_group = 0, l.tile = 0, l.ld = 0;
+  if (there) {
+    const int32_t group = p.order ? __ldg(p.order + p.from + i) : p.from + i;
+    const int64_t begin = static_cast<int64_t>(group) * p.per_group;
+    const int32_t block = static_cast<int32_t>(begin) + sub % p.per_group,
+                  top = bsi_start_of(p, begin);
+    l.block = block;
+    l.start = bsi_start_of(p, block);
+    l.w.m = bsi_start_of(p, static_cast<int64_t>(block) + 1) - l.start;
+    l.height = p.per_group == 1 ? l.w.m : bsi_start_of(p, begin + p.per_group) - top;
+    l.first = p.first_value ? __ldg(p.first_value + group) : begin * p.uniform * p.uniform;
+    l.in_group = l.start - top;
+    l.ld = l.height | 1;
+    l.tile = in_warp * bsi_group_tile<M, R>(p) + l.in_group;
+  }
+  if constexpr (bsi_padded<LANES, EXACT>) {
+    constexpr int place = bsi_padded_values<M, R, LANES>;
+    static_assert(BSI_WARP / LANES * place <= bsi_tile_values<M, R>, "the tile has all places");
+    l.ld = bsi_padded_ld<R, LANES>;
+    l.tile = sub * place;
+  }
+  l.leader = l.w.m > 0 && l.w.row == 0;
+  l.group_leader = l.leader && sub % p.per_group == 0;
+  l.w.mask = __ballot_sync(BSI_FULL_WARP, l.w.row < l.w.m);
+  l.w.mask &= bsi_lanes_mask(l.w.base, p.lanes);
+  l.group_mask = bsi_lanes_mask(in_warp * p.per_group * p.lanes, p.per_group * p.lanes);
+  l.w.max_rows = bsi_warp_max(l.w.m);
+  return l;
+}
+
+#endif

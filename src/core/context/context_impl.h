@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The context's private struct, failures, allocation and time. */
+#ifndef BSI_CONTEXT_IMPL_H
+#define BSI_CONTEXT_IMPL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <bisai/context.h>
+
+#include "core/context/backend.h"
+
+enum { BSI_ALIGNMENT = 64 };
+enum {
+  /* the number of reductions that may count in the context's tickets at the same time */
+  BSI_TICKETS = 64,
+  /* the bytes of the context's record */
+  BSI_RECORD_BYTES = 128,
+  /* the bytes of the context's bounce buffer */
+  BSI_BOUNCE_BYTES = 256
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The resources of a CUDA device. */
+typedef struct bsi_device_limits {
+  /* the number of multiprocessors, and the bytes of shared memory of each */
+  int processors, shared;
+  /* bytes of shared memory that a thread block may have */
+  int block_shared;
+  /* bytes of the L2 cache */
+  int cache;
+} bsi_device_limits;
+
+struct bisai_context {
+  const bsi_backend *backend;
+  bisai_allocator allocator;
+  int threads;
+  struct bsi_team *team;
+  /* CUDA: the stream on which all work is enqueued */
+  void *stream;
+  bool owns_stream;
+  /* CUDA: the pool of device memory; unused if the caller has given device_allocator */
+  void *pool;
+  bisai_device_allocator device_allocator;
+  /* CUDA: BSI_TICKETS zeros in device memory; a kernel that counts in them resets them to zero */
+  unsigned *tickets;
+  /* CUDA: BSI_RECORD_BYTES of device memory for what a kernel reports: gpu/record.cuh */
+  void *record;
+  /* CUDA: BSI_BOUNCE_BYTES of page-locked memory, through which small copies to the host pass. To
+   * pageable memory they would take longer. */
+  double *bounce;
+  /* CUDA */
+  bsi_device_limits limits;
+  /* CUDA: kernels may start before their predecessor ends: gpu/launch.cuh */
+  bool early_launches;
+  /* the list of files that are being written, the latest first: io/output/new_file.h */
+  struct bsi_new_file *volatile unfinished;
+  char error[256];
+  /* the number of messages that were recorded; tells whether a callback has recorded one */
+  unsigned failures;
+  char device[96];
+};
+
+/* Records a message and returns `status`, so that failures read `return bsi_fail(…)`. The context
+ * may be NULL. */
+bisai_status bsi_fail(bisai_context *context, bisai_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Puts the place of a failure before its message: "PLACE: message". Returns `status`. Success and
+ * BISAI_OUT_OF_MEMORY have no message. */
+bisai_status bsi_fail_at(bisai_context *context, bisai_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Records that a callback of the caller failed, and returns BISAI_CALLBACK_FAILED. `before` is
+ * context->failures before the callback was called: the message ends with what the callback has
+ * recorded since then. */
+bisai_status bsi_fail_callback(bisai_context *context, const char *callback, bisai_status returned,
+                               unsigned before);
+#ifdef __clang_analyzer__ /* The analyzer sees one file at a time; this names the status. */
+#define bsi_fail(context, status, ...) ((void)(bsi_fail)(context, status, __VA_ARGS__), status)
+#endif
+
+/* Returns the status of a failing call from the calling function, which must own nothing. A
+ * function that owns something has one exit instead. */
+#define BSI_TRY(call)                                                                              \
+  do {                                                                                             \
+    const bisai_status bsi_tried = (call);                                                         \
+    if (bsi_tried) return bsi_tried;                                                               \
+  } while (0)
+
+/* Rounds `bytes` up to a multiple of the alignment, because allocators like aligned_alloc() refuse
+ * other sizes. */
+static inline size_t bsi_allocation_size(size_t bytes) {
+  return (bytes + BSI_ALIGNMENT - 1) / BSI_ALIGNMENT * BSI_ALIGNMENT;
+}
+
+/* Allocates count · size bytes of host memory, but never 0 bytes. Returns NULL and leaves a message
+ * if there is not enough memory or the size is out of range. */
+void *bsi_allocate(bisai_context *context, size_t count, size_t size);
+void bsi_release(bisai_context *context, void *pointer);
+
+/* Returns the seconds of a monotonic clock. */
+double bsi_now(void);
+
+/* Check the first field of a struct. _default() functions set it in options structs, the caller
+ * sets it in reports. */
+bisai_status bsi_check_struct(bisai_context *context, const char *name, size_t given,
+                              size_t expected);
+bisai_status bsi_check_report(bisai_context *context, const char *name, size_t given,
+                              size_t expected);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

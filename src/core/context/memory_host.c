@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "core/context/context_impl.h"
+
+static bisai_status synchronize(bisai_context *context) {
+  (void)context;
+  return BISAI_OK;
+}
+
+static bool reaches(const bisai_context *context, const void *array) {
+  (void)context;
+  (void)array;
+  return true;
+}
+
+static bisai_status copy(bisai_context *context, void *to, const void *from, size_t bytes) {
+  (void)context;
+  if (bytes > 0) memcpy(to, from, bytes);
+  return BISAI_OK;
+}
+
+static double *allocate_shared(bisai_context *context, size_t count) {
+  return bsi_allocate(context, count, sizeof(double));
+}
+
+static void release_shared(bisai_context *context, double *shared) { bsi_release(context, shared); }
+
+static void clear_shared(bisai_context *context, int count, double *shared) {
+  (void)context;
+  (void)count;
+  (void)shared;
+}
+
+static bisai_status await_shared(bisai_context *context, int count, const double *shared,
+                                 double *values) {
+  return copy(context, values, shared, (size_t)count * sizeof(double));
+}
+
+const bsi_memory_ops bsi_memory_host = {.synchronize = synchronize,
+                                        .allocate = bsi_allocate,
+                                        .release = bsi_release,
+                                        .upload = copy,
+                                        .fetch = copy,
+                                        .copy = copy,
+                                        .reaches = reaches,
+                                        .allocate_shared = allocate_shared,
+                                        .release_shared = release_shared,
+                                        .clear_shared = clear_shared,
+                                        .await_shared = await_shared};

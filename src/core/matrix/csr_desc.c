@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The description of scalar CSR arrays by the caller, and its check. */
+#include "core/matrix/csr.h"
+
+#include "core/matrix/bcsr_impl.h"
+
+bisai_csr_desc bisai_csr_desc_default(void) {
+  return (bisai_csr_desc){.struct_size = sizeof(bisai_csr_desc)};
+}
+
+bisai_status bsi_csr_check(bisai_context *context, const bisai_csr_desc *d) {
+  BSI_TRY(bsi_check_struct(context, "bisai_csr_desc", d->struct_size, sizeof *d));
+  if (d->rows < 0 || d->cols < 0)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "negative size: %d rows, %d columns", d->rows,
+                    d->cols);
+  const int32_t *row_ptr = d->row_ptr;
+  if (!row_ptr) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "row_ptr is NULL");
+  BSI_TRY(bsi_check_row_ptr(context, "row", d->rows, row_ptr));
+  if (row_ptr[d->rows] > 0 && !d->col_idx)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "col_idx is NULL");
+  for (int32_t i = 0; i < d->rows; i++)
+    for (int32_t p = row_ptr[i]; p < row_ptr[i + 1]; p++)
+      if (d->col_idx[p] < 0 || d->col_idx[p] >= d->cols)
+        return bsi_fail(context, BISAI_INVALID_STRUCTURE, "row %d: column %d is outside 0 … %d", i,
+                        d->col_idx[p], d->cols - 1);
+  return BISAI_OK;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Vectors on the CPU. */
+#include "core/context/context_impl.h"
+#include "core/threads/parallel.h"
+#include "core/vector/chunks_host.h"
+
+/* Operands of an elementwise operation. */
+typedef struct vectors {
+  int64_t n;
+  double a;
+  const double *x;
+  double *y;
+} vectors;
+
+/* Shares out n values of `count` vectors over the threads. */
+static void run(bisai_context *context, int64_t n, int64_t count, bsi_work *work, void *job) {
+  bsi_run(context, bsi_threads_for(context->threads, count * n, GRAIN), BSI_SOME_PARTS, work, job);
+}
+
+static void set_part(void *job, bsi_part part) {
+  const vectors *v = job;
+  const bsi_range range = bsi_range_of(v->n, part);
+  const double a = v->a;
+  for (int64_t i = range.begin; i < range.end; i++) {
+    v->y[i] = a;
+  }
+}
+
+static bisai_status vector_set(bisai_context *context, int64_t n, double value, double *y) {
+  run(context, n, 1, set_part, &(vectors){.n = n, .a = value, .y = y});
+  return BISAI_OK;
+}
+
+static void copy_part(void *job, bsi_part part) {
+  const vectors *v = job;
+  const bsi_range range = bsi_range_of(v->n, part);
+  for (int64_t i = range.begin; i < range.end; i++) {
+    v->y[i] = v->x[i];
+  }
+}
+
+static bisai_status vector_copy(bisai_context *context, int64_t n, const double *x, double *y) {
+  run(context, n, 1, copy_part, &(vectors){.n = n, .x = x, .y = y});
+  return BISAI_OK;
+}
+
+static void add_part(void *job, bsi_part part) {
+  const vectors *v = job;
+  const bsi_range range = bsi_range_of(v->n, part);
+  for (int64_t i = range.begin; i < range.end; i++) {
+    v->y[i] += v->x[i];
+  }
+}
+
+static bisai_status vector_add(bisai_context *context, int64_t n, const double *x, double *y) {
+  run(context, n, 1, add_part, &(vectors){.n = n, .x = x, .y = y});
+  return BISAI_OK;
+}
+
+static void subtract_part(void *job, bsi_part part) {
+  const vectors *v = job;
+  const bsi_range range = bsi_range_of(v->n, part);
+  for (int64_t i = range.begin; i < range.end; i++) {
+    v->y[i] = v->x[i] - v->y[i];
+  }
+}
+
+static bisai_status vector_subtract_from(bisai_context *context, int64_t n, const double *b,
+                                         double *y) {
+  run(context, n, 1, subtract_part, &(vectors){.n = n, .x = b, .y = y});
+  return BISAI_OK;
+}
+
+const bsi_vector_ops bsi_vectors_host = {.set = vector_set,
+                                         .copy = vector_copy,
+                                         .add = vector_add,
+                                         .subtract_from = vector_subtract_from};

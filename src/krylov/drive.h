@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A whole solve. */
+#ifndef BSI_DRIVE_H
+#define BSI_DRIVE_H
+
+#include "krylov/methods/method.h"
+
+/* Runs the solver's method. A status other than BISAI_OK means that something called failed;
+ * otherwise run->reason says how it ended. */
+bisai_status bsi_solve(bsi_run *run);
+
+#endif

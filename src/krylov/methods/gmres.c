@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Restarted GMRES for A x = b, b and x of n values. From r = b − A x, β = ‖r‖, V_0 = r/β, a cycle
+ * of m steps builds
+ *
+ *   right     A M⁻¹ V_m = V_{m+1} H       x ← x + M⁻¹ V_m y
+ *   flexible  A Z_m = V_{m+1} H           x ← x + Z_m y,      z_j = M_j⁻¹ v_j
+ *   left      M⁻¹ A V_m = V_{m+1} H       x ← x + V_m y,      r and β of M⁻¹(b − A x)
+ *
+ * with orthonormal V (n × (m+1)), Hessenberg H ((m+1) × m) and y = argmin ‖β e₁ − H y‖ by Givens
+ * rotations, whose last right-hand side entry is the residual estimate. Source: Saad, Iterative
+ * Methods for Sparse Linear Systems, 6.5.3, 9.3.1, 9.3.2, 9.4.1. */
+#include <math.h>
+
+#include "core/context/context_impl.h"
+#include "krylov/memory.h"
+#include "krylov/operations.h"
+#include "krylov/passes/krylov_ops.h"
+#include "krylov/residual.h"
+
+typedef struct gmres_state {
+  /* m + 1 vectors v_j; the first is the solver's `residual` */
+  double *basis;
+  /* FGMRES: m vectors z_j, an allocation of their own */
+  double *search;
+  /* the operands of bsi_gmres_ops::rotate */
+  double *hessenberg, *cosines, *sines, *rhs;
+  /* Vᵀw of the two passes of Gram–Schmidt */
+  double *products, *products2;
+  /* y of V y */
+  double *coefficients;
+} gmres_state;
+
+static gmres_state *gmres_of(const bisai_solver *solver) { return (gmres_state *)solver->state; }
+
+static const char *const sides[] = BSI_OPTION_WORDS(BISAI_SIDE_LIST);
+static const char *const orthogonalizations[] = BSI_OPTION_WORDS(BISAI_ORTHOGONALIZATION_LIST);
+
+static const bisai_option option_table[] = {
+    {BSI_SOLVER_OPTION(gmres.restart), .name = "restart", .help = "m of GMRES(m)",
+     .type = BISAI_OPTION_INTEGER, .use = BISAI_OPTION_SHOWN, .initial = 30, .minimum = 1,
+     .maximum = INT32_MAX, .advised = INT32_MAX},
+    {BSI_SOLVER_OPTION(gmres.side), .name = "side", .help = "side of the preconditioner",
+     .type = BISAI_OPTION_WORD, .maximum = BISAI_LEFT, .advised = BISAI_LEFT, .words = sides},
+    {BSI_SOLVER_OPTION(gmres.flexible), .name = "flexible", .key = "flexible",
+     .help = "the preconditioner may differ from one application to the next",
+     .type = BISAI_OPTION_FLAG, .use = BISAI_OPTION_SHOWN},
+    {BSI_SOLVER_OPTION(gmres.orthogonalization), .name = "orthogonalization",
+     .help = "how the basis is made orthogonal", .type = BISAI_OPTION_WORD,
+     .initial = BISAI_CLASSICAL_SELECTIVE, .maximum = BISAI_CLASSICAL_SELECTIVE,
+     .advised = BISAI_CLASSICAL_SELECTIVE, .words = orthogonalizations}};
+
+static bisai_status check_options(bisai_context *context, const bisai_solver_options *o) {
+  const bisai_gmres_options *gmres = &o->gmres;
+  if (gmres->flexible && gmres->side == BISAI_LEFT)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "flexible GMRES preconditions on the right only");
+  if (o->method != BISAI_GMRES && (gmres->flexible || gmres->side == BISAI_LEFT))
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "%s: gmres.flexible and gmres.side are options of gmres",
+                    bisai_method_string(o->method));
+  return BISAI_OK;
+}
+
+static bool takes_nonlinear(const bisai_solver_options *o) { return o->gmres.flexible; }
+
+static double *basis_vector(const bisai_solver *solver, int j) {
+  return gmres_of(solver)->basis + (int64_t)j * solver->ld;
+}
+
+static bool flexible(const bsi_run *run) {
+  return run->precond && run->solver->options.gmres.flexible;
+}
+
+/* Left preconditioning: V_0 ← M⁻¹ V_0, *beta ← its norm, and at the first start the reference ←
+ * ‖M⁻¹b‖, which is the same norm if x = 0. */
+static bisai_status measure(bsi_run *run, double *beta) {
+  bisai_solver *s = run->solver;
+  const gmres_state *g = gmres_of(s);
+  if (!bsi_preconditioned_left(run)) return BISAI_OK;
+  const bsi_backend *backend = bsi_backend_of(run);
+  if (run->end == BSI_CYCLE_NONE && s->options.use_initial_guess) {
+    double *scaled = basis_vector(s, 1);
+    BSI_TRY(bsi_multiple(run, run->scale, run->b, scaled));
+    BSI_TRY(bsi_precondition(run, scaled, s->spare));
+    BSI_TRY(bsi_norm(run, s->spare, &run->reference));
+  }
+  BSI_TRY(bsi_precondition(run, g->basis, s->spare));
+  BSI_TRY(backend->vectors->copy(s->context, s->n, s->spare, g->basis));
+  BSI_TRY(bsi_norm(run, g->basis, beta));
+  if (run->end == BSI_CYCLE_NONE && !s->options.use_initial_guess) run->reference = *beta;
+  return BISAI_OK;
+}
+
+/* V_0 ← V_0/β, g ← β e₁ */
+static bisai_status prepare(bsi_run *run, double *seen) {
+  const bisai_solver *s = run->solver;
+  const gmres_state *g = gmres_of(s);
+  return bsi_backend_of(run)->krylov->basis->start(s->context, s->n, s->norm2, g->basis, g->rhs,
+                                                   seen);
+}
+
+static bisai_status start(bsi_run *run, double beta) {
+  (void)beta;
+  return run->prepared ? BISAI_OK : prepare(run, run->solver->status + 2 * run->solver->slots);
+}
+
+/* w ← A M⁻¹ v_j, or M⁻¹ A v_j with left preconditioning */
+static bisai_status expand(bsi_run *run, int j, double *w) {
+  bisai_solver *s = run->solver;
+  const gmres_state *g = gmres_of(s);
+  const double *v = basis_vector(s, j);
+  if (!run->precond) return bsi_multiply(run, v, w);
+  if (s->options.gmres.side == BISAI_LEFT) {
+    BSI_TRY(bsi_multiply(run, v, s->spare));
+    return bsi_precondition(run, s->spare, w);
+  }
+  double *z = s->options.gmres.flexible ? g->search + (int64_t)j * s->ld : s->spare;
+  BSI_TRY(bsi_precondition(run, v, z));
+  return bsi_multiply(run, z, w);
+}
+
+/* products ← V_{j+1}ᵀw, w ← w − V_{j+1}(V_{j+1}ᵀw), norm2 ← w·w. If a second pass was made,
+ * *refined is true, and products2 has its products. */
+static bisai_status orthogonalize(bsi_run *run, int j, double *w, bool *refined) {
+  bisai_solver *s = run->solver;
+  const gmres_state *g = gmres_of(s);
+  const double *basis = g->basis;
+  *refined = false;
+  if (s->options.gmres.orthogonalization == BISAI_MODIFIED) {
+    for (int i = 0; i <= j; i++) {
+      BSI_TRY(bsi_dot(run, 1, basis_vector(s, i), w, g->products + i));
+      BSI_TRY(bsi_subtract(run, 1, basis_vector(s, i), g->products + i, w, i == j));
+    }
+    return BISAI_OK;
+  }
+  const bool always = s->options.gmres.orthogonalization == BISAI_CLASSICAL_REFINED;
+  bool again = always;
+  BSI_TRY(bsi_dot(run, j + 1, basis, w, g->products));
+  BSI_TRY(bsi_subtract(run, j + 1, basis, g->products, w, !always));
+  if (s->options.gmres.orthogonalization == BISAI_CLASSICAL_SELECTIVE)
+    BSI_TRY(bsi_backend_of(run)->krylov->gmres->cancelled(s->context, j + 1, g->products, s->norm2,
+                                                          &again));
+  if (again) BSI_TRY(bsi_dot(run, j + 1, basis, w, g->products2));
+  if (again) BSI_TRY(bsi_subtract(run, j + 1, basis, g->products2, w, true));
+  *refined = again;
+  return BISAI_OK;
+}
+
+/* Returns true if the backend can do the rest of step j in one operation. Sums over processes would
+ * interrupt it, and modified Gram–Schmidt has no such form. */
+static bool fused(const bsi_run *run, int j) {
+  const bisai_solver_options *options = &run->solver->options;
+  return j < bsi_backend_of(run)->krylov->gmres->fused_columns && !options->reduce &&
+         options->gmres.orthogonalization != BISAI_MODIFIED;
+}
+
+static bisai_status fused_step(bsi_run *run, int j, double *words) {
+  const bisai_solver *s = run->solver;
+  const gmres_state *g = gmres_of(s);
+  const bisai_orthogonalization kind = s->options.gmres.orthogonalization;
+  const bsi_cycle cycle = {.n = s->n,
+                           .ld = s->ld,
+                           .m = s->options.gmres.restart,
+                           .basis = g->basis,
+                           .hessenberg = g->hessenberg,
+                           .cosines = g->cosines,
+                           .sines = g->sines,
+                           .rhs = g->rhs,
+                           .status = words - 2 * (int64_t)j,
+                           .work = s->work};
+  return bsi_backend_of(run)->krylov->gmres->step(s->context, &cycle, j,
+                                                  kind == BISAI_CLASSICAL ? BSI_PASSES_ONE
+                                                  : kind == BISAI_CLASSICAL_REFINED
+                                                      ? BSI_PASSES_TWO
+                                                      : BSI_PASSES_SELECTIVE);
+}
+
+/* Enqueues column j of H and v_{j+1}. The status of the step will be the estimate and h_{j+1,j};
+ * the latter is 0 if the Krylov space is exhausted. */
+static bisai_status step(bsi_run *run, int j, double *words) {
+  bisai_solver *s = run->solver;
+  const gmres_state *g = gmres_of(s);
+  const bsi_backend *backend = bsi_backend_of(run);
+  double *w = basis_vector(s, j + 1);
+  bool refined = false;
+  BSI_TRY(expand(run, j, w));
+  if (fused(run, j)) return fused_step(run, j, words);
+  BSI_TRY(orthogonalize(run, j, w, &refined));
+  BSI_TRY(backend->krylov->gmres->rotate(s->context, s->options.gmres.restart, j, g->products,
+                                         refined ? g->products2 : NULL, s->norm2, g->hessenberg,
+                                         g->cosines, g->sines, g->rhs, words));
+  return backend->krylov->basis->scale_by_norm(s->context, s->n, s->norm2, w, w);
+}
+
+static void judge(bsi_run *run, const double *words) {
+  if (words[0] <= run->target) {
+    run->end = BSI_CYCLE_TARGET;
+  } else if (words[1] == 0) {
+    run->end = BSI_CYCLE_BREAKDOWN;
+    run->breakdown = BISAI_BREAKDOWN_SPACE;
+    /* the first entry of R, which only a message needs */
+    const bisai_solver *s = run->solver;
+    if (bsi_backend_of(run)->memory->fetch(s->context, &run->growth, gmres_of(s)->hessenberg,
+                                           sizeof run->growth))
+      run->growth = 0;
+  }
+}
+
+/* Adds the correction of the cycle to x. */
+static bisai_status correct(bsi_run *run, int columns) {
+  bisai_solver *s = run->solver;
+  const gmres_state *g = gmres_of(s);
+  const bsi_backend *backend = bsi_backend_of(run);
+  BSI_TRY(backend->krylov->gmres->coefficients(s->context, s->options.gmres.restart, columns,
+                                               g->hessenberg, g->rhs, g->coefficients));
+  const double *directions = flexible(run) ? g->search : g->basis;
+  const double *coefficients = g->coefficients;
+  if (run->precond && !flexible(run) && !bsi_preconditioned_left(run)) {
+    double *sum = basis_vector(s, columns);
+    BSI_TRY(backend->vectors->set(s->context, s->n, 0, sum));
+    BSI_TRY(bsi_add(run, columns, g->basis, g->coefficients, 1, sum));
+    BSI_TRY(bsi_precondition(run, sum, s->spare));
+    directions = s->spare;
+    coefficients = s->one;
+    columns = 1;
+  }
+  return bsi_add(run, columns, directions, coefficients, run->factor / run->scale, run->x);
+}
+
+static int longest_cycle(const bisai_solver *solver) { return solver->options.gmres.restart; }
+
+/* The Krylov space has at most n dimensions, and a cycle has at most max_iterations steps. A larger
+ * restart is the same method and would only take memory. With a reduction hook n is only a part of
+ * the unknowns. */
+static int useful_restart(const bisai_solver *solver) {
+  const bisai_solver_options *o = &solver->options;
+  int64_t bound = o->gmres.restart < o->max_iterations ? o->gmres.restart : o->max_iterations;
+  if (!o->reduce && solver->n < bound) bound = solver->n;
+  return bound > 0 ? (int)bound : 1;
+}
+
+static bool reserve_scalars(bisai_solver *solver, size_t m) {
+  gmres_state *g = gmres_of(solver);
+  double *next = bsi_reserve(solver, (m + 1) * (m + 6) + 4, sizeof(double));
+  if (!next) return false;
+  solver->scalars = next;
+  g->hessenberg = next;
+  g->cosines = (next += (m + 1) * m);
+  g->sines = (next += m + 1);
+  g->rhs = (next += m + 1);
+  g->products = (next += m + 1);
+  g->products2 = (next += m + 1);
+  g->coefficients = (next += m + 1);
+  solver->norm2 = (next += m + 1);
+  solver->one = next + 1;
+  solver->shrink = next + 2;
+  solver->x_norm2 = next + 3;
+  return true;
+}
+
+static bool reserve(bisai_solver *solver) {
+  gmres_state *g = gmres_of(solver);
+  solver->options.gmres.restart = useful_restart(solver);
+  const size_t m = (size_t)solver->options.gmres.restart;
+  solver->vectors = bsi_reserve_vectors(solver, m + 3);
+  if (!solver->vectors) return false;
+  g->basis = solver->residual = solver->vectors;
+  solver->scratch = basis_vector(solver, 1);
+  solver->spare = g->basis + (int64_t)(m + 1) * solver->ld;
+  solver->best = solver->spare + solver->ld;
+  solver->cached_bytes = (int64_t)sizeof(double) * solver->ld * (int64_t)(m + 1);
+  if (solver->options.gmres.flexible && !(g->search = bsi_reserve_vectors(solver, m))) return false;
+  if (!reserve_scalars(solver, m)) return false;
+  solver->slots = solver->options.gmres.restart;
+  solver->work = bsi_reserve(solver, m + 1, BSI_CHUNKS * sizeof(double));
+  return solver->work != NULL;
+}
+
+static void release(bisai_solver *solver) {
+  solver->context->backend->memory->release(solver->context, gmres_of(solver)->search);
+}
+
+const bsi_method bsi_method_gmres = {.options = BSI_OPTION_LIST(option_table),
+                                     .state_size = sizeof(gmres_state),
+                                     .check_options = check_options,
+                                     .takes_nonlinear = takes_nonlinear,
+                                     .release = release,
+                                     .applications = 1,
+                                     .restartable = true,
+                                     .reserve = reserve,
+                                     .longest_cycle = longest_cycle,
+                                     .measure = measure,
+                                     .prepare = prepare,
+                                     .start = start,
+                                     .step = step,
+                                     .judge = judge,
+                                     .correct = correct};

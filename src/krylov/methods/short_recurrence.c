@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The common part of CG, BiCGSTAB and IDR(s). They are short recurrences: each step updates x and
+ * r, and the scalars stay in the backend's memory (krylov/passes/recurrence.h). */
+#include "krylov/methods/short_recurrence.h"
+#include "core/context/context_impl.h"
+#include "krylov/memory.h"
+#include "krylov/operations.h"
+#include "krylov/passes/krylov_ops.h"
+
+/* The most steps that are enqueued at the same time; larger than every backend's `lookahead`. */
+enum { SLOTS = 16 };
+
+bool bsi_recurrence_reserve(bisai_solver *solver, size_t count, int sums) {
+  bsi_recurrence *parts = bsi_recurrence_of(solver);
+  solver->vectors = bsi_reserve_vectors(solver, count);
+  if (!solver->vectors) return false;
+  double *r = solver->vectors;
+  solver->residual = r;
+  solver->best = r + (int64_t)(count - 1) * solver->ld;
+  solver->scratch = solver->best - solver->ld;
+  *parts = (bsi_recurrence){.n = solver->n,
+                            .ld = solver->ld,
+                            .r = r,
+                            .kept = solver->scratch,
+                            .p = r,
+                            .q = r,
+                            .t = r,
+                            .z = r,
+                            .z2 = r,
+                            .shadow = r,
+                            .g = r,
+                            .u = r};
+  const size_t doubles = sizeof(bsi_scalars) / sizeof(double);
+  solver->scalars = bsi_reserve(solver, doubles + BSI_MAX_SUMS + 4, sizeof(double));
+  if (!solver->scalars) return false;
+  parts->scalars = (bsi_scalars *)(void *)solver->scalars;
+  parts->sums = solver->scalars + doubles;
+  solver->norm2 = parts->sums + BSI_MAX_SUMS;
+  solver->one = solver->norm2 + 1;
+  solver->shrink = solver->one + 1;
+  solver->x_norm2 = solver->shrink + 1;
+  solver->slots = SLOTS;
+  solver->work = parts->work = bsi_reserve(solver, (size_t)sums, BSI_CHUNKS * sizeof(double));
+  return solver->work != NULL;
+}
+
+bisai_status bsi_recurrence_start(bsi_run *run, double norm, bsi_scalars *scalars) {
+  bisai_solver *s = run->solver;
+  scalars->target = run->target;
+  scalars->to_x = run->factor / run->scale;
+  scalars->norm2 = norm * norm;
+  scalars->kept = norm;
+  scalars->unkept = BSI_KEEP_EVERY;
+  return bsi_backend_of(run)->memory->upload(s->context, bsi_recurrence_of(s)->scalars, scalars,
+                                             sizeof *scalars);
+}
+
+bsi_recurrence bsi_recurrence_at(const bsi_run *run, double *status) {
+  bsi_recurrence r = *bsi_recurrence_of(run->solver);
+  r.x = run->x;
+  r.preconditioned = run->precond != NULL;
+  r.status = status;
+  return r;
+}
+
+bisai_status bsi_recurrence_pass(bsi_run *run, const bsi_recurrence *r, bsi_pass pass) {
+  bisai_solver *s = run->solver;
+  const bsi_backend *backend = bsi_backend_of(run);
+  const int sums = bsi_sums_of(pass, r->s);
+  const bool alone = !s->options.reduce || sums == 0;
+  BSI_TRY(backend->krylov->recurrence->pass(s->context, r, pass, alone));
+  if (alone) return BISAI_OK;
+  BSI_TRY(bsi_sum_processes(run, r->sums, sums));
+  return backend->krylov->recurrence->scalars(s->context, r, pass);
+}
+
+int bsi_recurrence_longest_cycle(const bisai_solver *solver) {
+  return solver->options.max_iterations;
+}
+
+void bsi_recurrence_judge(bsi_run *run, const double *status) {
+  if (status[1] == BSI_STEP_TARGET) {
+    run->end = BSI_CYCLE_TARGET;
+  } else if (status[1] != BSI_STEP_GOOD) {
+    run->end = BSI_CYCLE_BREAKDOWN;
+    run->breakdown = (bisai_breakdown)status[1];
+  }
+}
+
+bisai_status bsi_recurrence_best_of_cycle(bsi_run *run, const double **x, double *norm) {
+  const bsi_recurrence *parts = bsi_recurrence_of(run->solver);
+  *x = parts->kept;
+  return bsi_backend_of(run)->memory->fetch(run->solver->context, norm, &parts->scalars->kept,
+                                            sizeof *norm);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The operations on vectors of a Krylov basis on the CPU. Memory traffic bounds them: tiles of w
+ * stay in the L1 cache while each basis vector streams through once. */
+#include <math.h>
+
+#include "core/context/context_impl.h"
+#include "core/threads/parallel.h"
+#include "core/vector/chunks_host.h"
+#include "krylov/passes/krylov_ops.h"
+
+/* Shares out n values of `count` vectors over the threads. */
+static void run(bisai_context *context, int64_t n, int64_t count, bsi_work *work, void *job) {
+  bsi_run(context, bsi_threads_for(context->threads, count * n, GRAIN), BSI_SOME_PARTS, work, job);
+}
+
+/* The operands of an operation on chunks of n values. */
+typedef struct chunked {
+  int64_t n;
+  int count;
+  const double *basis;
+  int64_t ld;
+  const double *coefficients;
+  double sign, *w, *work;
+  bool norm;
+} chunked;
+
+static void dot_tile(int count, int64_t n, const double *basis, int64_t ld, const double *w,
+                     double *sums) {
+  int c = 0;
+  for (; c + GROUP <= count; c += GROUP) {
+    bsi_dot_group(GROUP, n, basis + c * ld, ld, w, sums + c);
+  }
+  for (; c < count; c++) {
+    bsi_dot_group(1, n, basis + c * ld, ld, w, sums + c);
+  }
+}
+
+static void dot_part(void *job, bsi_part part) {
+  const chunked *v = job;
+  const int64_t length = bsi_chunk_length(v->n);
+  const bsi_range range = bsi_range_of(bsi_chunks_of(v->n), part);
+  for (int64_t chunk = range.begin; chunk < range.end; chunk++) {
+    const int64_t end = bsi_smaller((chunk + 1) * length, v->n);
+    double *sums = v->work + chunk * v->count;
+    for (int c = 0; c < v->count; c++) {
+      sums[c] = 0;
+    }
+    for (int64_t i = chunk * length; i < end; i += TILE) {
+      dot_tile(v->count, bsi_smaller(TILE, end - i), v->basis + i, v->ld, v->w + i, sums);
+    }
+  }
+}
+
+static bisai_status dot_many(bisai_context *context, int64_t n, int count, const double *basis,
+                             int64_t ld, const double *w, double *work, double *out) {
+  run(context, n, count + 1, dot_part,
+      &(chunked){.n = n, .count = count, .basis = basis, .ld = ld, .w = (double *)w, .work = work});
+  bsi_add_chunks(bsi_chunks_of(n), count, work, out);
+  return BISAI_OK;
+}
+
+/* w ← w + sign·Σ_c coefficients[c]·basis_c on a tile. */
+static void axpy_tile(int count, int64_t n, const double *basis, int64_t ld,
+                      const double *coefficients, double sign, double *restrict w) {
+  int c = 0;
+  for (; c + GROUP <= count; c += GROUP) {
+    const double *restrict v0 = basis + c * ld, *restrict v1 = v0 + ld, *restrict v2 = v1 + ld,
+                           *restrict v3 = v2 + ld;
+    const double a0 = sign * coefficients[c], a1 = sign * coefficients[c + 1];
+    const double a2 = sign * coefficients[c + 2], a3 = sign * coefficients[c + 3];
+    for (int64_t i = 0; i < n; i++) {
+      w[i] += (a0 * v0[i] + a1 * v1[i]) + (a2 * v2[i] + a3 * v3[i]);
+    }
+  }
+  for (; c < count; c++) {
+    const double *restrict v = basis + c * ld;
+    const double a = sign * coefficients[c];
+    for (int64_t i = 0; i < n; i++) {
+      w[i] += a * v[i];
+    }
+  }
+}
+
+static void axpy_part(void *job, bsi_part part) {
+  const chunked *v = job;
+  const int64_t length = bsi_chunk_length(v->n);
+  const bsi_range range = bsi_range_of(bsi_chunks_of(v->n), part);
+  for (int64_t chunk = range.begin; chunk < range.end; chunk++) {
+    const int64_t end = bsi_smaller((chunk + 1) * length, v->n);
+    double sum = 0;
+    for (int64_t i = chunk * length; i < end; i += TILE) {
+      const int64_t tile = bsi_smaller(TILE, end - i);
+      axpy_tile(v->count, tile, v->basis + i, v->ld, v->coefficients, v->sign, v->w + i);
+      if (v->norm) {
+        bsi_dot_group(1, tile, v->w + i, 0, v->w + i, &sum);
+      }
+    }
+    if (v->norm) {
+      v->work[chunk] = sum;
+    }
+  }
+}
+
+static bisai_status axpy_many(bisai_context *context, int64_t n, int count, const double *basis,
+                              int64_t ld, const double *coefficients, double sign, double *w,
+                              double *work, double *norm2) {
+  run(context, n, count + 1, axpy_part,
+      &(chunked){n, count, basis, ld, coefficients, sign, w, work, .norm = norm2 != NULL});
+  if (norm2) {
+    bsi_add_chunks(bsi_chunks_of(n), 1, work, norm2);
+  }
+  return BISAI_OK;
+}
+
+typedef struct scaling {
+  int64_t n;
+  double factor;
+  const double *x;
+  double *y;
+} scaling;
+
+static void scale_part(void *job, bsi_part part) {
+  const scaling *v = job;
+  const bsi_range range = bsi_range_of(v->n, part);
+  const double a = v->factor;
+  for (int64_t i = range.begin; i < range.end; i++) {
+    v->y[i] = a * v->x[i];
+  }
+}
+
+static bisai_status scale_by_norm(bisai_context *context, int64_t n, const double *norm2,
+                                  const double *x, double *y) {
+  run(context, n, 1, scale_part, &(scaling){n, *norm2 == 0 ? 0 : 1 / sqrt(*norm2), x, y});
+  return BISAI_OK;
+}
+
+static bisai_status gmres_start(bisai_context *context, int64_t n, const double *norm2, double *v,
+                                double *beta, double *seen) {
+  *beta = sqrt(*norm2);
+  *seen = *norm2;
+  return scale_by_norm(context, n, norm2, v, v);
+}
+
+const bsi_basis_ops bsi_basis_host = {.dot_many = dot_many,
+                                      .axpy_many = axpy_many,
+                                      .scale_by_norm = scale_by_norm,
+                                      .start = gmres_start};

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Weighted restrictions on the host. */
+#include "core/threads/parallel.h"
+#include "multigrid/coarsening/row_scaling.h"
+#include "multigrid/multigrid_ops.h"
+
+enum { BLOCKS_PER_THREAD = 4096 };
+
+typedef struct balance_job {
+  const bsi_balance *balance;
+  bsi_sparse *members;
+} balance_job;
+
+static void balance_part(void *work, bsi_part part) {
+  const balance_job *job = work;
+  bsi_sparse *m = job->members;
+  const bsi_range range = bsi_range_of(m->blocks, part);
+  for (int32_t q = (int32_t)range.begin; q < range.end; q++)
+    bsi_balance_block(job->balance, m->height, q, m->col_idx[q],
+                      m->values + bsi_sparse_offset(m, q));
+}
+
+static bisai_status balance(bisai_context *context, const bsi_balance *b, bsi_sparse *members) {
+  const int threads = bsi_threads_for(context->threads, members->blocks, BLOCKS_PER_THREAD);
+  bsi_run(context, threads, BSI_SOME_PARTS, balance_part, &(balance_job){b, members});
+  return BISAI_OK;
+}
+
+const bsi_balance_ops bsi_balance_host = {.balance = balance};

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copies in fp32 on a GPU. A thread copies several values, to have enough bytes under way. */
+#include "gpu/launch.cuh"
+#include "gpu/record.cuh"
+#include "multigrid/cycle/fp32_copy.h"
+#include "multigrid/multigrid_ops.h"
+
+namespace {
+
+constexpr char what[] = "copy in fp32";
+constexpr int64_t cache_bytes = 1 << 25;
+enum { THREADS = 256, VALUES = 4 };
+
+__global__ void __launch_bounds__(THREADS)
+    copy_values(int64_t count, const double *from, float *to, bsi_first_record *record) {
+  const int64_t first = blockIdx.x * static_cast<int64_t>(THREADS * VALUES) + threadIdx.x;
+  double values[VALUES];
+  bsi_wait_for_predecessor();
+#pragma unroll
+  for (int u = 0; u < VALUES; u++) {
+    const int64_t k = first + u * THREADS;
+    values[u] = k < count ? from[k] : 0.0;
+  }
+#pragma unroll
+  for (int u = 0; u < VALUES; u++) {
+    const int64_t k = first + u * THREADS;
+    if (k < count) to[k] = static_cast<float>(values[u]);
+    if (!bsi_fits_narrow(values[u])) atomicMin(&record->index, static_cast<unsigned long long>(k));
+  }
+}
+
+} // namespace
+
+static bool fits_narrow(const void *record) {
+  return static_cast<const bsi_first_record *>(record)->index == BSI_NONE;
+}
+
+static bisai_status copy(bisai_context *context, int arrays, const bsi_narrowing *array,
+                         void *later, bool *fits) {
+  bsi_first_record *record = later ? static_cast<bsi_first_record *>(later)
+                                   : bsi_record_of<bsi_first_record>(context),
+                   first;
+  BSI_TRY(bsi_record_begin(context, what, record));
+  for (int i = 0; i < arrays; i++)
+    if (array[i].count > 0)
+      bsi_launch_early(context, copy_values, bsi_grid(array[i].count, THREADS * VALUES), THREADS, 0,
+                       array[i].count, array[i].from, array[i].to, record);
+  BSI_TRY(bsi_launched(context, what));
+  if (later) return BISAI_OK;
+  BSI_TRY(bsi_record_fetch(context, what, &first));
+  *fits = fits_narrow(&first);
+  return BISAI_OK;
+}
+
+const bsi_narrow_ops bsi_narrow_cuda = {.least_bytes = cache_bytes,
+                                        .record_bytes = sizeof(bsi_first_record),
+                                        .copy = copy,
+                                        .fits = fits_narrow};

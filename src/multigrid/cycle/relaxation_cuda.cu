@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The steps of cycles on the device.
+ *
+ * A relaxation is one pass over A (apply/rows_cuda.cuh): the lane that has the residual of row c
+ * reads column c of D⁻¹, and the lanes of a block row add up their products. Small matrices do not
+ * fill the device. There, more lanes share a block row, because a lane waits for each of its
+ * blocks. */
+#include "apply/rows_cuda.cuh"
+#include "core/block/block_sizes.h"
+#include "gpu/for_each.cuh"
+#include "multigrid/cycle/norms_cuda.cuh"
+#include "multigrid/spgemm/square.h"
+
+namespace {
+
+/* Threads of a block, those that each multiprocessor has before a matrix counts as large, and those
+ * that it can have. */
+enum { THREADS = 128, FILLING_THREADS = 1024, MOST_THREADS = 2048 };
+
+/* --- relaxation --- */
+
+struct relaxation {
+  block_rows rows;
+  const double *inverse;
+  double alpha, beta;
+  const double *b, *previous;
+  double *y;
+};
+
+/* The largest blocks for which a lane loads the values of its own row before those of A, so that it
+ * waits for both at the same time. Larger blocks need the registers. */
+enum { EARLY_SIZE = 2 };
+
+/* Returns the iterate before x, which may be overwritten by y. */
+__device__ __forceinline__ double previous_of(const relaxation &p, int64_t row) {
+  return p.alpha != 0.0 && p.previous ? p.previous[row] : 0.0;
+}
+
+/* y ← x + alpha·(x − previous) + beta·product for a scalar row. Without b x is not added. */
+__device__ __forceinline__ void finish(const relaxation &p, int64_t row, double product,
+                                       double previous, double x) {
+  double step = p.beta * product;
+  if (p.alpha != 0.0) step += p.alpha * (x - previous);
+  p.y[row] = p.b ? x + step : step;
+}
+
+/* Returns b − A x of a scalar row or, without b, A x. */
+__device__ __forceinline__ double residual_of(const relaxation &p, double b, double product) {
+  return p.b ? b - product : product;
+}
+
+/* T: the type of the values of A
+ * BS: the block size
+ * SPLIT: blocks of a row that go side by side, a power of two
+ * UNROLLED: blocks of a lane that are under way together
+ * RESIDENT: threads that a multiprocessor is to hold
+ * FROM_ZERO: x is zero */
+template <typename T, int BS, int SPLIT, int UNROLLED, int RESIDENT, bool FROM_ZERO>
+__global__ void __launch_bounds__(ROW_THREADS, RESIDENT / ROW_THREADS) relax(relaxation p) {
+  using place = row_place<T, BS, SPLIT, 1>;
+  const place at(p.rows.count);
+  const bool own = at.working && at.member < BS;
+  const int64_t row = static_cast<int64_t>(at.i) * BS + at.c;
+  double sum[1][BS] = {}, column[BS] = {}, right = 0.0, x = 0.0, previous = 0.0;
+  bsi_wait_for_predecessor();
+  const auto load_own = [&] {
+    load_values<double, BS>(passing(p.rows.passing_once), p.inverse + row * BS, column);
+    right = p.b ? __ldg(p.b + row) : 0.0;
+    if (!FROM_ZERO) x = __ldg(p.rows.x + row);
+    previous = previous_of(p, row);
+  };
+  if (own && BS <= EARLY_SIZE) load_own();
+  if (!FROM_ZERO && at.working) add_blocks<T, BS, SPLIT, UNROLLED>(p.rows, at, sum);
+  if (own && BS > EARLY_SIZE) load_own();
+  if (!FROM_ZERO) add_up<BS, BS, SPLIT>(sum[0], at.group * place::GROUP, at.member % BS);
+  const double residual = residual_of(p, right, sum[0][0]);
+#pragma unroll
+  for (int r = 0; r < BS; r++) column[r] *= residual;
+  add_up<BS, BS, 1>(column, at.group * place::GROUP, at.member % BS);
+  if (own) finish(p, row, column[0], previous, x);
+}
+
+/* Values of a thread of relax_values(). */
+enum { VALUES_OF_THREAD = 4, VALUES_THREADS = 256 };
+
+/* The first relaxation from zero with blocks of one value: y ← beta·D⁻¹b. */
+__global__ void __launch_bounds__(VALUES_THREADS) relax_values(relaxation p) {
+  const int64_t first =
+      blockIdx.x * static_cast<int64_t>(VALUES_THREADS * VALUES_OF_THREAD) + threadIdx.x;
+  double inverse[VALUES_OF_THREAD], b[VALUES_OF_THREAD];
+  bsi_wait_for_predecessor();
+#pragma unroll
+  for (int u = 0; u < VALUES_OF_THREAD; u++) {
+    const int64_t i = first + u * VALUES_THREADS;
+    inverse[u] = i < p.rows.count ? __ldg(p.inverse + i) : 0.0;
+    b[u] = i < p.rows.count ? __ldg(p.b + i) : 0.0;
+  }
+#pragma unroll
+  for (int u = 0; u < VALUES_OF_THREAD; u++) {
+    const int64_t i = first + u * VALUES_THREADS;
+    if (i < p.rows.count) p.y[i] = p.beta * (inverse[u] * b[u]);
+  }
+}
+
+/* Adds up the values of lanes (r, 0) … (r, split − 1) in lane (r, 0). */
+__device__ __forceinline__ double add_lanes(double value, int bs, int split, int s) {
+  for (int step = 1; step < split; step *= 2) {
+    const double other = __shfl_down_sync(BSI_FULL_WARP, value, step * bs);
+    if (s + step < split) value += other;
+  }
+  return value;
+}
+
+/* A warp takes a block row. Lane (r, s) sums row r over the columns s, s + split, … of the row's
+ * blocks, and then of D⁻¹.
+ *   T: the type of the values of A */
+template <typename T> __global__ void __launch_bounds__(ROW_THREADS) relax_any(relaxation p) {
+  const int bs = p.rows.block_size, lane = threadIdx.x % BSI_WARP, split = BSI_WARP / bs,
+            s = lane / bs, r = lane % bs;
+  const int64_t i = (blockIdx.x * static_cast<int64_t>(ROW_THREADS) + threadIdx.x) / BSI_WARP,
+                row = i * bs + r;
+  bsi_wait_for_predecessor();
+  if (i >= p.rows.count) return;
+  double sum = 0.0;
+  if (p.rows.x && s < split) {
+    const T *values = static_cast<const T *>(p.rows.values) + r;
+    const int32_t end = p.rows.row_ptr[i + 1];
+    int c = s;
+    for (int32_t q = p.rows.row_ptr[i]; q < end; q++, c -= bs)
+      for (; c < bs; c += split)
+        sum += widen(values[(static_cast<int64_t>(q) * bs + c) * bs]) *
+               p.rows.x[static_cast<int64_t>(p.rows.col_idx[q]) * bs + c];
+  }
+  sum = add_lanes(sum, bs, split, s);
+  const double residual = s == 0 ? residual_of(p, p.b ? p.b[row] : 0.0, sum) : 0.0;
+  double product = 0.0;
+  for (int first = 0; first < bs; first += split) {
+    const int c = first + s;
+    const double value = __shfl_sync(BSI_FULL_WARP, residual, c < bs ? c : 0);
+    if (s < split && c < bs) product += p.inverse[(i * bs + c) * bs + r] * value;
+  }
+  product = add_lanes(product, bs, split, s);
+  if (s == 0) finish(p, row, product, previous_of(p, row), p.rows.x ? p.rows.x[row] : 0.0);
+}
+
+/* Returns the blocks that go side by side in a row of a small matrix. */
+constexpr int wide_split(int block_size) { return block_size <= 4 ? 8 : 4; }
+
+template <typename T, int BS, int SPLIT, int UNROLLED, int RESIDENT, bool FROM_ZERO>
+bisai_status launch_relax(bisai_context *context, const relaxation &p) {
+  constexpr int ROWS = row_place<T, BS, SPLIT, 1>::ROWS;
+  const int64_t warps = (p.rows.count + ROWS - 1) / ROWS;
+  bsi_launch_early(context, relax<T, BS, SPLIT, UNROLLED, RESIDENT, FROM_ZERO>,
+                   bsi_grid(warps * BSI_WARP, ROW_THREADS), ROW_THREADS, 0, p);
+  return bsi_launched(context, "relaxation");
+}
+
+bisai_status launch_relax_values(bisai_context *context, const relaxation &p) {
+  bsi_launch_early(context, relax_values, bsi_grid(p.rows.count, VALUES_THREADS * VALUES_OF_THREAD),
+                   VALUES_THREADS, 0, p);
+  return bsi_launched(context, "relaxation");
+}
+
+template <typename T, int BS>
+bisai_status relax_of_size(bisai_context *context, const relaxation &p, double blocks_per_row) {
+  constexpr int wide = wide_split(BS);
+  if (!p.rows.x && BS == 1) return launch_relax_values(context, p);
+  if (!p.rows.x) return launch_relax<double, BS, 1, 1, 1024, true>(context, p);
+  if (blocks_per_row > 4.0 &&
+      static_cast<int64_t>(p.rows.count) * BS * wide <=
+          static_cast<int64_t>(context->limits.processors) * FILLING_THREADS)
+    return launch_relax<T, BS, wide, 2, 1024, false>(context, p);
+  return in_shape<T, BS, 1>(blocks_per_row, [&](auto shape) {
+    using how = decltype(shape);
+    return launch_relax<T, BS, how::split, how::unrolled, how::resident, false>(context, p);
+  });
+}
+
+/* T: the type of the values of A */
+template <typename T>
+bisai_status relax_type(bisai_context *context, const bisai_bcsr *a, const relaxation &p) {
+  const double length = static_cast<double>(a->blocks) / a->block_rows;
+  switch (a->block_size) {
+#define CASE(BS)                                                                                   \
+  case BS: return relax_of_size<T, BS>(context, p, length);
+    BSI_BLOCK_SIZES(CASE)
+#undef CASE
+  }
+  bsi_launch_early(context, relax_any<T>,
+                   bsi_grid(static_cast<int64_t>(a->block_rows) * BSI_WARP, ROW_THREADS),
+                   ROW_THREADS, 0, p);
+  return bsi_launched(context, "relaxation");
+}
+
+/* --- products --- */
+
+/* The scalar columns of a row's blocks have consecutive numbers. Lane (r, s) of a group sums row r
+ * over the columns s, s + split, …, of which UNROLLED are under way together. */
+enum { UNROLLED = 4 };
+
+/* Rows of more blocks, or values, as those of restrictions, are too long for the kernels of square
+ * blocks. On an H200 a restriction of 265 rows of 2,000 values takes 39 µs there, and one of
+ * 716,508 rows of 39 values 143 µs instead of 175. */
+enum { LONG_ROWS = 12, LONG_ROWS_OF_VALUES = 64 };
+
+struct product {
+  const int32_t *row_ptr, *col_idx;
+  const double *values, *x;
+  double beta, *y;
+  int32_t rows;
+  int height, width, split;
+  /* 2³²/width, rounded up: dividing by the width is a multiplication */
+  uint64_t reciprocal;
+};
+
+/* IDENTITIES: all blocks are identities, whose row r takes one value of x */
+template <bool IDENTITIES> __global__ void __launch_bounds__(THREADS) multiply_blocks(product p) {
+  const int group_size = p.height * p.split, groups = BSI_WARP / group_size,
+            lane = threadIdx.x % BSI_WARP, group = lane / group_size, member = lane % group_size,
+            s = member / p.height, r = member % p.height;
+  const int64_t warp = (blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x) / BSI_WARP,
+                i = warp * groups + group, row = i * p.height + r;
+  const bool working = group < groups && i < p.rows;
+  bsi_wait_for_predecessor();
+  double sum = 0.0, before = 0.0;
+  if (working) {
+    if (s == 0 && p.beta != 0.0) before = p.y[row];
+    const int32_t first = __ldg(p.row_ptr + i);
+    const int width = IDENTITIES ? 1 : p.width, length = (__ldg(p.row_ptr + i + 1) - first) * width;
+    const double *values = p.values + static_cast<int64_t>(first) * width * p.height + r;
+    for (int t = s; t < length; t += UNROLLED * p.split) {
+      double a[UNROLLED] = {}, x[UNROLLED] = {};
+#pragma unroll
+      for (int u = 0; u < UNROLLED; u++) {
+        const int at = t + u * p.split;
+        if (at >= length) continue;
+        const int q = IDENTITIES ? at : static_cast<int>(at * p.reciprocal >> 32);
+        const int64_t column = __ldg(p.col_idx + first + q);
+        if (!IDENTITIES) a[u] = __ldg(values + static_cast<int64_t>(at) * p.height);
+        x[u] = __ldg(p.x + column * p.width + (IDENTITIES ? r : at - q * width));
+      }
+#pragma unroll
+      for (int u = 0; u < UNROLLED; u++) sum += IDENTITIES ? x[u] : a[u] * x[u];
+    }
+  }
+  for (int half = p.split / 2; half > 0; half /= 2)
+    sum += __shfl_down_sync(BSI_FULL_WARP, sum, half * p.height);
+  if (working && s == 0) p.y[row] = p.beta == 0.0 ? sum : sum + p.beta * before;
+}
+
+/* The most warps of a row. */
+enum { WARPS_OF_ROW = 16 };
+
+/* The same for few long rows, each of which a thread block takes. Lane (r, s) of the block sums row
+ * r over the columns s, s + apart, … */
+__global__ void __launch_bounds__(WARPS_OF_ROW *BSI_WARP) multiply_long_rows(product p) {
+  __shared__ double sums[WARPS_OF_ROW][BSI_WARP];
+  const int lane = threadIdx.x % BSI_WARP, warp = static_cast<int>(threadIdx.x) / BSI_WARP,
+            warps = static_cast<int>(blockDim.x) / BSI_WARP, split = BSI_WARP / p.height,
+            r = lane % p.height, s = lane / p.height, apart = split * warps;
+  const int64_t i = blockIdx.x, row = i * p.height + r;
+  bsi_wait_for_predecessor();
+  double sum = 0.0;
+  if (s < split) {
+    const int32_t first = __ldg(p.row_ptr + i);
+    const int length = (__ldg(p.row_ptr + i + 1) - first) * p.width;
+    const double *values = p.values + static_cast<int64_t>(first) * p.width * p.height + r;
+    for (int t = warp * split + s; t < length; t += UNROLLED * apart) {
+      double a[UNROLLED] = {}, x[UNROLLED] = {};
+#pragma unroll
+      for (int u = 0; u < UNROLLED; u++) {
+        const int at = t + u * apart;
+        if (at >= length) continue;
+        const int q = static_cast<int>(at * p.reciprocal >> 32);
+        const int64_t column = __ldg(p.col_idx + first + q);
+        a[u] = __ldg(values + static_cast<int64_t>(at) * p.height);
+        x[u] = __ldg(p.x + column * p.width + at - q * p.width);
+      }
+#pragma unroll
+      for (int u = 0; u < UNROLLED; u++) sum += a[u] * x[u];
+    }
+  }
+  sum = add_lanes(sum, p.height, split, s);
+  if (s == 0) sums[warp][r] = sum;
+  __syncthreads();
+  if (warp > 0 || s > 0) return;
+  for (int w = 1; w < warps; w++) sum += sums[w][r];
+  p.y[row] = p.beta == 0.0 ? sum : sum + p.beta * p.y[row];
+}
+
+double columns_of(const bsi_sparse *m) {
+  return static_cast<double>(m->blocks) * (m->values ? m->width : 1) / m->rows;
+}
+
+/* Returns how many warps share a row: as many as the device holds at the same time, if each lane
+ * has two columns. */
+int warps_of(const bisai_context *context, const bsi_sparse *m) {
+  const int64_t most = static_cast<int64_t>(context->limits.processors) * MOST_THREADS / BSI_WARP;
+  const double lanes = BSI_WARP / m->height;
+  int warps = 1;
+  while (m->values && warps < WARPS_OF_ROW && 2 * warps * static_cast<int64_t>(m->rows) <= most &&
+         columns_of(m) >= 4.0 * warps * lanes)
+    warps *= 2;
+  return warps;
+}
+
+/* Returns how many lanes share a row: each has UNROLLED columns or more, unless the matrix is
+ * small. */
+int split_of(const bisai_context *context, const bsi_sparse *m) {
+  const double columns = columns_of(m);
+  const int64_t filling = static_cast<int64_t>(context->limits.processors) * FILLING_THREADS;
+  int split = 1;
+  while (2 * split * m->height <= BSI_WARP && columns > split &&
+         (columns > UNROLLED * split ||
+          static_cast<int64_t>(m->rows) * m->height * 2 * split <= filling))
+    split *= 2;
+  return split;
+}
+
+/* --- K-cycles --- */
+
+/* The place of the sums among the scalars. */
+enum { SUMS = BSI_K_SCALARS - BSI_K_SUMS };
+
+__device__ __forceinline__ void subtract(int64_t n, const double *v, double *r, double step) {
+  if (step == 0.0) return;
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x; i < n; i += stride)
+    r[i] -= step * v[i];
+}
+
+__device__ __forceinline__ void combine(int64_t n, double *c, const double *c2, double a,
+                                        double b) {
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x; i < n; i += stride)
+    c[i] = bsi_k_combine(a, c[i], b, c2[i]);
+}
+
+/* Sums v·r and v·v, and then the scalars. A thread block that is alone does the step too. */
+__global__ void __launch_bounds__(BSI_MOST_THREADS)
+    first_sums(int64_t n, const double *v, double *r, double *work, unsigned *ticket) {
+  bsi_wait_for_predecessor();
+  double sums[2] = {};
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x; i < n;
+       i += stride) {
+    const double mine = v[i];
+    sums[0] += mine * r[i];
+    sums[1] += mine * mine;
+  }
+  if (!bsi_finish(bsi_sum_of_block(sums), 2, work + BSI_K_SCALARS, ticket, work + SUMS)) return;
+  __syncthreads();
+  if (threadIdx.x == 0) bsi_k_first(work + SUMS, work);
+  if (gridDim.x > 1) return;
+  __syncthreads();
+  subtract(n, v, r, work[BSI_K_STEP]);
+}
+
+__global__ void __launch_bounds__(BSI_FOR_EACH_THREADS)
+    first_update(int64_t n, const double *v, double *r, const double *work) {
+  bsi_wait_for_predecessor();
+  subtract(n, v, r, work[BSI_K_STEP]);
+}
+
+/* Sums v₂·v, v₂·v₂ and v₂·r, and then the scalars. */
+__global__ void __launch_bounds__(BSI_MOST_THREADS)
+    second_sums(int64_t n, double *c, const double *v, const double *c2, const double *v2,
+                const double *r, double *work, unsigned *ticket) {
+  bsi_wait_for_predecessor();
+  double sums[3] = {};
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x; i < n;
+       i += stride) {
+    const double mine = v2[i];
+    sums[0] += mine * v[i];
+    sums[1] += mine * mine;
+    sums[2] += mine * r[i];
+  }
+  if (!bsi_finish(bsi_sum_of_block(sums), 3, work + BSI_K_SCALARS, ticket, work + SUMS)) return;
+  __syncthreads();
+  if (threadIdx.x == 0) bsi_k_second(work + SUMS, work);
+  if (gridDim.x > 1) return;
+  __syncthreads();
+  combine(n, c, c2, work[BSI_K_OLD], work[BSI_K_NEW]);
+}
+
+__global__ void __launch_bounds__(BSI_FOR_EACH_THREADS)
+    second_update(int64_t n, double *c, const double *c2, const double *work) {
+  bsi_wait_for_predecessor();
+  combine(n, c, c2, work[BSI_K_OLD], work[BSI_K_NEW]);
+}
+
+} // namespace
+
+static bisai_status relax_rows(bisai_context *context, const bisai_bcsr *a, const double *inverse,
+                               double alpha, double beta, const double *b, const double *x,
+                               const double *previous, double *y) {
+  if (a->block_rows == 0) return BISAI_OK;
+  const relaxation p = {rows_of(context, a, x, 0, 0), inverse, alpha, beta, b, previous, y};
+  return a->type == BISAI_FP32 ? relax_type<float>(context, a, p)
+                               : relax_type<double>(context, a, p);
+}
+
+static bisai_status multiply(bisai_context *context, const bsi_sparse *m, const double *x,
+                             double beta, double *y) {
+  if (m->rows == 0) return BISAI_OK;
+  const int64_t longest = m->height == 1 ? LONG_ROWS_OF_VALUES : LONG_ROWS;
+  const bool long_rows = m->blocks > longest * m->rows;
+  if (bsi_is_square(m) && !long_rows) return bsi_square_multiply(context, m, x, beta, y);
+  const int split = split_of(context, m), groups = BSI_WARP / (m->height * split);
+  const product p = {.row_ptr = m->row_ptr,
+                     .col_idx = m->col_idx,
+                     .values = m->values,
+                     .x = x,
+                     .beta = beta,
+                     .y = y,
+                     .rows = m->rows,
+                     .height = m->height,
+                     .width = m->width,
+                     .split = split,
+                     .reciprocal = ((UINT64_C(1) << 32) + m->width - 1) / m->width};
+  const int of_row = warps_of(context, m);
+  const int64_t warps = (m->rows + groups - 1) / groups;
+  if (of_row > 1) {
+    bsi_launch_early(context, multiply_long_rows, static_cast<unsigned>(m->rows),
+                     static_cast<unsigned>(of_row) * BSI_WARP, 0, p);
+    return bsi_launched(context, "product of a transfer");
+  }
+  bsi_launch_early(context, m->values ? multiply_blocks<false> : multiply_blocks<true>,
+                   bsi_grid(warps * BSI_WARP, THREADS), THREADS, 0, p);
+  return bsi_launched(context, "product of a transfer");
+}
+
+static bisai_status first_step(bisai_context *context, int64_t n, const double *v, double *r,
+                               double *work) {
+  const unsigned chunks = bsi_thread_blocks_of_sum(n);
+  bsi_launch_early(context, first_sums, chunks, BSI_MOST_THREADS, 0, n, v, r, work,
+                   context->tickets);
+  if (chunks > 1)
+    bsi_launch_early(context, first_update, bsi_grid(n, BSI_FOR_EACH_THREADS), BSI_FOR_EACH_THREADS,
+                     0, n, v, r, work);
+  return bsi_launched(context, "first step of a K-cycle");
+}
+
+static bisai_status second_step(bisai_context *context, int64_t n, double *c, const double *v,
+                                const double *c2, const double *v2, const double *r, double *work) {
+  const unsigned chunks = bsi_thread_blocks_of_sum(n);
+  bsi_launch_early(context, second_sums, chunks, BSI_MOST_THREADS, 0, n, c, v, c2, v2, r, work,
+                   context->tickets);
+  if (chunks > 1)
+    bsi_launch_early(context, second_update, bsi_grid(n, BSI_FOR_EACH_THREADS),
+                     BSI_FOR_EACH_THREADS, 0, n, c, c2, work);
+  return bsi_launched(context, "second step of a K-cycle");
+}
+
+/* The record of norms that are computed together. */
+struct norms_record {
+  static constexpr int firsts = 0;
+  bsi_norm_record of[BSI_NORMS];
+};
+
+static bisai_status norms(bisai_context *context, int count, int64_t n, const double *const *x,
+                          double *results) {
+  const char *what = "norm";
+  norms_record found;
+  BSI_TRY(bsi_record_begin<norms_record>(context, what));
+  bsi_norm_record *records = bsi_record_of<norms_record>(context)->of;
+  enqueue_for(context, largest_value, count, n, x, records);
+  enqueue_for(context, sum_squares, count, n, x, records);
+  BSI_TRY(bsi_launched(context, what));
+  BSI_TRY(bsi_record_fetch(context, what, &found));
+  for (int k = 0; k < count; k++) results[k] = norm_of_record(found.of[k]);
+  return BISAI_OK;
+}
+
+static bisai_status largest(bisai_context *context, int64_t n, const double *x, double *result) {
+  const char *what = "largest magnitude";
+  norms_record found;
+  BSI_TRY(bsi_record_begin<norms_record>(context, what));
+  enqueue_for(context, largest_value, 1, n, &x, bsi_record_of<norms_record>(context)->of);
+  BSI_TRY(bsi_launched(context, what));
+  BSI_TRY(bsi_record_fetch(context, what, &found));
+  *result = largest_of_record(found.of[0]);
+  return BISAI_OK;
+}
+
+static bisai_status start(bisai_context *context, int64_t n, double *x) {
+  return bsi_for_each(context, "start vector", n,
+                      [=] __device__(int64_t i) { x[i] = bsi_start_value(i); });
+}
+
+const bsi_cycle_ops bsi_cycle_cuda = {.relax = relax_rows,
+                                      .multiply = multiply,
+                                      .first_step = first_step,
+                                      .second_step = second_step,
+                                      .norms = norms,
+                                      .largest = largest,
+                                      .start = start};
+
+/* The caches of a device do not hold what many thread blocks read. */
+const bsi_chain_ops bsi_chain_cuda = {.run = nullptr, .reach = nullptr};

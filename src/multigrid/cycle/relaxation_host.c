@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The steps of cycles on the host. Rows are shared out by their blocks, and sums by chunks
+ * (core/vector/chunks_host.h). */
+#include "multigrid/cycle/relaxation_host.h"
+#include "core/block/block_row.h"
+#include "core/block/block_sizes.h"
+#include "core/context/context_impl.h"
+#include "core/threads/parallel.h"
+#include "core/vector/chunks_host.h"
+#include "multigrid/cycle/inner_steps.h"
+#include "multigrid/multigrid_ops.h"
+#include "multigrid/spgemm/square.h"
+
+enum { BYTES_PER_THREAD = 1 << 18 };
+
+/* --- relaxation --- */
+
+/* The terms of a relaxation: all; all but `previous`; x is zero; D⁻¹A x alone; b − A x alone. */
+typedef enum relax_kind { WITH_ALL, WITHOUT_PREVIOUS, FROM_ZERO, PRODUCT, RESIDUAL } relax_kind;
+
+static relax_kind kind_of(const bsi_relaxation *j) {
+  if (!j->inverse) return RESIDUAL;
+  if (!j->b) return PRODUCT;
+  if (!j->x) return FROM_ZERO;
+  return j->alpha != 0.0 && j->previous ? WITH_ALL : WITHOUT_PREVIOUS;
+}
+
+/* Row i of y. The blocks of the row are begin … end − 1. */
+BSI_INLINE void relax_row(const int bs, const bisai_value_type type, const relax_kind kind,
+                          const bsi_relaxation *j, const int32_t i, const int64_t begin,
+                          const int64_t end) {
+  const int64_t row = (int64_t)i * bs;
+  double residual[BISAI_MAX_BLOCK_SIZE];
+  bsi_column sum, step;
+  if (kind == FROM_ZERO)
+    bsi_column_clear(bs, &sum);
+  else
+    bsi_row_multiply(bs, type, 1, j->a, begin, end, j->x, 0, &sum);
+  if (kind != PRODUCT) {
+    bsi_column_scale(bs, &sum, -1.0);
+    bsi_column_add(bs, &sum, j->b + row, 1.0);
+  }
+  bsi_column_store(bs, &sum, kind == RESIDUAL ? j->y + row : residual);
+  if (kind == RESIDUAL) return;
+  bsi_column_clear(bs, &step);
+  bsi_column_add_product(bs, &step, j->inverse + row * bs, residual);
+  bsi_column_scale(bs, &step, j->beta);
+  if (kind == WITH_ALL) bsi_column_add(bs, &step, j->previous + row, -j->alpha);
+  if (kind == WITH_ALL || kind == WITHOUT_PREVIOUS)
+    bsi_column_add(bs, &step, j->x + row, 1.0 + j->alpha);
+  bsi_column_store(bs, &step, j->y + row);
+}
+
+/* The fields of the job are copied, because the compiler would read them again after each value
+ * that it stores. For the same reason the end of a row is kept as the begin of the next one. */
+BSI_INLINE void relax_rows(const int bs, const bisai_value_type type, const relax_kind kind,
+                           const bsi_relaxation *job, const int32_t begin, const int32_t end) {
+  const bisai_bcsr matrix = *job->a;
+  bsi_relaxation copy = *job;
+  copy.a = &matrix;
+  const size_t row_bytes = (size_t)(bs * bs) * sizeof(double);
+  int64_t q = matrix.row_ptr[begin];
+  const int32_t ahead = copy.cached ? end - begin : bsi_rows_ahead(&matrix);
+  for (int32_t first = begin; first < end; first += ahead) {
+    const int32_t last = end - first < ahead ? end : first + ahead;
+    if (!copy.cached && kind != FROM_ZERO) bsi_prefetch_rows(bs, type, &matrix, first, last);
+    if (!copy.cached && kind != RESIDUAL)
+      bsi_prefetch_far_ahead(copy.inverse, (size_t)first * row_bytes, (size_t)last * row_bytes);
+    for (int32_t i = first; i < last; i++) {
+      const int64_t next = matrix.row_ptr[i + 1];
+      relax_row(bs, type, kind, &copy, i, q, next);
+      q = next;
+    }
+  }
+}
+
+BSI_INLINE void relax_kinds(const int bs, const bisai_value_type type, const bsi_relaxation *j,
+                            const int32_t begin, const int32_t end) {
+  switch (kind_of(j)) {
+  case WITH_ALL: relax_rows(bs, type, WITH_ALL, j, begin, end); break;
+  case WITHOUT_PREVIOUS: relax_rows(bs, type, WITHOUT_PREVIOUS, j, begin, end); break;
+  case FROM_ZERO: relax_rows(bs, type, FROM_ZERO, j, begin, end); break;
+  case PRODUCT: relax_rows(bs, type, PRODUCT, j, begin, end); break;
+  case RESIDUAL: relax_rows(bs, type, RESIDUAL, j, begin, end); break;
+  }
+}
+
+typedef void relax_function(const bsi_relaxation *, int32_t begin, int32_t end);
+
+static void relax_rows_any(const bsi_relaxation *j, int32_t begin, int32_t end) {
+  relax_kinds(j->a->block_size, BISAI_FP64, j, begin, end);
+}
+static void relax_narrow_any(const bsi_relaxation *j, int32_t begin, int32_t end) {
+  relax_kinds(j->a->block_size, BISAI_FP32, j, begin, end);
+}
+#define STAMP(BS)                                                                                  \
+  static void relax_rows_##BS(const bsi_relaxation *j, int32_t begin, int32_t end) {               \
+    relax_kinds(BS, BISAI_FP64, j, begin, end);                                                    \
+  }                                                                                                \
+  static void relax_narrow_##BS(const bsi_relaxation *j, int32_t begin, int32_t end) {             \
+    relax_kinds(BS, BISAI_FP32, j, begin, end);                                                    \
+  }
+BSI_BLOCK_SIZES(STAMP)
+#undef STAMP
+#define ENTRY(BS) [BS] = {relax_rows_##BS, relax_narrow_##BS},
+static relax_function *const relax_functions[BSI_SPECIAL_SIZES + 1][2] = {
+    {relax_rows_any, relax_narrow_any}, BSI_BLOCK_SIZES(ENTRY)};
+#undef ENTRY
+
+void bsi_relax_rows(const bsi_relaxation *j, int32_t begin, int32_t end) {
+  const int size = j->a->block_size <= BSI_SPECIAL_SIZES ? j->a->block_size : 0;
+  relax_functions[size][j->a->type == BISAI_FP32](j, begin, end);
+}
+
+static void relax_part(void *job, bsi_part part) {
+  const bsi_relaxation *j = job;
+  const bsi_rows rows = bsi_rows_of(j->a->block_rows, j->a->row_ptr, part);
+  bsi_relax_rows(j, rows.begin, rows.end);
+}
+
+static bisai_status relax(bisai_context *context, const bisai_bcsr *a, const double *inverse,
+                          double alpha, double beta, const double *b, const double *x,
+                          const double *previous, double *y) {
+  const int64_t bytes = bsi_bcsr_product_bytes(a);
+  bsi_run(context, bsi_threads_for(context->threads, bytes, BYTES_PER_THREAD), BSI_SOME_PARTS,
+          relax_part, &(bsi_relaxation){a, inverse, alpha, beta, b, x, previous, y, false});
+  return BISAI_OK;
+}
+
+/* --- products --- */
+
+typedef struct product {
+  const bsi_sparse *m;
+  const double *x;
+  double beta, *y;
+} product;
+
+/* The blocks are rectangular or identities. */
+BSI_INLINE void multiply_rows(const int height, const product *p, const int32_t begin,
+                              const int32_t end) {
+  const bsi_sparse *m = p->m;
+  for (int32_t i = begin; i < end; i++) {
+    double *y = p->y + (int64_t)i * height;
+    bsi_column sum;
+    bsi_column_clear(height, &sum);
+    for (int32_t q = m->row_ptr[i]; q < m->row_ptr[i + 1]; q++) {
+      const double *x = p->x + (int64_t)m->col_idx[q] * m->width;
+      if (!m->values) {
+        bsi_column_add(height, &sum, x, 1.0);
+        continue;
+      }
+      const double *block = m->values + bsi_sparse_offset(m, q);
+      for (int c = 0; c < m->width; c++) bsi_column_add(height, &sum, block + c * height, x[c]);
+    }
+    if (p->beta != 0.0) bsi_column_add(height, &sum, y, p->beta);
+    bsi_column_store(height, &sum, y);
+  }
+}
+
+typedef void multiply_function(const product *, int32_t begin, int32_t end);
+
+static void multiply_rows_any(const product *p, int32_t begin, int32_t end) {
+  multiply_rows(p->m->height, p, begin, end);
+}
+#define STAMP(BS)                                                                                  \
+  static void multiply_rows_##BS(const product *p, int32_t begin, int32_t end) {                   \
+    multiply_rows(BS, p, begin, end);                                                              \
+  }
+BSI_BLOCK_SIZES(STAMP)
+#undef STAMP
+#define ENTRY(BS) [BS] = multiply_rows_##BS,
+static multiply_function *const multiply_functions[BSI_SPECIAL_SIZES + 1] = {
+    multiply_rows_any, BSI_BLOCK_SIZES(ENTRY)};
+#undef ENTRY
+
+static void multiply_part(void *job, bsi_part part) {
+  const product *p = job;
+  const bsi_sparse *m = p->m;
+  const bsi_rows rows = bsi_rows_of(m->rows, m->row_ptr, part);
+  multiply_functions[m->height <= BSI_SPECIAL_SIZES ? m->height : 0](p, rows.begin, rows.end);
+}
+
+static bisai_status multiply(bisai_context *context, const bsi_sparse *m, const double *x,
+                             double beta, double *y) {
+  if (bsi_is_square(m)) return bsi_square_multiply(context, m, x, beta, y);
+  const int64_t bytes = bsi_sparse_memory(m) + 8 * (int64_t)m->rows * m->height;
+  bsi_run(context, bsi_threads_for(context->threads, bytes, BYTES_PER_THREAD), BSI_SOME_PARTS,
+          multiply_part, &(product){m, x, beta, y});
+  return BISAI_OK;
+}
+
+/* --- sums and vectors --- */
+
+/* Operands of an operation on n values. Chunk k leaves `count` sums at partials + k·count. */
+typedef struct vectors {
+  int64_t n;
+  int count;
+  const double *v, *c2, *v2, *x;
+  double *c, *r, *partials;
+  const double *scalars;
+  bsi_norm_scale scale;
+} vectors;
+
+/* Shares out n values of `count` vectors over the threads. */
+static void run(bisai_context *context, int count, bsi_work *work, vectors *job) {
+  bsi_run(context, bsi_threads_for(context->threads, count * job->n, GRAIN), BSI_SOME_PARTS, work,
+          job);
+}
+
+/* Adds the sums of the values begin … end − 1. */
+typedef void chunk_function(const vectors *, int64_t begin, int64_t end, double *sums);
+
+static void sum_chunks(const vectors *j, bsi_part part, chunk_function *add) {
+  const int64_t length = bsi_chunk_length(j->n);
+  const bsi_range range = bsi_range_of(bsi_chunks_of(j->n), part);
+  for (int64_t chunk = range.begin; chunk < range.end; chunk++) {
+    const int64_t end = bsi_smaller((chunk + 1) * length, j->n);
+    double *sums = j->partials + chunk * j->count;
+    for (int s = 0; s < j->count; s++) sums[s] = 0.0;
+    for (int64_t i = chunk * length; i < end; i += TILE)
+      add(j, i, bsi_smaller(i + TILE, end), sums);
+  }
+}
+
+static void add_first(const vectors *j, int64_t begin, int64_t end, double *sums) {
+  bsi_dot_group(1, end - begin, j->v + begin, 0, j->r + begin, sums);
+  bsi_dot_group(1, end - begin, j->v + begin, 0, j->v + begin, sums + 1);
+}
+
+static void add_second(const vectors *j, int64_t begin, int64_t end, double *sums) {
+  bsi_dot_group(1, end - begin, j->v2 + begin, 0, j->v + begin, sums);
+  bsi_dot_group(1, end - begin, j->v2 + begin, 0, j->v2 + begin, sums + 1);
+  bsi_dot_group(1, end - begin, j->v2 + begin, 0, j->r + begin, sums + 2);
+}
+
+/* sums[0] ← the larger one of it and of the magnitudes. NaN is the largest of all. */
+static void add_largest(const vectors *j, int64_t begin, int64_t end, double *sums) {
+  for (int64_t i = begin; i < end; i++) {
+    const double magnitude = fabs(j->x[i]);
+    if (!(magnitude <= sums[0])) sums[0] = isnan(sums[0]) ? sums[0] : magnitude;
+  }
+}
+
+static void add_squares(const vectors *j, int64_t begin, int64_t end, double *sums) {
+  for (int64_t i = begin; i < end; i++) sums[0] += bsi_norm_square(j->scale, j->x[i]);
+}
+
+static void sum_first_part(void *job, bsi_part part) { sum_chunks(job, part, add_first); }
+static void sum_second_part(void *job, bsi_part part) { sum_chunks(job, part, add_second); }
+static void largest_part(void *job, bsi_part part) { sum_chunks(job, part, add_largest); }
+static void sum_squares_part(void *job, bsi_part part) { sum_chunks(job, part, add_squares); }
+
+static void subtract_part(void *job, bsi_part part) {
+  const vectors *j = job;
+  const bsi_range range = bsi_range_of(j->n, part);
+  const double step = j->scalars[BSI_K_STEP];
+  for (int64_t i = range.begin; i < range.end; i++) j->r[i] -= step * j->v[i];
+}
+
+static void combine_part(void *job, bsi_part part) {
+  const vectors *j = job;
+  const bsi_range range = bsi_range_of(j->n, part);
+  const double a = j->scalars[BSI_K_OLD], b = j->scalars[BSI_K_NEW];
+  for (int64_t i = range.begin; i < range.end; i++)
+    j->c[i] = bsi_k_combine(a, j->c[i], b, j->c2[i]);
+}
+
+static bisai_status first_step(bisai_context *context, int64_t n, const double *v, double *r,
+                               double *work) {
+  vectors job = {.n = n, .count = 2, .v = v, .r = r, .partials = work + BSI_K_SCALARS};
+  double sums[BSI_K_SUMS] = {0};
+  run(context, 2, sum_first_part, &job);
+  bsi_add_chunks(bsi_chunks_of(n), job.count, job.partials, sums);
+  bsi_k_first(sums, work);
+  job.scalars = work;
+  if (work[BSI_K_STEP] != 0.0) run(context, 2, subtract_part, &job);
+  return BISAI_OK;
+}
+
+static bisai_status second_step(bisai_context *context, int64_t n, double *c, const double *v,
+                                const double *c2, const double *v2, const double *r, double *work) {
+  vectors job = {.n = n,
+                 .count = 3,
+                 .v = v,
+                 .c2 = c2,
+                 .v2 = v2,
+                 .c = c,
+                 .r = (double *)r,
+                 .partials = work + BSI_K_SCALARS};
+  double sums[BSI_K_SUMS] = {0};
+  run(context, 3, sum_second_part, &job);
+  bsi_add_chunks(bsi_chunks_of(n), job.count, job.partials, sums);
+  bsi_k_second(sums, work);
+  job.scalars = work;
+  run(context, 2, combine_part, &job);
+  return BISAI_OK;
+}
+
+static double largest_of(bisai_context *context, int64_t n, const double *x) {
+  double partials[BSI_CHUNKS], largest = 0.0;
+  vectors job = {.n = n, .count = 1, .x = x, .partials = partials};
+  run(context, 1, largest_part, &job);
+  for (int64_t chunk = 0; chunk < bsi_chunks_of(n); chunk++)
+    if (!(partials[chunk] <= largest) && !isnan(largest)) largest = partials[chunk];
+  return largest;
+}
+
+static double norm_of(bisai_context *context, int64_t n, const double *x) {
+  const double largest = largest_of(context, n, x);
+  double partials[BSI_CHUNKS], sum = 0.0;
+  if (largest == 0.0 || !isfinite(largest)) return largest;
+  vectors job = {
+      .n = n, .count = 1, .x = x, .partials = partials, .scale = bsi_norm_scale_of(largest)};
+  run(context, 1, sum_squares_part, &job);
+  bsi_add_chunks(bsi_chunks_of(n), 1, partials, &sum);
+  return bsi_norm_of(job.scale, sum);
+}
+
+static bisai_status norms(bisai_context *context, int count, int64_t n, const double *const *x,
+                          double *results) {
+  for (int k = 0; k < count; k++) results[k] = norm_of(context, n, x[k]);
+  return BISAI_OK;
+}
+
+static bisai_status largest(bisai_context *context, int64_t n, const double *x, double *result) {
+  *result = largest_of(context, n, x);
+  return BISAI_OK;
+}
+
+static void start_part(void *job, bsi_part part) {
+  const vectors *j = job;
+  const bsi_range range = bsi_range_of(j->n, part);
+  for (int64_t i = range.begin; i < range.end; i++) j->c[i] = bsi_start_value(i);
+}
+
+static bisai_status start(bisai_context *context, int64_t n, double *x) {
+  run(context, 1, start_part, &(vectors){.n = n, .c = x});
+  return BISAI_OK;
+}
+
+const bsi_cycle_ops bsi_cycle_host = {.relax = relax,
+                                      .multiply = multiply,
+                                      .first_step = first_step,
+                                      .second_step = second_step,
+                                      .norms = norms,
+                                      .largest = largest,
+                                      .start = start};

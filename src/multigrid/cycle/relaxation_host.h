@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rows of a relaxation on the host, which single steps and chains of steps share. */
+#ifndef BSI_RELAXATION_HOST_H
+#define BSI_RELAXATION_HOST_H
+
+#include "core/matrix/bcsr_impl.h"
+
+/* The arguments of bsi_cycle_ops::relax. `inverse` may be NULL here: y ← b − A x then. */
+typedef struct bsi_relaxation {
+  const bisai_bcsr *a;
+  const double *inverse;
+  double alpha, beta;
+  const double *b, *x, *previous;
+  double *y;
+  /* A and D⁻¹ are in the cache, and need no prefetching */
+  bool cached;
+} bsi_relaxation;
+
+/* Computes the block rows begin … end − 1 of y. */
+void bsi_relax_rows(const bsi_relaxation *j, int32_t begin, int32_t end);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The vectors of a Lanczos process on a GPU. The scalars stay in device memory. */
+#include "gpu/for_each.cuh"
+#include "gpu/sums.cuh"
+#include "multigrid/diagonal/lanczos.h"
+#include "multigrid/multigrid_ops.h"
+
+namespace {
+
+/* The operands of a step. REDUCE: α from p·q, and r ← r − α q. Otherwise β from r·z, and
+ * p ← z + β p. */
+struct step {
+  int64_t n;
+  int k;
+  const double *a, *b;
+  double *y, *work;
+};
+
+template <bool REDUCE> __device__ __forceinline__ void change(const step &s) {
+  const double scale = s.work[BSI_LANCZOS_STEP];
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x; i < s.n;
+       i += stride)
+    if (REDUCE)
+      s.y[i] -= scale * s.b[i];
+    else
+      s.y[i] = scale == 0.0 ? s.b[i] : s.b[i] + scale * s.y[i];
+}
+
+/* Sums a·b, and then the coefficient. A thread block that is alone changes y too. */
+template <bool REDUCE>
+__global__ void __launch_bounds__(BSI_MOST_THREADS) sum_of_step(step s, unsigned *ticket) {
+  bsi_wait_for_predecessor();
+  double sums[1] = {};
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x; i < s.n;
+       i += stride)
+    sums[0] += s.a[i] * s.b[i];
+  if (!bsi_finish(bsi_sum_of_block(sums), 1, s.work + BSI_LANCZOS_PARTIALS, ticket,
+                  s.work + BSI_LANCZOS_SUM))
+    return;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    if (REDUCE)
+      bsi_lanczos_alpha(s.k, s.work);
+    else
+      bsi_lanczos_beta(s.k, s.work);
+  }
+  if (gridDim.x > 1) return;
+  __syncthreads();
+  change<REDUCE>(s);
+}
+
+template <bool REDUCE>
+__global__ void __launch_bounds__(BSI_FOR_EACH_THREADS) change_of_step(step s) {
+  bsi_wait_for_predecessor();
+  change<REDUCE>(s);
+}
+
+template <bool REDUCE> bisai_status enqueue(bisai_context *context, const step &s) {
+  const unsigned chunks = bsi_thread_blocks_of_sum(s.n);
+  bsi_launch_early(context, sum_of_step<REDUCE>, chunks, BSI_MOST_THREADS, 0, s, context->tickets);
+  if (chunks > 1)
+    bsi_launch_early(context, change_of_step<REDUCE>, bsi_grid(s.n, BSI_FOR_EACH_THREADS),
+                     BSI_FOR_EACH_THREADS, 0, s);
+  return bsi_launched(context, "step of a Lanczos process");
+}
+
+} // namespace
+
+static bisai_status start(bisai_context *context, int64_t n, int bs, const double *inverse,
+                          double *r) {
+  return bsi_for_each(context, "start of a Lanczos process", n,
+                      [=] __device__(int64_t i) { r[i] = bsi_lanczos_start(i, bs, inverse); });
+}
+
+static bisai_status reduce(bisai_context *context, int k, int64_t n, const double *p,
+                           const double *q, double *r, double *work) {
+  return enqueue<true>(context, {n, k, p, q, r, work});
+}
+
+static bisai_status direct(bisai_context *context, int k, int64_t n, const double *r,
+                           const double *z, double *p, double *work) {
+  return enqueue<false>(context, {n, k, r, z, p, work});
+}
+
+const bsi_lanczos_ops bsi_lanczos_cuda = {.start = start, .reduce = reduce, .direct = direct};

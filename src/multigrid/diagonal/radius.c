@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ρ(D⁻¹A) of a level.
+ *
+ * For a symmetric A it must not be too low: Chebyshev's polynomial is negative above its interval,
+ * so that the cycle would not be definite, and CG breaks down. Power steps miss modes of a few
+ * rows, as jumps of coefficients have them. The bound therefore is that of a Lanczos process.
+ *
+ * For a nonsymmetric A few power steps tell whether ρ is far above 2. P does not use estimates
+ * below 2, and Jacobi none below 1.5 or 2. */
+#include <math.h>
+
+#include "apply/apply_ops.h"
+#include "multigrid/diagonal/lanczos.h"
+#include "multigrid/diagonal/power.h"
+#include "multigrid/hierarchy.h"
+#include "multigrid/multigrid_ops.h"
+
+enum { POWER_STEPS = 10, FEW_POWER_STEPS = 5 };
+/* The estimate of ρ below which it is not used for nonsymmetric matrices: hierarchy.h. */
+#define LEAST_RADIUS 2.0
+/* An estimate by power steps, which is from below, is multiplied by this for an upper bound. */
+#define POWER_MARGIN 1.1
+/* The bound of the Lanczos process is multiplied by this. Without it, it was too low by up to 1 %
+ * on some systems whose coefficients jump between elements. */
+#define LANCZOS_MARGIN 1.05
+/* Bounds are rounded up to this many bits, so that the sums of all backends give the same bound. */
+enum { BITS = 10 };
+
+/* y ← D⁻¹A x, where `a` is the matrix of the level or its copy in fp32 */
+static bisai_status scaled_product(const bsi_hierarchy *h, const bsi_level *level,
+                                   const bisai_bcsr *a, const double *x, double *y) {
+  return bsi_ops_of(h)->cycle->relax(h->context, a, level->inverse, 0.0, 1.0, NULL, x, NULL, y);
+}
+
+bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, const double *x,
+                                double *y) {
+  return scaled_product(h, level, level->matrix, x, y);
+}
+
+static const bisai_bcsr *matrix_to_read(const bsi_level *level) {
+  return level->copies_fit[BSI_COPY_OF_MATRIX] ? level->narrow_matrix : level->matrix;
+}
+
+/* --- Lanczos --- */
+
+/* p, q = A p, then z = D⁻¹r, and r */
+typedef struct lanczos_vectors {
+  double *p, *q, *r;
+} lanczos_vectors;
+
+/* q ← D⁻¹r, and then p ← q + βₖ p */
+static bisai_status next_direction(const bsi_hierarchy *h, const bsi_level *level, int k,
+                                   const lanczos_vectors *v) {
+  const bsi_multigrid_ops *ops = bsi_ops_of(h);
+  BSI_TRY(ops->cycle->relax(h->context, level->matrix, level->inverse, 0.0, 1.0, v->r, NULL, NULL,
+                            v->q));
+  return ops->lanczos->direct(h->context, k, bsi_level_rows(level), v->r, v->q, v->p,
+                              h->lanczos_work);
+}
+
+static bisai_status next_residual(const bsi_hierarchy *h, const bsi_level *level, int k,
+                                  const lanczos_vectors *v) {
+  BSI_TRY(h->context->backend->apply->products->multiply(h->context, matrix_to_read(level), 1, 1.0,
+                                                         v->p, 0, 0.0, NULL, 0, v->q, 0, 0));
+  return bsi_ops_of(h)->lanczos->reduce(h->context, k, bsi_level_rows(level), v->p, v->q, v->r,
+                                        h->lanczos_work);
+}
+
+/* Returns the smallest number of BITS bits that is not below x > 0. */
+static double round_up(double x) {
+  int exponent;
+  const double mantissa = frexp(x, &exponent);
+  return ldexp(ceil(ldexp(mantissa, BITS)), exponent - BITS);
+}
+
+/* *found ← false if D⁻¹A has eigenvalues that are not positive. */
+static bisai_status lanczos(const bsi_hierarchy *h, bsi_level *level, bool *found) {
+  bsi_radius radius = {0.0, 0.0};
+  const lanczos_vectors v = {level->x, level->y, level->residual};
+  double coefficients[BSI_LANCZOS_COEFFICIENTS];
+  BSI_TRY(bsi_ops_of(h)->lanczos->start(h->context, bsi_level_rows(level),
+                                        level->matrix->block_size, level->inverse, v.r));
+  BSI_TRY(next_direction(h, level, -1, &v));
+  for (int k = 0; k < BSI_LANCZOS_STEPS; k++) {
+    BSI_TRY(next_residual(h, level, k, &v));
+    BSI_TRY(next_direction(h, level, k, &v));
+  }
+  BSI_TRY(h->context->backend->memory->fetch(h->context, coefficients, h->lanczos_work,
+                                             sizeof coefficients));
+  *found = bsi_lanczos_radius(coefficients, &radius);
+  if (!*found) return BISAI_OK;
+  level->radius = round_up(LANCZOS_MARGIN * radius.bound);
+  level->growth = round_up(radius.growth);
+  return BISAI_OK;
+}
+
+/* --- power steps --- */
+
+typedef struct scaled_level {
+  const bsi_hierarchy *h;
+  const bsi_level *level;
+} scaled_level;
+
+static bisai_status power_step(void *user, const double *x, double *y) {
+  const bsi_level *level = ((const scaled_level *)user)->level;
+  return scaled_product(((const scaled_level *)user)->h, level, matrix_to_read(level), x, y);
+}
+
+static bisai_status power_steps(const bsi_hierarchy *h, const bsi_level *level, int steps,
+                                double *radius) {
+  double norms[2] = {0.0, 0.0};
+  BSI_TRY(bsi_power_norms(h->context, bsi_level_rows(level), steps, power_step,
+                          &(scaled_level){h, level}, level->x, level->residual, norms));
+  *radius = norms[0] == 0.0 ? LEAST_RADIUS : bsi_power_growth(norms);
+  return BISAI_OK;
+}
+
+/* --- both --- */
+
+bisai_status bsi_radius_estimate(bsi_hierarchy *h, bsi_level *level) {
+  const bool symmetric = h->setup.symmetric;
+  const bool few =
+      !symmetric && (level == h->levels || h->setup.options.smoother == BISAI_SMOOTHER_JACOBI);
+  bool found = false;
+  if (symmetric) BSI_TRY(lanczos(h, level, &found));
+  if (found) return BISAI_OK;
+  BSI_TRY(power_steps(h, level, few ? FEW_POWER_STEPS : POWER_STEPS, &level->growth));
+  level->radius = symmetric ? POWER_MARGIN * level->growth : level->growth;
+  return BISAI_OK;
+}
+
+double bsi_radius_bound(const bsi_hierarchy *h, const bsi_level *level) {
+  return h->setup.symmetric ? level->radius : POWER_MARGIN * level->radius;
+}
+
+double bsi_transfer_damping(const bsi_hierarchy *h, const bsi_level *level) {
+  return 4.0 / (3.0 * (h->setup.symmetric ? level->growth : fmax(level->growth, LEAST_RADIUS)));
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sparse matrices of rectangular blocks: transfers between levels, and their products. */
+#ifndef BSI_BLOCK_MATRIX_H
+#define BSI_BLOCK_MATRIX_H
+
+#include "core/matrix/bcsr_impl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a device knows about a product C = A B beside its structure, in backend memory. Zeros:
+ * nothing. */
+typedef struct bsi_places {
+  /* the most blocks of a row of C; 0: unknown */
+  int32_t longest;
+  /* the number of products A_ik B_kj of blocks */
+  int64_t count;
+  /* for each row i of A: the number of products of the rows before it */
+  int32_t *before;
+  /* for each product: the place of block (i, j) in row i of C. NULL: the places are not known */
+  uint8_t *of;
+} bsi_places;
+
+/* A sparse matrix of height × width blocks. The arrays are in backend memory. The columns of a row
+ * ascend, and blocks are stored column by column. */
+typedef struct bsi_sparse {
+  /* block rows and block columns */
+  int32_t rows, cols;
+  /* the scalar rows and columns of a block, at most BISAI_MAX_BLOCK_SIZE */
+  int height, width;
+  int32_t blocks;
+  int32_t *row_ptr, *col_idx;
+  /* NULL: every stored block is the identity */
+  double *values;
+  bsi_places places;
+  /* the values are those of multiples of the identity */
+  bool multiples;
+} bsi_sparse;
+
+/* Returns the number of values before block `block`. */
+static inline size_t bsi_sparse_offset(const bsi_sparse *m, int64_t block) {
+  return (size_t)block * (size_t)(m->height * m->width);
+}
+
+/* Returns a view of a matrix, which owns nothing. The matrix is in fp64 and implies no diagonal. */
+bsi_sparse bsi_sparse_of(const bisai_bcsr *matrix);
+
+/* Reserves the values of a structure. They are not set. */
+bisai_status bsi_sparse_reserve_values(bisai_context *context, bsi_sparse *m);
+
+/* Returns the bytes of all arrays. */
+int64_t bsi_sparse_memory(const bsi_sparse *m);
+/* Returns the bytes of the places alone. */
+int64_t bsi_places_memory(const bsi_sparse *m);
+
+/* Releases the places. Accepts a struct of zeros. */
+void bsi_places_destroy(bisai_context *context, bsi_places *places);
+
+/* Releases the arrays. Accepts a struct of zeros. */
+void bsi_sparse_destroy(bisai_context *context, bsi_sparse *m);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Values of products of sparse matrices on a device, and matrices of single values. */
+#include <cmath>
+#include <utility>
+
+#include "core/block/block_sizes.h"
+#include "multigrid/spgemm/scalar_spgemm_cuda.cuh"
+
+namespace {
+
+/* Messages of failures begin with it. */
+constexpr char what[] = "product of sparse matrices";
+
+enum {
+  /* blocks of a small matrix for each multiprocessor: on an H200, 4,500 blocks take 0.4 of the time
+   * as small ones, and 7,400 blocks 1.5 times as long */
+  SMALL = 38,
+  /* bytes of shared memory of a thread block, which every device has */
+  MOST_SHARED = 48 * 1024,
+  /* lanes of a row */
+  LEAST_LANES = 4,
+  /* how many times a row may be longer than what its lanes hold */
+  MOST_PASSES = 4,
+  /* the most values of a row of A, on average, that one thread goes through */
+  MEAN_LEFT = 12,
+  /* threads that leave a device with time for more of them */
+  FEW_THREADS = 1 << 16
+};
+
+/* Lanes hold this many times the mean number of values of a row, so that most rows take one
+ * pass. */
+constexpr double ROOM = 1.5;
+
+/* Shared memory has room for this many times the mean number of blocks of rows of A. */
+constexpr double SPARE = 1.1;
+
+using kernel = void (*)(product);
+
+/* The kernels for a shape of blocks. NULL: there is none. `by_rows` and `by_short_rows` have one
+ * for each `side`. */
+struct kernels {
+  kernel by_rows[3], by_short_rows[3], by_blocks;
+};
+
+/* Kernels smooth only where D⁻¹ is as large as the blocks of A, from the left, or of B, from the
+ * right. */
+template <int H, int M, bool A, bool B> kernels all() {
+  kernels k = {};
+  k.by_rows[PLAIN] = multiply_rows<H, M, A, B, PLAIN>;
+  k.by_blocks = multiply_blocks<H, M, A, B>;
+  if constexpr (A && H == M) k.by_rows[LEFT] = multiply_rows<H, M, A, B, LEFT>;
+  if constexpr (B) k.by_rows[RIGHT] = multiply_rows<H, M, A, B, RIGHT>;
+  if constexpr (A && H <= LARGEST_SHORT && M <= LARGEST_SHORT) {
+    k.by_short_rows[PLAIN] = multiply_short_rows<H, M, B, PLAIN>;
+    if constexpr (H == M) k.by_short_rows[LEFT] = multiply_short_rows<H, M, B, LEFT>;
+  }
+  return k;
+}
+
+/* Returns the kernels for blocks of A of SIZE × SIZE. */
+template <int SIZE> kernels square(bool a, bool b) {
+  if (a && b) return all<SIZE, SIZE, true, true>();
+  if (a) return all<SIZE, SIZE, true, false>();
+  return b ? all<SIZE, SIZE, false, true>() : kernels{};
+}
+
+/* Restrictions by rigid-body modes in two and three dimensions have other shapes too. */
+kernels kernels_for(const product &s) {
+  if (s.b && s.height == 6 && s.inner == 3) return all<6, 3, true, true>();
+  if (s.b && s.height == 3 && s.inner == 2) return all<3, 2, true, true>();
+  if (s.height != s.inner) return {};
+  switch (s.height) {
+#define SQUARE(size)                                                                               \
+  case size: return square<size>(s.a, s.b);
+    BSI_BLOCK_SIZES(SQUARE)
+  default: return {};
+  }
+}
+
+int bytes_of_block(const product &s) {
+  return static_cast<int>(sizeof(double)) * s.height * s.width;
+}
+
+/* Sets the lanes and the window. Returns false if the rows of C are too long for shared memory.
+ *   length: the mean number of blocks of a row of B
+ *   longest: the most blocks of a row of C */
+bool fits_shared(product *s, double length, int32_t longest) {
+  const double mean = static_cast<double>(s->blocks) / s->rows;
+  s->lanes = LEAST_LANES;
+  while (s->lanes < BSI_WARP && (s->lanes < s->width || s->lanes / s->width < 0.75 * length ||
+                                 s->rows <= FEW_THREADS / (2 * s->lanes)))
+    s->lanes *= 2;
+  for (; s->lanes <= BSI_WARP; s->lanes *= 2) {
+    const int most = MOST_SHARED / (BLOCK_THREADS / s->lanes * bytes_of_block(*s));
+    s->window = longest < most ? longest : most;
+    if (mean <= most && longest / MOST_PASSES <= most) return true;
+  }
+  return false;
+}
+
+/* Returns true if C has so few blocks that a warp for each of them takes less time than a few lanes
+ * that go through all products of a row. */
+bool is_small(const bisai_context *context, const bsi_sparse *c) {
+  return c->blocks <= SMALL * static_cast<int64_t>(context->limits.processors);
+}
+
+/* Sets what a thread for each column of a row of C needs, and the bytes of shared memory. Returns
+ * false if it is not best.
+ *   blocks: those of A */
+bool fits_short(product *s, int32_t blocks, int32_t longest, size_t *shared) {
+  const double length = static_cast<double>(blocks) / s->rows;
+  if (static_cast<int64_t>(s->rows) * s->width <= FEW_THREADS ||
+      s->blocks > static_cast<int64_t>(MEAN_SHORT) * s->rows || length > MEAN_LEFT)
+    return false;
+  s->longest = longest;
+  s->window = static_cast<int>(SPARE * length * (BLOCK_THREADS / s->width)) + 1;
+  const size_t bytes = bsi_short_rows_bytes(longest, s->window, BLOCK_THREADS, s->height, s->inner);
+  if (bytes > MOST_SHARED) return false;
+  *shared = bytes;
+  return true;
+}
+
+/* Returns the kernel for long rows of single values times identities, and sets the lanes and the
+ * window, or NULL. */
+kernel rows_of_singles(product *s, int32_t longest) {
+  const double mean = static_cast<double>(s->blocks) / s->rows;
+  const bool short_row = std::fmin(longest, ROOM * mean) <= 2 * SINGLE_LANES;
+  s->lanes = SINGLE_LANES;
+  s->window = (short_row ? 2 : 4) * SINGLE_LANES;
+  if (s->height * s->inner * s->width != 1 || !s->a || s->b || longest == 0 ||
+      longest / MOST_PASSES > s->window || mean > s->window ||
+      s->rows <= FEW_THREADS / SINGLE_LANES)
+    return nullptr;
+  return short_row ? multiply_singles<2> : multiply_singles<4>;
+}
+
+/* How the values of a product are computed. */
+struct way {
+  product s;
+  kernel run;
+  dim3 grid, block;
+  size_t shared;
+  /* it takes the places of the products; it smooths the blocks, if they are smoothed */
+  bool places, smooths;
+};
+
+product product_of(const bsi_sparse *a, const bsi_sparse *b, const bsi_smoothing *smoothing,
+                   const bsi_sparse *c) {
+  product s = {};
+  s.rows = c->rows, s.blocks = c->blocks;
+  s.height = c->height, s.inner = a->width, s.width = c->width;
+  s.a_ptr = a->row_ptr, s.a_col = a->col_idx, s.a = a->values;
+  s.b_ptr = b->row_ptr, s.b_col = b->col_idx, s.b = b->values;
+  s.c_ptr = c->row_ptr, s.c_col = c->col_idx, s.c = c->values;
+  if (a->multiples) std::swap(s.a, s.weights);
+  s.before = c->places.before, s.places = c->places.of;
+  if (!smoothing) return s;
+  s.t_ptr = smoothing->t->row_ptr, s.t_idx = smoothing->t->col_idx, s.t = smoothing->t->values;
+  s.inverse = smoothing->inverse, s.omega = smoothing->omega;
+  return s;
+}
+
+/* Returns the way.
+ *   places: those of the products are there, or can be made */
+way way_of(const bisai_context *context, const bsi_sparse *a, const bsi_sparse *b,
+           const bsi_smoothing *smoothing, const bsi_sparse *c, bool places) {
+  way w = {product_of(a, b, smoothing, c),
+           multiply_any,
+           grid_of_blocks(c->blocks, BSI_WARP),
+           BLOCK_THREADS,
+           0,
+           false,
+           false};
+  product *s = &w.s;
+  const kernels of_shape = is_small(context, c) ? kernels{} : kernels_for(*s);
+  const double length = static_cast<double>(b->blocks) / b->rows;
+  const int32_t longest = c->places.longest;
+  const side wished = !smoothing ? PLAIN : smoothing->from_right ? RIGHT : LEFT;
+  const auto take = [&](const kernel(&of_side)[3]) {
+    w.smooths = of_side[wished] && (wished != RIGHT || s->width == s->inner);
+    w.run = of_side[w.smooths ? wished : PLAIN];
+    w.places = true;
+  };
+  places = places && longest > 0;
+  if (places && of_shape.by_short_rows[PLAIN] && fits_short(s, a->blocks, longest, &w.shared)) {
+    take(of_shape.by_short_rows);
+    w.block = dim3(s->width, BLOCK_THREADS / s->width);
+    w.grid = bsi_grid(s->rows, static_cast<int>(w.block.y));
+  } else if (kernel singles = rows_of_singles(s, longest)) {
+    w.run = singles;
+    w.grid = bsi_grid(s->rows, BLOCK_THREADS / s->lanes);
+  } else if (places && of_shape.by_rows[PLAIN] && fits_shared(s, length, longest)) {
+    const int groups = BLOCK_THREADS / s->lanes;
+    take(of_shape.by_rows);
+    w.grid = bsi_grid(s->rows, groups);
+    w.shared = static_cast<size_t>(groups) * s->window * bytes_of_block(*s);
+  } else if (of_shape.by_blocks) {
+    w.run = of_shape.by_blocks;
+    w.grid = grid_of_blocks(s->blocks, s->width);
+  }
+  return w;
+}
+
+} // namespace
+
+static bisai_status multiply_structure(bisai_context *context, const bsi_sparse *a,
+                                       const bsi_sparse *b, int64_t most, bsi_sparse *c) {
+  BSI_TRY(bsi_multiply_structure(context, a, b, most, c));
+  if (!c->row_ptr || c->blocks == 0 || !way_of(context, a, b, nullptr, c, true).places)
+    return BISAI_OK;
+  return bsi_find_places(context, a, b, c);
+}
+
+static bisai_status multiply_smoothed(bisai_context *context, const bsi_sparse *a,
+                                      const bsi_sparse *b, const bsi_smoothing *smoothing,
+                                      bsi_sparse *c) {
+  if (c->blocks == 0) return BISAI_OK;
+  const way w = way_of(context, a, b, smoothing, c, c->places.of != nullptr);
+  bsi_launch_early(context, w.run, w.grid, w.block, w.shared, w.s);
+  BSI_TRY(bsi_launched(context, what));
+  return smoothing && !w.smooths ? bsi_smooth_product(context, smoothing, c) : BISAI_OK;
+}
+
+static bisai_status multiply_values(bisai_context *context, const bsi_sparse *a,
+                                    const bsi_sparse *b, bsi_sparse *c) {
+  return multiply_smoothed(context, a, b, nullptr, c);
+}
+
+/* --- matrices of single values --- */
+
+namespace {
+
+constexpr char what_of_split[] = "matrix of single values";
+
+/* A, and the scalar matrix c. */
+struct splitting {
+  int32_t rows;
+  int bs;
+  const int32_t *a_ptr, *a_col;
+  const double *a;
+  /* COUNT: the lengths of the rows of c */
+  int64_t *lengths;
+  const int32_t *c_ptr;
+  int32_t *c_col;
+  double *c;
+  /* REFILL: the first row with a value that has no place */
+  bsi_first_record *record;
+};
+
+/* COUNT: the lengths of rows. FILL: columns and values. REFILL: values alone, of columns that are
+ * there. */
+enum split_step { COUNT, FILL, REFILL };
+
+/* Does the diagonal entry of a scalar row whose diagonal block A does not store. Returns the place
+ * behind it. */
+template <split_step STEP>
+__device__ __forceinline__ int32_t place_zero(const splitting &s, int32_t row, int32_t at,
+                                              int32_t last) {
+  if (STEP == REFILL && (at == last || s.c_col[at] != row)) return at;
+  if (STEP == FILL) s.c_col[at] = row;
+  if (STEP != COUNT) s.c[at] = 0.0;
+  return at + 1;
+}
+
+/* A thread takes a scalar row, and loads the part of a block in it at once.
+ *   BS: the block size; 0: any */
+template <int BS, split_step STEP>
+__global__ void __launch_bounds__(BSI_FOR_EACH_THREADS) split_matrix(const splitting s) {
+  constexpr int LOADED = BS > 0 ? BS : 1;
+  const int64_t index = blockIdx.x * static_cast<int64_t>(BSI_FOR_EACH_THREADS) + threadIdx.x;
+  const int bs = BS > 0 ? BS : s.bs;
+  bsi_wait_for_predecessor();
+  if (index >= s.rows) return;
+  const int32_t row = static_cast<int32_t>(index), i = row / bs, end = __ldg(s.a_ptr + i + 1);
+  const int32_t last = STEP == COUNT ? 0 : __ldg(s.c_ptr + row + 1);
+  int32_t at = STEP == COUNT ? 0 : __ldg(s.c_ptr + row);
+  bool complete = true, diagonal = false;
+#pragma unroll 2
+  for (int32_t p = __ldg(s.a_ptr + i); p < end; p++) {
+    const double *from = s.a + static_cast<int64_t>(p) * bs * bs + row % bs;
+    const int32_t j = __ldg(s.a_col + p), first = j * bs;
+    if (!diagonal && j > i) at = place_zero<STEP>(s, row, at, last);
+    diagonal = diagonal || j >= i;
+    for (int k = 0; k < bs; k += LOADED) {
+      double value[LOADED];
+#pragma unroll
+      for (int l = 0; l < LOADED; l++) value[l] = __ldg(from + (k + l) * bs);
+#pragma unroll
+      for (int l = 0; l < LOADED; l++) {
+        const int32_t column = first + k + l;
+        const bool there =
+            STEP == REFILL ? at < last && s.c_col[at] == column : value[l] != 0.0 || column == row;
+        if (STEP == FILL && there) s.c_col[at] = column;
+        if (STEP != COUNT && there) s.c[at] = value[l];
+        complete = complete && (there || value[l] == 0.0);
+        at += there;
+      }
+    }
+  }
+  if (!diagonal) at = place_zero<STEP>(s, row, at, last);
+  if (STEP == COUNT) s.lengths[row] = at;
+  if (STEP == REFILL && !complete)
+    atomicMin(&s.record->index, static_cast<unsigned long long>(row));
+}
+
+template <split_step STEP> bisai_status split(bisai_context *context, const splitting &s) {
+  if (s.rows == 0) return BISAI_OK;
+#define ENTRY(BS) , split_matrix<BS, STEP>
+  static void (*const kernels[])(splitting) = {split_matrix<0, STEP> BSI_BLOCK_SIZES(ENTRY)};
+#undef ENTRY
+  bsi_launch_early(context, kernels[s.bs <= BSI_SPECIAL_SIZES ? s.bs : 0],
+                   bsi_grid(s.rows, BSI_FOR_EACH_THREADS), BSI_FOR_EACH_THREADS, 0, s);
+  return bsi_launched(context, what_of_split);
+}
+
+splitting splitting_of(const bisai_bcsr *a, const bsi_sparse *c) {
+  return {.rows = c->rows,
+          .bs = a->block_size,
+          .a_ptr = a->row_ptr,
+          .a_col = a->col_idx,
+          .a = static_cast<const double *>(a->values),
+          .c_ptr = c->row_ptr,
+          .c_col = c->col_idx,
+          .c = c->values};
+}
+
+} // namespace
+
+static bisai_status split_rows(bisai_context *context, const bisai_bcsr *matrix, bsi_sparse *c) {
+  const int64_t rows = static_cast<int64_t>(matrix->block_rows) * matrix->block_size;
+  bsi_structure_report report;
+  bsi_lengths lengths;
+  bsi_temporary memory(context);
+  if (rows > INT32_MAX)
+    return bsi_fail(context, BISAI_INDEX_OVERFLOW, "%lld scalar rows: at most %d are possible",
+                    static_cast<long long>(rows), INT32_MAX);
+  c->rows = c->cols = static_cast<int32_t>(rows);
+  c->height = c->width = 1;
+  c->row_ptr = bsi_reserve_indices(context, static_cast<size_t>(rows) + 1);
+  if (!c->row_ptr) return BISAI_OUT_OF_MEMORY;
+  BSI_TRY(bsi_lengths_reserve(&memory, c->rows, &lengths));
+  BSI_TRY(bsi_record_begin<bsi_structure_report>(context, what_of_split));
+  splitting s = splitting_of(matrix, c);
+  s.lengths = lengths.of_rows;
+  BSI_TRY(split<COUNT>(context, s));
+  BSI_TRY(bsi_lengths_add(context, &lengths, c->row_ptr));
+  BSI_TRY(bsi_lengths_fetch(context, "a matrix of single values", INT64_MAX, &report));
+  c->blocks = static_cast<int32_t>(report.total);
+  c->col_idx = bsi_reserve_indices(context, static_cast<size_t>(c->blocks));
+  return c->col_idx ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+}
+
+static bisai_status split_fill(bisai_context *context, const bisai_bcsr *matrix, bsi_sparse *c) {
+  return split<FILL>(context, splitting_of(matrix, c));
+}
+
+static bisai_status split_values(bisai_context *context, const bisai_bcsr *matrix, bsi_sparse *c,
+                                 int32_t *lost) {
+  splitting s = splitting_of(matrix, c);
+  bsi_first_record first;
+  s.record = bsi_record_of<bsi_first_record>(context);
+  BSI_TRY(bsi_record_begin<bsi_first_record>(context, what_of_split));
+  BSI_TRY(split<REFILL>(context, s));
+  BSI_TRY(bsi_record_fetch(context, what_of_split, &first));
+  *lost = static_cast<int32_t>(bsi_index_of(first.index));
+  return BISAI_OK;
+}
+
+/* --- structures --- */
+
+static bisai_status same_structure(bisai_context *context, const bsi_sparse *a, const bsi_sparse *b,
+                                   bool *same) {
+  constexpr char compared[] = "comparison of structures";
+  *same = a->rows == b->rows && a->cols == b->cols && a->blocks == b->blocks;
+  if (!*same) return BISAI_OK;
+  const int32_t rows = a->rows, blocks = a->blocks;
+  const int32_t *a_ptr = a->row_ptr, *b_ptr = b->row_ptr, *a_col = a->col_idx, *b_col = b->col_idx;
+  bsi_first_record *record = bsi_record_of<bsi_first_record>(context), first;
+  BSI_TRY(bsi_record_begin<bsi_first_record>(context, compared));
+  const int64_t most = rows + 1ll > blocks ? rows + 1ll : blocks;
+  BSI_TRY(bsi_for_each(context, compared, most, [=] __device__(int64_t k) {
+    if ((k <= rows && a_ptr[k] != b_ptr[k]) || (k < blocks && a_col[k] != b_col[k]))
+      atomicMin(&record->index, static_cast<unsigned long long>(k));
+  }));
+  BSI_TRY(bsi_record_fetch(context, compared, &first));
+  *same = first.index == BSI_NONE;
+  return BISAI_OK;
+}
+
+static int64_t structure_room(const bisai_context *, const bsi_sparse *, const bsi_sparse *,
+                              int64_t) {
+  return 0;
+}
+
+const bsi_sparse_ops bsi_sparse_cuda = {.multiply_structure = multiply_structure,
+                                        .structure_room = structure_room,
+                                        .multiply_values = multiply_values,
+                                        .multiply_smoothed = multiply_smoothed,
+                                        .split_rows = split_rows,
+                                        .split_fill = split_fill,
+                                        .split_values = split_values,
+                                        .same_structure = same_structure};

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Products of sparse matrices of square blocks go to the block products of apply. */
+#ifndef BSI_SQUARE_H
+#define BSI_SQUARE_H
+
+#include "apply/apply_ops.h"
+#include "multigrid/spgemm/block_matrix.h"
+
+/* Returns true if bsi_square_multiply() takes the matrix. */
+static inline bool bsi_is_square(const bsi_sparse *m) { return m->values && m->height == m->width; }
+
+/* y ← m x + beta·y */
+static inline bisai_status bsi_square_multiply(bisai_context *context, const bsi_sparse *m,
+                                               const double *x, double beta, double *y) {
+  bisai_bcsr view = {0};
+  view.block_rows = m->rows;
+  view.block_cols = m->cols;
+  view.block_size = m->height;
+  view.blocks = m->blocks;
+  view.type = BISAI_FP64;
+  view.row_ptr = m->row_ptr;
+  view.col_idx = m->col_idx;
+  view.values = m->values;
+  const int64_t rows = (int64_t)m->rows * m->height, cols = (int64_t)m->cols * m->width;
+  return context->backend->apply->products->multiply(context, &view, 1, 1.0, x, cols, beta, y, rows,
+                                                     y, rows, 0);
+}
+
+#endif
