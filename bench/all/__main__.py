@@ -22,7 +22,7 @@ import os
 import pathlib
 import sys
 
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "common")]
 
 import index  # noqa: E402
 import pages  # noqa: E402

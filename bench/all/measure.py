@@ -49,12 +49,12 @@ def multigrid(b):
             bench_multigrid(b, "changed", "--systems", changed, "--no-all-in", "--robust"),
             bench_multigrid(b, "levels", "--systems", levels, "--no-all-in", "--levels"),
         ]
-    b.script("multigrid_tables.py", b.page("multigrid.md"), *made)
+    b.script("multigrid/multigrid_tables.py", b.page("multigrid.md"), *made)
 
 
 def redraw_multigrid(name, *title):
     page, figures = f"{name}.md", f"{name}.json"
-    return lambda b: b.script("multigrid_tables.py", b.page(page), b.page(figures), *title)
+    return lambda b: b.script("multigrid/multigrid_tables.py", b.page(page), b.page(figures), *title)
 
 
 def real_reservoirs(b):
@@ -89,7 +89,7 @@ def cpr(b):
     if not b.quick:
         large = ["--systems", "reservoir:100,reservoir3:100", "--one-level", *rounds]
         made.append(bench_multigrid(b, "large", *large))
-    b.script("multigrid_tables.py", b.page("cpr.md"), *made, "--title", "CPR")
+    b.script("multigrid/multigrid_tables.py", b.page("cpr.md"), *made, "--title", "CPR")
 
 
 # --- comparisons by the program ---
@@ -132,7 +132,7 @@ def compare(b, page, title, size, methods):
             rest = ["--max-iterations", "3000", "--threads", str(size["threads"])]
             if file.exists() or isinstance(b, runs.Recorder):
                 made.append(compared(b, name, file, *rest, methods=f"bjacobi,{methods}"))
-    b.script("verdicts.py", b.page(page), *made, "--title", title)
+    b.script("methods/verdicts.py", b.page(page), *made, "--title", title)
 
 
 def compare_device(b):
@@ -159,7 +159,7 @@ def draw_front(b):
     plots, figure = b.raw / "plots", b.results.parents[1] / "docs/cavity.png"
     system = ["--case", "cavity", "--size", "300", "--methods", methods, "--backend", "host"]
     b.run(b.program("bisai"), "compare", *system, "--plots", plots, output=os.devnull)
-    b.script("front_page.py", plots, b.page("h200-compare.json"), figure)
+    b.script("methods/front_page.py", plots, b.page("h200-compare.json"), figure)
 
 
 # --- benchmarks of operations ---
@@ -170,7 +170,7 @@ def device(b):
     rounds = ["--rounds", "3"] if b.quick else []
     parts = ["--only", "pstik"]  # h200-compare.md has whole solves
     b.run(b.program("bench_device"), *parts, *rounds, "--json", file, output=os.devnull)
-    b.script("device_tables.py", b.page("h200-device.md"), file)
+    b.script("devices/device_tables.py", b.page("h200-device.md"), file)
 
 
 def batches(b):
@@ -182,11 +182,11 @@ def batches(b):
     real = ["--matrices", *files] if files else []
     sections = ["--only", "imfabsew"]  # the papers' page has the others
     b.run(b.program("bench_batches"), *sections, *quick, "--json", file, *real, output=os.devnull)
-    b.script("batches_tables.py", b.page("h200-batches.md"), file)
+    b.script("block-jacobi/batches_tables.py", b.page("h200-batches.md"), file)
 
 
 def draw_batches(b):
-    b.script("batches_figures.py", b.page("h200-batches.json"), b.results)
+    b.script("block-jacobi/batches_figures.py", b.page("h200-batches.json"), b.results)
 
 
 def cpu_speed(b):
@@ -202,13 +202,13 @@ def cpu_speed(b):
             *("--json", made[-1]),
             output=os.devnull,
         )
-    b.script("cpu_speed.py", b.page("cpu-speed.md"), *made)
+    b.script("processors/cpu_speed.py", b.page("cpu-speed.md"), *made)
 
 
 def threads(b):
     often = ["--pairs", "3", "--busy", "0"] if b.quick else ["--pairs", "5"]
     sizes = "1000,10000" if b.quick else "1000,10000,30000,100000"
-    b.script("threads.py", "--sizes", sizes, *often, b.page("threads.md"), b.build)
+    b.script("processors/threads.py", "--sizes", sizes, *often, b.page("threads.md"), b.build)
 
 
 # --- real matrices ---
@@ -223,7 +223,7 @@ def script_of_matrices(b, script, page, *arguments, only=True):
 
 def block_jacobi(b, page, *arguments):
     total = [] if b.seconds is None else ["--total", str(b.seconds)]
-    script_of_matrices(b, "block_jacobi.py", f"{page}.md", *total, *arguments)
+    script_of_matrices(b, "block-jacobi/block_jacobi.py", f"{page}.md", *total, *arguments)
 
 
 def block_jacobi_device(b):
@@ -237,7 +237,7 @@ def draw_block_jacobi(page):
     def draw(b):
         for figure in ("bounds", "formats", "adaptive"):
             drawn = b.page(f"{page}-{figure}.svg")
-            b.script("block_jacobi_figures.py", b.page(f"{page}.json"), figure, drawn)
+            b.script("block-jacobi/block_jacobi_figures.py", b.page(f"{page}.json"), figure, drawn)
 
     return draw
 
@@ -250,7 +250,7 @@ def block_jacobi_files(page):
 def examples(b):
     one = ["--only", "cavity 40"] if b.quick else []
     output = b.page("examples-cpu.md")
-    b.script("examples.py", b.program("bisai"), b.matrices, output, "--threads", "2", *one)
+    b.script("methods/examples.py", b.program("bisai"), b.matrices, output, "--threads", "2", *one)
 
 
 def many(_):
@@ -266,14 +266,14 @@ def block_jacobi_host(b):
 
 def real_matrices(b):
     script_of_matrices(
-        b, "real_matrices.py", "real-matrices-cpu.md", *many(b), "--without-times", COUNTS
+        b, "real-matrices/real_matrices.py", "real-matrices-cpu.md", *many(b), "--without-times", COUNTS
     )
 
 
 def device_matrices(b):
     script_of_matrices(
         b,
-        "real_matrices.py",
+        "real-matrices/real_matrices.py",
         "h200-device-matrices.md",
         *("--repeats", "3", "--seconds", "120", "--least-rows", "5000"),
     )
@@ -288,16 +288,16 @@ COUNTS = "Many processes ran at a time, so that times were not taken."
 def petsc_gpus(b):
     plugin = b.build / "libbisai_petsc.so"
     b.script(
-        "petsc_gpus.py", b.program("bisai"), os.environ.get("EX10"), plugin, b.page("petsc-gpus.md")
+        "petsc/petsc_gpus.py", b.program("bisai"), os.environ.get("EX10"), plugin, b.page("petsc-gpus.md")
     )
 
 
 def petsc_mpi(b):
-    b.script("petsc_mpi.py", b.build, os.environ.get("EX10"), b.page("petsc-mpi.md"))
+    b.script("petsc/petsc_mpi.py", b.build, os.environ.get("EX10"), b.page("petsc-mpi.md"))
 
 
 def petsc_tutorials(b):
-    b.script("petsc_tutorials.py", b.build, "--output", b.page("petsc-tutorials.md"))
+    b.script("petsc/petsc_tutorials.py", b.build, "--output", b.page("petsc-tutorials.md"))
 
 
 def peers(b):
@@ -308,7 +308,7 @@ def peers(b):
     methods = ["--methods", "ilu,mg,mg:null={null}"]
     methods += ["--pressure-methods", "ilu,cpr,cpr:second=isai:relax=1"]
     b.script(
-        "peers_cpu.py",
+        "peers/peers_cpu.py",
         *(b.program("bisai"), b.program("bench_peers"), b.page("peers-cpu.md")),
         *("--problems", problems, "--rounds", str(rounds), "--limit", "40", *methods),
         *("--at-once", str(max(tables.cores() // 2, 1))),
@@ -327,7 +327,7 @@ def block_formats(b):
     size = ["--blocks", "2000"] if b.quick else ["--blocks", "20000", "--rounds", "12"]
     words = ["--backend", "host", "--threads", "1", "--sizes", "16,32", *size]
     b.run(b.program("bench_formats"), *words, "--json", file, output=os.devnull)
-    b.script("formats_tables.py", b.page("block-formats-cpu.md"), file, b.build)
+    b.script("block-jacobi/formats_tables.py", b.page("block-formats-cpu.md"), file, b.build)
 
 
 def papers(b):

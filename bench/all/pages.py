@@ -28,7 +28,7 @@ BY_HAND = {
     "coefficient-jumps": (
         "host",
         "iterations of multigrid codes where coefficients jump from element to element",
-        "bench/coefficient_jumps.py makes it, with packages of Python that others do not need",
+        "bench/peers/coefficient_jumps.py makes it, with packages of Python that others do not need",
     ),
     "newton-cavity": (
         "host",
@@ -214,7 +214,7 @@ PAGES = [
         ["symmetric-matrices-cpu.md", "symmetric-matrices-cpu.json"],
         10,
         lambda b: measure.script_of_matrices(
-            b, "symmetric_matrices.py", "symmetric-matrices-cpu.md", *measure.many(b)
+            b, "real-matrices/symmetric_matrices.py", "symmetric-matrices-cpu.md", *measure.many(b)
         ),
         [program("bisai"), matrices],
     ),
@@ -224,7 +224,7 @@ PAGES = [
         "the effect of an ordering",
         ["orderings-cpu.md", "orderings-cpu.json.xz"],
         300,
-        lambda b: measure.script_of_matrices(b, "orderings.py", "orderings-cpu.md", *measure.many(b)),
+        lambda b: measure.script_of_matrices(b, "real-matrices/orderings.py", "orderings-cpu.md", *measure.many(b)),
         [program("bisai"), matrices],
     ),
     Page(

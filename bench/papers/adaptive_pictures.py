@@ -2,9 +2,10 @@
 """The pictures of adaptive.py."""
 
 import common
+import pictures
 from adaptive_figures import ADAPTIVE, DEVICES, FORMATS, LAYOUTS, NARROW, SHADES
 from adaptive_figures import gain, layouts_of, shares, solved, ways_of
-from common import COLOURS
+from pictures import COLOURS
 
 
 def draw_layouts(results, path):
@@ -13,7 +14,7 @@ def draw_layouts(results, path):
     def panel(storage, large):
         found = layouts_of(figures, storage, large)
         batch = "1 GiB in fp64" if large else "50,000 blocks"
-        return common.bars(
+        return pictures.bars(
             f"application in {storage}, {batch}",
             "GFlop/s (2 m² a block)",
             [f"{m:.0f}" for m in found],
@@ -27,7 +28,7 @@ def draw_layouts(results, path):
 
     if figures.get("layouts"):
         chosen = (panel("fp64", False), panel("fp64", True), panel("fp16", True))
-        common.picture(path, *chosen, width=1500)
+        pictures.picture(path, *chosen, width=1500)
 
 
 def draw_formats(figures, path):
@@ -36,7 +37,7 @@ def draw_formats(figures, path):
     colours = {**COLOURS, "adaptive truncated": "#66ccee"}
 
     def panel(key, title, exponent):
-        return common.bars(
+        return pictures.bars(
             title,
             f"GFlop/s (2 m{'²³'[exponent - 2]} a block)",
             [str(m) for m in found],
@@ -55,7 +56,7 @@ def draw_formats(figures, path):
             "set key outside top center horizontal maxcols 4 samplen 1",
         )
 
-    common.picture(
+    pictures.picture(
         path,
         panel("setup", "set-up", 3),
         panel("apply", "application to one vector", 2),
@@ -72,7 +73,7 @@ def short_names(found):
 def draw_distribution(figures, path):
     def panel(name):
         found = dict(solved(figures))
-        return common.bars(
+        return pictures.bars(
             name,
             "part of the blocks",
             short_names(found),
@@ -83,14 +84,14 @@ def draw_distribution(figures, path):
             stacked=True,
         )
 
-    common.picture(path, panel("1 digit"), panel("2 digits"), width=1400, height=600)
+    pictures.picture(path, panel("1 digit"), panel("2 digits"), width=1400, height=600)
 
 
 def draw_solves(figures, path):
     found = dict(solved(figures))
 
     def panel(title, value):
-        return common.bars(
+        return pictures.bars(
             title,
             "fp64 over adaptive",
             short_names(found),
@@ -107,7 +108,7 @@ def draw_solves(figures, path):
     def iterations_of(runs, name):
         return runs["fp64"]["iterations"] / runs[name]["iterations"] if gain(runs, name) else None
 
-    common.picture(
+    pictures.picture(
         path, panel("iterations", iterations_of), panel("run time", gain), width=1400, height=600
     )
 

@@ -5,7 +5,9 @@ import pathlib
 import tempfile
 
 import common
-from common import COLOURS, digits, milliseconds, row
+import pictures
+from common import digits, milliseconds, row
+from pictures import COLOURS
 
 NAME = "block-isai"
 TITLE = "Block-ISAI: Ma et al. 2021"
@@ -511,10 +513,10 @@ def draw_beside(path, unit, titles, theirs, ours):
         "set bmargin 4",
         "set rmargin 5",
     )
-    common.picture(
+    pictures.picture(
         path,
-        common.bars(titles[0], unit, names, left, *commands),
-        common.bars(titles[1], unit, names, right, *commands),
+        pictures.bars(titles[0], unit, names, left, *commands),
+        pictures.bars(titles[1], unit, names, right, *commands),
         width=1400,
         height=560,
     )
@@ -555,9 +557,9 @@ def draw_speedups(results, path):
 def draw_setup(results, backend, path):
     runs = [(c, m, run_of(results, backend, c, m)) for c in CASES for m in ISAI]
     found = [(f"{c.name}, {COLUMNS[m]}", run) for c, m, run in runs if run]
-    common.picture(
+    pictures.picture(
         path,
-        common.bars(
+        pictures.bars(
             f"set-up of the approximate inverses, {DEVICES[backend]}",
             "milliseconds",
             [name for name, _ in found],
@@ -576,10 +578,10 @@ def draw_pattern(found, name, path):
     rows = found["block_rows"]
     side = rows / CELLS
     points = [[(j + 0.5) * side, (i + 0.5) * side, count] for i, j, count in found["cells"]]
-    common.picture(
+    pictures.picture(
         path,
         [
-            *common.data("d", points),
+            *pictures.data("d", points),
             f"set title 'blocks of {name}, {rows} block rows'",
             f"set xrange [0:{rows}]",
             f"set yrange [{rows}:0]",

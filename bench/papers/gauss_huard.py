@@ -4,8 +4,10 @@
 import pathlib
 
 import common
+import pictures
 import tables as text
-from common import COLOURS, digits, milliseconds, row
+from common import digits, milliseconds, row
+from pictures import COLOURS
 
 NAME = "gauss-huard"
 TITLE = "Gauss–Huard and variable sizes: the slides of 2017 and the abstract of 2018"
@@ -336,7 +338,7 @@ def offset_text(results, backend, case):
 def robustness_row():
     """The slide on 40 matrices, from the page of the real matrices."""
     where = "Slides, *Benefits of block-Jacobi*: more of 40 matrices converge, IDR"
-    command = "python3 bench/block_jacobi.py bisai MATRICES block-jacobi-cpu.md"
+    command = "python3 bench/block-jacobi/block_jacobi.py bisai MATRICES block-jacobi-cpu.md"
     if not REAL.exists() and not text.compressed(REAL).exists():
         return row(where, PICTURE, command)
     records = [r for r in text.read_json(REAL) if r.get("solver") == "idr:s=4"]
@@ -382,7 +384,7 @@ def draw_batches(results, path, title, key, forms):
             ]
             series.append((label, colour, sorted(points)))
         panels.append(
-            common.curves(
+            pictures.curves(
                 f"{title}, {m} rows",
                 "blocks",
                 "GFlop/s",
@@ -394,7 +396,7 @@ def draw_batches(results, path, title, key, forms):
                 "set tmargin 6",
             )
         )
-    common.picture(path, *panels, width=1400, height=560)
+    pictures.picture(path, *panels, width=1400, height=560)
 
 
 def draw_solves(results, backend, path):
@@ -412,7 +414,7 @@ def draw_solves(results, backend, path):
             for form, (label, colour) in FORMS.items()
         ]
         panels.append(
-            common.bars(
+            pictures.bars(
                 f"BiCGSTAB, blocks of at most {bound}, {DEVICES[backend]}",
                 "milliseconds, set-up and solve",
                 cases,
@@ -424,7 +426,7 @@ def draw_solves(results, backend, path):
                 "set bmargin 4",
             )
         )
-    common.picture(path, *panels, width=1400, height=560)
+    pictures.picture(path, *panels, width=1400, height=560)
 
 
 def draw_variable(results, path):
@@ -435,9 +437,9 @@ def draw_variable(results, path):
     peers = [("cuBLAS, one call a size", COLOURS["cublas"])]
     names = [label for label, _ in FORMS.values()]
     own = COLOURS["gauss-jordan"]
-    common.picture(
+    pictures.picture(
         path,
-        common.bars(
+        pictures.bars(
             "set-up, 1 … 32 rows",
             "milliseconds",
             names,
@@ -445,7 +447,7 @@ def draw_variable(results, path):
             "set yrange [0:*]",
             "set tmargin 6",
         ),
-        common.bars(
+        pictures.bars(
             "application, 1 … 32 rows",
             "milliseconds",
             names,

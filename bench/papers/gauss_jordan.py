@@ -6,7 +6,9 @@ import shutil
 import subprocess
 
 import common
-from common import COLOURS, digits, milliseconds, row
+import pictures
+from common import digits, milliseconds, row
+from pictures import COLOURS
 
 NAME = "gauss-jordan"
 TITLE = "Batched Gauss–Jordan elimination: Anzt et al. 2017"
@@ -547,7 +549,7 @@ ROWS = "set xrange [7000:1.5e7]"
 def draw_batches(results, path):
     def panel(size):
         found = batches(results, size)
-        return common.curves(
+        return pictures.curves(
             f"inversion of blocks of {size} rows",
             "blocks",
             "GFlop/s (2 m³ for each block)",
@@ -560,14 +562,14 @@ def draw_batches(results, path):
             *POWERS,
         )
 
-    common.picture(path, *map(panel, FIGURE_BOUNDS), width=1200)
+    pictures.picture(path, *map(panel, FIGURE_BOUNDS), width=1200)
 
 
 def draw_matrices(results, path):
     def panel(bound):
         found = setups(results, "matrices", bound)
         names = [name.replace("pattern of ", "~ ") for name in found]
-        return common.bars(
+        return pictures.bars(
             f"blocks of at most {bound} rows",
             "set-up / inversion alone",
             names,
@@ -579,7 +581,7 @@ def draw_matrices(results, path):
             "set yrange [0:*]",
         )
 
-    common.picture(path, *map(panel, FIGURE_BOUNDS), width=1400, height=560)
+    pictures.picture(path, *map(panel, FIGURE_BOUNDS), width=1400, height=560)
 
 
 def draw_patterns(results, path):
@@ -591,7 +593,7 @@ def draw_patterns(results, path):
                 for n in row_counts(results)
             ]
             series.append((strategy, colour, points))
-        return common.curves(
+        return pictures.curves(
             f"{pattern}, blocks of 32 rows",
             "rows",
             "set-up / inversion alone",
@@ -602,7 +604,7 @@ def draw_patterns(results, path):
             "set yrange [0:*]",
         )
 
-    common.picture(path, *map(panel, FIGURE6), width=1200)
+    pictures.picture(path, *map(panel, FIGURE6), width=1200)
 
 
 def draw_rows(results, path):
@@ -614,7 +616,7 @@ def draw_rows(results, path):
                 for n in row_counts(results)
             ]
             series.append((f"{bound}", colour, points))
-        return common.curves(
+        return pictures.curves(
             f"{pattern}, MC, by block size",
             "rows",
             "nanoseconds a row",
@@ -625,7 +627,7 @@ def draw_rows(results, path):
             *POWERS,
         )
 
-    common.picture(path, *map(panel, FIGURE6), width=1200)
+    pictures.picture(path, *map(panel, FIGURE6), width=1200)
 
 
 def draw(results, folder):

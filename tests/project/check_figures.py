@@ -7,12 +7,12 @@ FIGURES.txt has a section [DOCUMENT] for each document, with these entries. Furt
 entry are indented.
 
 TEXT WITH {EXPRESSION | FORMAT}    The document has this text, with the values of the expressions,
-                                   which use the functions of ROOT/bench/figures.py. FORMAT is
+                                   which use the functions of ROOT/bench/all/figures.py. FORMAT is
                                    Python's, or `word` or `Word` for a small number in words. Line
                                    breaks are spaces.
   if EXPRESSION                    a further line of an entry: the sentence is true if this holds
 output EXAMPLE: WORDS              The block of code with these words consists of lines of the
-                                   output of this example (bench/examples.py).
+                                   output of this example (bench/methods/examples.py).
 not measured (REASON): TEXT        The figures in this text are no measurements of this project.
 
 A figure that is in no entry is a fault: a number with a unit, a ratio or a pair of numbers, or a
@@ -219,7 +219,7 @@ def spoiled(name, text, found, functions):
 def main():
     root, path = map(pathlib.Path, sys.argv[1:3])
     mode = sys.argv[3] if len(sys.argv) > 3 else ""
-    sys.path.insert(0, str(root / "bench"))
+    sys.path.insert(0, str(root / "bench/all"))
     import figures
 
     functions = dict(vars(figures))

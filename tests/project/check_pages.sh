@@ -31,7 +31,7 @@ need compare-cpu.json '"commit": "abcdef0"'
 
 # times of real matrices are of several warm runs, minimum and median
 "$build/bisai" convert --case reaction --size 8 "$folder/none/small.mtx" --rhs none > "$folder/convert.txt"
-"$python" "$bench/block_jacobi.py" "$build/bisai" "$folder/none" "$folder/blocks.md" --backend host \
+"$python" "$bench/block-jacobi/block_jacobi.py" "$build/bisai" "$folder/none" "$folder/blocks.md" --backend host \
   --repeats 3 --max-iterations 300 --at-once 2 > "$folder/blocks.txt"
 need blocks.md 'each method was warmed up and run 3 times'
 need blocks.md '^| small | [0-9.*]*/[0-9.*]* | [0-9.*]*/'
@@ -39,7 +39,7 @@ need blocks.json '"least_total_s"'
 rm "$folder/none/small.mtx"
 
 # the pages of multigrid and CPR compare with one level
-"$python" "$bench/multigrid_tables.py" "$folder/cpr.md" "$bench/results/cpr.json" > "$folder/cpr.txt"
+"$python" "$bench/multigrid/multigrid_tables.py" "$folder/cpr.md" "$bench/results/cpr.json" > "$folder/cpr.txt"
 need cpr.md '^## Beside one level$'
 need cpr.md '^| reservoir:100 | `cpr[^`]*`.*`isai:relax=1`, bicgstab | [0-9]* | [0-9.]* | [0-9.]* |$'
 

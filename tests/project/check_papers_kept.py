@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 bench = pathlib.Path(sys.argv[1])
-sys.path[:0] = [str(bench), str(bench / "papers")]
+sys.path[:0] = [str(bench / "common"), str(bench / "papers")]
 import common  # noqa: E402
 import tables  # noqa: E402
 

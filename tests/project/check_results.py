@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks a folder of measured figures: README.md names every file, bench/all makes every page or
-says why not, JSON of more than 200 kB is compressed, and bench/tables.py reads JSON whether it is
+says why not, JSON of more than 200 kB is compressed, and common/tables.py reads JSON whether it is
 compressed or not.
 
 usage: check_results.py BENCH RESULTS"""
@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 bench, results = map(pathlib.Path, sys.argv[1:])
-sys.path[:0] = [str(bench), str(bench / "all")]
+sys.path[:0] = [str(bench / "common"), str(bench / "all")]
 import pages  # noqa: E402
 import tables  # noqa: E402
 
@@ -32,7 +32,7 @@ for path in files:
               f"{path.name}: bench/all neither makes it nor says why not")
     if path.suffix == ".json":
         check(path.stat().st_size <= tables.LARGE,
-              f"{path.name}: more than {tables.LARGE} bytes; bench/tables.py would compress it")
+              f"{path.name}: more than {tables.LARGE} bytes; common/tables.py would compress it")
     if path.name.endswith((".json", ".json.xz")):
         check(tables.read_json(path), f"{path.name}: empty")
         plain = path.with_name(path.name.removesuffix(".xz"))
