@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The interface between the parts of the benchmark of batches: matrices of dense diagonal blocks,
- * cuBLAS on the same blocks, timings and output. */
+ * timings and output. */
 #ifndef BENCH_BATCHES_CUH
 #define BENCH_BATCHES_CUH
 
@@ -120,23 +120,5 @@ struct jacobi {
     NEED(b.context->backend->bjacobi->solve->apply(b.context, &made, count, x, ldx, y, ldx));
   }
 };
-
-/* Times cuBLAS on `count` blocks of m rows at `blocks`, in seconds; NAN if cuBLAS has no such
- * routine. */
-struct cublas_times {
-  double matinv, getrf, getri, getrs;
-};
-cublas_times time_cublas(const bench &b, int m, int64_t count, const double *blocks);
-
-/* Times applications of inverses that are stored block by block and interleaved. */
-void measure_layouts(bench &b, double bytes);
-
-/* Times set-ups with all strategies of extraction: of tridiagonal and arrow matrices of 10,000 to
- * most_rows rows, of patterns of large matrices, and of the matrices in the files. */
-void measure_setups(bench &b, double most_rows, const std::vector<std::string> &files);
-
-/* Launches the kernels of each strategy once, for blocks of 32 rows, so that a profiler can look at
- * them. */
-void launch_kernels(const bench &b);
 
 #endif

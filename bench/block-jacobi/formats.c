@@ -91,22 +91,22 @@ static bisai_bcsr *batch(bisai_context *context, int32_t m, int32_t blocks) {
   return matrix;
 }
 
-static void report(FILE *json, const char **comma, int32_t m, int32_t blocks, int way,
+static void report(bench_json *json, int32_t m, int32_t blocks, int way,
                    const bench_operation *setup, const bench_operation *application) {
   printf("%2d rows, %-18s  set-up %9.3f ms  application %9.3f ms, %6.1f GB/s\n", m, ways[way].name,
          1e3 * bench_median(setup), 1e3 * bench_median(application),
          1e-9 * application->bytes / bench_median(application));
-  if (!json) return;
-  fprintf(json,
-          "%s\n    {\"rows\": %d, \"blocks\": %d, \"way\": \"%s\", \"setup\": %.6g, "
+  FILE *file = bench_json_record(json);
+  if (!file) return;
+  fprintf(file,
+          "{\"rows\": %d, \"blocks\": %d, \"way\": \"%s\", \"setup\": %.6g, "
           "\"setup_least\": %.6g, \"apply\": %.6g, \"apply_least\": %.6g, \"bytes\": %.9g}",
-          *comma, m, blocks, ways[way].name, bench_median(setup), bench_minimum(setup),
+          m, blocks, ways[way].name, bench_median(setup), bench_minimum(setup),
           bench_median(application), bench_minimum(application), application->bytes);
-  *comma = ",";
 }
 
-static void measure(bisai_context *context, int32_t m, int32_t blocks, int rounds, FILE *json,
-                    const char **comma) {
+static void measure(bisai_context *context, int32_t m, int32_t blocks, int rounds,
+                    bench_json *json) {
   const size_t n = (size_t)m * (size_t)blocks;
   const bool on_device = bisai_context_backend(context) == BISAI_BACKEND_CUDA;
   bisai_bcsr *matrix = batch(context, m, blocks);
@@ -131,7 +131,7 @@ static void measure(bisai_context *context, int32_t m, int32_t blocks, int round
   }
   bench_run(setups, WAYS, on_device ? rounds : 2, 0.0);
   bench_run(applications, WAYS, rounds, 0.0);
-  for (int w = 0; w < WAYS; w++) report(json, comma, m, blocks, w, &setups[w], &applications[w]);
+  for (int w = 0; w < WAYS; w++) report(json, m, blocks, w, &setups[w], &applications[w]);
   for (int w = 0; w < WAYS; w++) bisai_precond_destroy(&t[w].precond);
   vector_destroy(context, x);
   vector_destroy(context, y);
@@ -161,21 +161,20 @@ int main(int argc, char **argv) {
   }
   bisai_context *context = NULL;
   if (bisai_context_create(&options, &context)) bench_fail("no such backend here");
-  FILE *json = file ? fopen(file, "w") : NULL;
-  if (file && !json) bench_fail("cannot write %s", file);
   const double rate = copy_rate_of(context);
-  const char *comma = "";
   printf("%s, copy %.1f GB/s\n", bisai_context_device(context), 1e-9 * rate);
-  if (json)
-    fprintf(json,
+  bench_json json;
+  bench_json_open(&json, file);
+  if (file)
+    fprintf(json.file,
             "{\n  \"device\": \"%s\", \"threads\": %d, \"copy_rate\": %.6g,\n  \"figures\": [",
             bisai_context_device(context), bisai_context_threads(context), rate);
   for (char *at = (char *)sizes; *at; at += *at == ',') {
     const long m = strtol(at, &at, 10);
     if (m < 1 || m > BISAI_MAX_BLOCK_SIZE) bench_fail("%s", usage);
-    measure(context, (int32_t)m, blocks, rounds, json, &comma);
+    measure(context, (int32_t)m, blocks, rounds, &json);
   }
-  if (json && (fputs("\n  ]\n}\n", json) < 0 || fclose(json))) bench_fail("cannot write %s", file);
+  bench_json_close(&json);
   bisai_context_destroy(&context);
   return 0;
 }

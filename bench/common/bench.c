@@ -86,6 +86,33 @@ double bench_minimum(const bench_operation *operation) {
   return least;
 }
 
+/* --- records --- */
+
+void bench_json_open(bench_json *json, const char *path) {
+  *json = (bench_json){.file = path ? fopen(path, "w") : NULL};
+  if (path && !json->file) bench_fail("cannot write %s", path);
+}
+
+FILE *bench_json_record(bench_json *json) {
+  if (json->file) fputs(json->comma ? ",\n    " : "\n    ", json->file);
+  json->comma = true;
+  return json->file;
+}
+
+void bench_json_complete(bench_json *json) {
+  if (!json->file) return;
+  const long end = ftell(json->file);
+  fputs("\n  ]\n}\n", json->file);
+  if (fflush(json->file) || end < 0 || fseek(json->file, end, SEEK_SET))
+    bench_fail("the file of records must be a file");
+}
+
+void bench_json_close(bench_json *json) {
+  if (!json->file) return;
+  fputs("\n  ]\n}\n", json->file);
+  if (fclose(json->file)) bench_fail("cannot write the file of records");
+}
+
 /* --- copies --- */
 
 typedef void part_function(const double *from, double *to, size_t count);

@@ -40,6 +40,21 @@ void bench_run(bench_operation *operations, int count, int rounds, double least)
 double bench_minimum(const bench_operation *operation);
 double bench_median(const bench_operation *operation);
 
+/* A file of records, {…, "figures": [record, …]}, or none. */
+typedef struct bench_json {
+  FILE *file;
+  bool comma;
+} bench_json;
+
+/* Opens a file for writing. Its caller writes what stands before the records. NULL: none. */
+void bench_json_open(bench_json *json, const char *path);
+/* Begins a record. Returns the file, to which the caller writes it, or NULL. */
+FILE *bench_json_record(bench_json *json);
+/* Completes the file after a record. Further records may follow. A program that is stopped leaves
+ * all that it has measured. */
+void bench_json_complete(bench_json *json);
+void bench_json_close(bench_json *json);
+
 /* Two arrays of `bytes` bytes each, which `threads` threads touch first. The copies from one to the
  * other use memcpy (which bypasses the caches if the C library expects a gain), a plain loop, and
  * streaming stores if the compiler has them. */

@@ -27,19 +27,21 @@ static const char usage[] =
 static void measure_system(device_bench *b, const char *name, bisai_status status, double *rhs,
                            double tolerance, const char *only) {
   need(b->context, status, name);
-  b->name = name;
-  b->rows = bisai_bcsr_block_rows(b->matrix), b->bs = bisai_bcsr_block_size(b->matrix),
-  b->blocks = bisai_bcsr_blocks(b->matrix);
-  const size_t n = (size_t)b->rows * (size_t)b->bs;
+  b->system.name = name;
+  b->system.rows = bisai_bcsr_block_rows(b->system.matrix),
+  b->system.bs = bisai_bcsr_block_size(b->system.matrix),
+  b->system.blocks = bisai_bcsr_blocks(b->system.matrix);
+  const size_t n = (size_t)b->system.rows * (size_t)b->system.bs;
   double *b_device = bench_device_allocate(n * sizeof(double));
   b->x = b_device;
   b->y = bench_device_allocate(n * sizeof(double));
   bench_device_upload(b_device, rhs, n * sizeof(double));
-  need(b->context, bisai_factors_create(b->context, b->matrix, NULL, &b->factors), "factorisation");
+  need(b->context, bisai_factors_create(b->context, b->system.matrix, NULL, &b->factors),
+       "factorisation");
 #ifdef BISAI_HAVE_CUSPARSE
   if (!strpbrk(only, "stg")) {
     b->ilu = NULL;
-  } else if (bisai_cusparse_ilu_create(b->context, b->matrix, &b->ilu) != BISAI_OK ||
+  } else if (bisai_cusparse_ilu_create(b->context, b->system.matrix, &b->ilu) != BISAI_OK ||
              bisai_cusparse_ilu_prepare(b->ilu) != BISAI_OK) {
     printf("cuSPARSE: %s\n", bisai_context_error(b->context));
     bisai_cusparse_ilu_destroy(&b->ilu);
@@ -55,7 +57,7 @@ static void measure_system(device_bench *b, const char *name, bisai_status statu
   bisai_cusparse_ilu_destroy(&b->ilu);
 #endif
   bisai_factors_destroy(&b->factors);
-  bisai_bcsr_destroy(&b->matrix);
+  bisai_bcsr_destroy(&b->system.matrix);
   bench_device_release(b->x);
   bench_device_release(b->y);
   free(rhs);
@@ -66,11 +68,11 @@ static void measure_everything(device_bench *b, const char *only, const char *wh
   if (!strpbrk(only, "stgik")) return;
   double *rhs;
   if (strcmp(which, "convdiff") != 0) {
-    const bisai_status status = case_cavity(b->context, 300, 0, &b->matrix, &rhs);
+    const bisai_status status = case_cavity(b->context, 300, 0, &b->system.matrix, &rhs);
     measure_system(b, "cavity, 300^2", status, rhs, 1e-5, only);
   }
   if (strcmp(which, "cavity") == 0) return;
-  const bisai_status status = case_convdiff(b->context, 148, 148, 58, 4, &b->matrix, &rhs);
+  const bisai_status status = case_convdiff(b->context, 148, 148, 58, 4, &b->system.matrix, &rhs);
   measure_system(b, "convection-diffusion, 148 x 148 x 58", status, rhs, 1e-8, only);
 }
 
@@ -101,15 +103,14 @@ int main(int argc, char **argv) {
   b.copy_rate = bench_device_copy_rate(COPY_BYTES, bisai_context_stream(b.context));
   printf("bisai %s on %s, CUDA %s, driver for %s, copies %.3f TB/s (read and written)\n",
          bisai_version(), bisai_context_device(b.context), runtime, driver, 1e-12 * b.copy_rate);
-  if (json && !(b.json = fopen(json, "w"))) bench_fail("cannot write %s", json);
-  if (b.json)
-    fprintf(b.json,
+  bench_json_open(&b.json, json);
+  if (json)
+    fprintf(b.json.file,
             "{\n  \"version\": \"%s\", \"device\": \"%s\", \"cuda\": \"%s\", \"copy_rate\": "
             "%.6g,\n  \"figures\": [",
             bisai_version(), bisai_context_device(b.context), runtime, b.copy_rate);
   measure_everything(&b, only, which);
-  if (b.json) fprintf(b.json, "\n  ]\n}\n");
-  if (b.json && fclose(b.json)) bench_fail("cannot write %s", json);
+  bench_json_close(&b.json);
   bisai_context_destroy(&b.context);
   return 0;
 }

@@ -50,13 +50,13 @@ static void print(device_bench *b, const char *name, double bytes, const share *
   const double time = s->time / steps, floor = bytes / b->copy_rate;
   printf("%-34s %9.2f %10.2f %10.2f %10.2f %7.3f\n", name, 1e-6 * bytes, 1e6 * time,
          1e6 * s->alone / steps, 1e6 * floor, bytes > 0 ? time / floor : NAN);
-  if (!b->json) return;
-  fprintf(b->json,
-          "%s\n    {\"matrix\": \"%s\", \"power\": %d, \"kernel\": \"%s\", \"bytes\": %.0f, "
+  FILE *json = bench_json_record(&b->json);
+  if (!json) return;
+  fprintf(json,
+          "{\"matrix\": \"%s\", \"power\": %d, \"kernel\": \"%s\", \"bytes\": %.0f, "
           "\"seconds\": %.4g, "
           "\"alone\": %.4g}",
-          b->comma ? "," : "", b->name, b->power, name, bytes, time, s->alone / steps);
-  b->comma = true;
+          b->system.name, b->power, name, bytes, time, s->alone / steps);
 }
 
 typedef struct solving {
@@ -70,7 +70,8 @@ static double solve(device_bench *b, solving *s) {
   s->report.struct_size = sizeof s->report;
   device_wait(b);
   const double start = bench_now();
-  need(b->context, bisai_solver_solve(s->solver, b->matrix, s->precond, s->rhs, b->y, &s->report),
+  need(b->context,
+       bisai_solver_solve(s->solver, b->system.matrix, s->precond, s->rhs, b->y, &s->report),
        "GMRES");
   device_wait(b);
   return bench_now() - start;
@@ -92,18 +93,19 @@ static void measure(device_bench *b, const double *rhs, double tolerance) {
   const double bytes[PARTS] = {
       device_matrix_bytes(b, pattern_blocks(b, BISAI_LOWER), 8) + 2 * vector,
       device_matrix_bytes(b, pattern_blocks(b, BISAI_UPPER), 8) + 2 * vector,
-      device_matrix_bytes(b, b->blocks, 8) + 2 * vector, (RESTART + 1 + 3) * vector, 0};
+      device_matrix_bytes(b, b->system.blocks, 8) + 2 * vector, (RESTART + 1 + 3) * vector, 0};
   solving s = {.rhs = rhs, .precond = device_make_precond(b, BISAI_PRECOND_ISAI)};
   bisai_solver_options o = bisai_solver_options_default();
   o.tolerance = tolerance;
   o.gmres.restart = RESTART;
-  need(b->context, bisai_solver_create(b->context, (int64_t)b->rows * b->bs, &o, &s.solver),
+  need(b->context,
+       bisai_solver_create(b->context, (int64_t)b->system.rows * b->system.bs, &o, &s.solver),
        "solver");
   double best = INFINITY, all = 0;
   for (int round = 0; round < b->rounds; round++) best = fmin(best, solve(b, &s));
   for (int p = 0; p < PARTS; p++) all += bytes[p];
   const double iteration = best / s.report.iterations;
-  printf("\n%s, ISAI(%d): %d iterations, %.3f ms, true residual %.2e\n", b->name, b->power,
+  printf("\n%s, ISAI(%d): %d iterations, %.3f ms, true residual %.2e\n", b->system.name, b->power,
          s.report.iterations, 1e3 * best, s.report.relative_residual);
   printf("%-34s %9s %10s %10s %10s %7s\n", "", "MB", "us", "alone us", "floor us", "ratio");
   const share whole = {iteration * s.report.iterations, iteration * s.report.iterations,

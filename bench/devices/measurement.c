@@ -8,7 +8,8 @@ void device_wait(const device_bench *b) {
 /* --- output --- */
 
 void device_heading(device_bench *b) {
-  printf("\n%s: %d block rows of size %d, %d blocks\n", b->name, b->rows, b->bs, b->blocks);
+  printf("\n%s: %d block rows of size %d, %d blocks\n", b->system.name, b->system.rows,
+         b->system.bs, b->system.blocks);
   printf("%-34s %9s %10s %10s %10s %7s\n", "", "MB", "min us", "median us", "floor us", "ratio");
 }
 
@@ -22,14 +23,14 @@ void device_print(device_bench *b, const bench_operation *op) {
   else
     printf("%9s %10.2f %10.2f\n", "", 1e6 * minimum, 1e6 * median);
   fflush(stdout);
-  if (!b->json) return;
-  fprintf(b->json,
-          "%s\n    {\"matrix\": \"%s\", \"block_size\": %d, \"blocks\": %d, \"name\": \"%s\", "
+  FILE *json = bench_json_record(&b->json);
+  if (!json) return;
+  fprintf(json,
+          "{\"matrix\": \"%s\", \"block_size\": %d, \"blocks\": %d, \"name\": \"%s\", "
           "\"bytes\": %.0f, "
           "\"minimum\": %.9g, \"median\": %.9g, \"count\": %d}",
-          b->comma ? "," : "", b->name, b->bs, b->blocks, op->name, op->bytes, minimum, median,
+          b->system.name, b->system.bs, b->system.blocks, op->name, op->bytes, minimum, median,
           op->count);
-  b->comma = true;
 }
 
 void device_add(device_group *g, const char *name, double bytes, double (*run)(void *),
@@ -46,10 +47,10 @@ void device_measure(device_bench *b, device_group *g) {
 /* --- bytes --- */
 
 double device_matrix_bytes(const device_bench *b, double blocks, double width) {
-  return 4 * blocks + 4.0 * (b->rows + 1) + blocks * b->bs * b->bs * width;
+  return 4 * blocks + 4.0 * (b->system.rows + 1) + blocks * b->system.bs * b->system.bs * width;
 }
 
-double device_vector_bytes(const device_bench *b) { return 8.0 * b->rows * b->bs; }
+double device_vector_bytes(const device_bench *b) { return 8.0 * b->system.rows * b->system.bs; }
 
 bisai_precond *device_make_precond(device_bench *b, bisai_precond_kind kind) {
   bisai_precond_options o = bisai_precond_options_default();
@@ -57,6 +58,7 @@ bisai_precond *device_make_precond(device_bench *b, bisai_precond_kind kind) {
   o.kind = kind;
   if (kind == BISAI_PRECOND_ISAI) o.isai.power = b->power;
   o.factor.factors = b->factors;
-  need(b->context, bisai_precond_create(b->context, b->matrix, &o, &precond), "preconditioner");
+  need(b->context, bisai_precond_create(b->context, b->system.matrix, &o, &precond),
+       "preconditioner");
   return precond;
 }

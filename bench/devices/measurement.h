@@ -10,17 +10,21 @@
 #include <bisai/cusparse.h>
 #endif
 
+/* The matrix that is measured, with its sizes. */
+typedef struct device_system {
+  const char *name;
+  bisai_bcsr *matrix;
+  int32_t rows, bs, blocks;
+} device_system;
+
 /* One matrix and everything that is measured on it. */
 typedef struct device_bench {
   bisai_context *context;
   /* bytes read and written in a second */
   double copy_rate;
   int rounds, launches;
-  FILE *json;
-  bool comma;
-  const char *name;
-  bisai_bcsr *matrix;
-  int32_t rows, bs, blocks;
+  bench_json json;
+  device_system system;
   /* four vectors on the device */
   double *x, *y;
   bisai_factors *factors;

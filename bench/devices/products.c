@@ -10,18 +10,18 @@ static double multiply(void *argument) {
   device_wait(b);
   const double start = bench_now();
   for (int i = 0; i < b->launches; i++)
-    need(b->context, bisai_bcsr_multiply(b->matrix, b->x, b->y), "product");
+    need(b->context, bisai_bcsr_multiply(b->system.matrix, b->x, b->y), "product");
   device_wait(b);
   return (bench_now() - start) / b->launches;
 }
 
 static double multiply_four(void *argument) {
   device_bench *b = argument;
-  const int64_t n = (int64_t)b->rows * b->bs;
+  const int64_t n = (int64_t)b->system.rows * b->system.bs;
   device_wait(b);
   const double start = bench_now();
   for (int i = 0; i < b->launches; i++)
-    need(b->context, bisai_bcsr_multiply_many(b->matrix, 4, b->x, n, b->y, n),
+    need(b->context, bisai_bcsr_multiply_many(b->system.matrix, 4, b->x, n, b->y, n),
          "product with four vectors");
   device_wait(b);
   return (bench_now() - start) / b->launches;
@@ -30,7 +30,7 @@ static double multiply_four(void *argument) {
 #ifdef BISAI_HAVE_CUSPARSE
 static double multiply_cusparse(void *argument) {
   device_bench *b = argument;
-  const int64_t n = (int64_t)b->rows * b->bs;
+  const int64_t n = (int64_t)b->system.rows * b->system.bs;
   device_wait(b);
   const double start = bench_now();
   for (int i = 0; i < b->launches; i++)
@@ -43,7 +43,7 @@ static double multiply_cusparse(void *argument) {
 static void measure_cusparse(device_bench *b, bisai_cusparse_product_kind kind, const char *name,
                              double bytes) {
   device_group g = {0};
-  if (bisai_cusparse_product_create(b->context, b->matrix, kind, &b->product) != BISAI_OK) {
+  if (bisai_cusparse_product_create(b->context, b->system.matrix, kind, &b->product) != BISAI_OK) {
     printf("%-34s %s\n", name, bisai_context_error(b->context));
     return;
   }
@@ -105,8 +105,9 @@ static void measure_grid(device_bench *b, const grid *g) {
   const size_t rows = (size_t)g->nx * (size_t)g->ny * (size_t)g->nz;
   int32_t *row_ptr = bench_allocate(rows + 1, sizeof *row_ptr),
           *col_idx = bench_allocate(9 * rows, sizeof *col_idx);
-  b->name = g->name;
-  b->rows = (int32_t)rows, b->bs = g->bs, b->blocks = make_structure(g, row_ptr, col_idx);
+  b->system.name = g->name;
+  b->system.rows = (int32_t)rows, b->system.bs = g->bs,
+  b->system.blocks = make_structure(g, row_ptr, col_idx);
   const size_t n = rows * (size_t)g->bs;
   double *host = make_values(4 * n, BISAI_FP64);
   b->x = bench_device_allocate(4 * n * sizeof(double));
@@ -114,15 +115,16 @@ static void measure_grid(device_bench *b, const grid *g) {
   bench_device_upload(b->x, host, 4 * n * sizeof(double));
   device_heading(b);
   for (int type = BISAI_FP64; type <= BISAI_BF16; type++) {
-    void *values = make_values((size_t)b->blocks * (size_t)(g->bs * g->bs), (bisai_value_type)type);
+    void *values =
+        make_values((size_t)b->system.blocks * (size_t)(g->bs * g->bs), (bisai_value_type)type);
     bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-    desc.block_rows = desc.block_cols = b->rows;
+    desc.block_rows = desc.block_cols = b->system.rows;
     desc.block_size = g->bs;
     desc.row_ptr = row_ptr, desc.col_idx = col_idx, desc.values = values;
     desc.value_type = (bisai_value_type)type;
-    need(b->context, bisai_bcsr_create(b->context, &desc, &b->matrix), "matrix");
+    need(b->context, bisai_bcsr_create(b->context, &desc, &b->system.matrix), "matrix");
     const double width = type == BISAI_FP64 ? 8 : type == BISAI_FP32 ? 4 : 2;
-    const double bytes = device_matrix_bytes(b, b->blocks, width);
+    const double bytes = device_matrix_bytes(b, b->system.blocks, width);
     device_group all = {0};
     device_add(&all, names[type], bytes + 2 * device_vector_bytes(b), multiply, b);
     if (type == BISAI_FP64)
@@ -136,7 +138,7 @@ static void measure_grid(device_bench *b, const grid *g) {
     if (type == BISAI_FP64)
       measure_cusparse(b, BISAI_CUSPARSE_SPMV, "cuSPARSE SpMV", bytes + 2 * device_vector_bytes(b));
 #endif
-    bisai_bcsr_destroy(&b->matrix);
+    bisai_bcsr_destroy(&b->system.matrix);
     free(values);
   }
   bench_device_release(b->x);

@@ -12,21 +12,22 @@ enum { ITERATIONS = 200 };
 /* Makes a matrix with the pattern of b's matrix. Off-diagonal blocks are −I, and the diagonal
  * blocks make it diagonally dominant. */
 static bisai_bcsr *symmetric_copy(device_bench *b) {
-  const size_t square = (size_t)b->bs * (size_t)b->bs, blocks = (size_t)b->blocks;
-  int32_t *row_ptr = malloc(((size_t)b->rows + 1) * sizeof *row_ptr),
+  const size_t square = (size_t)b->system.bs * (size_t)b->system.bs,
+               blocks = (size_t)b->system.blocks;
+  int32_t *row_ptr = malloc(((size_t)b->system.rows + 1) * sizeof *row_ptr),
           *col_idx = malloc(blocks * sizeof *col_idx);
   double *values = calloc(blocks * square, sizeof *values);
   bisai_bcsr *made = NULL;
   if (!row_ptr || !col_idx || !values) bench_fail("no memory");
-  need(b->context, bisai_bcsr_fetch(b->matrix, row_ptr, col_idx, NULL), "fetch");
-  for (int32_t row = 0; row < b->rows; row++)
+  need(b->context, bisai_bcsr_fetch(b->system.matrix, row_ptr, col_idx, NULL), "fetch");
+  for (int32_t row = 0; row < b->system.rows; row++)
     for (int32_t p = row_ptr[row]; p < row_ptr[row + 1]; p++)
-      for (int32_t i = 0; i < b->bs; i++)
-        values[(size_t)p * square + (size_t)(i * (b->bs + 1))] =
+      for (int32_t i = 0; i < b->system.bs; i++)
+        values[(size_t)p * square + (size_t)(i * (b->system.bs + 1))] =
             col_idx[p] == row ? 6.05 + 0.1 * i : -1;
   bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  desc.block_rows = desc.block_cols = b->rows;
-  desc.block_size = b->bs;
+  desc.block_rows = desc.block_cols = b->system.rows;
+  desc.block_size = b->system.bs;
   desc.row_ptr = row_ptr;
   desc.col_idx = col_idx;
   desc.values = values;
@@ -81,7 +82,8 @@ void device_measure_solvers(device_bench *b, const double *rhs) {
               {"an iteration of IDR(4), bjacobi", BISAI_IDR, 4, 1},
               {"an iteration of IDR(8), bjacobi", BISAI_IDR, 8, 1}};
   enum { ROWS = sizeof rows / sizeof rows[0] };
-  const double vector = device_vector_bytes(b), matrix = device_matrix_bytes(b, b->blocks, 8);
+  const double vector = device_vector_bytes(b),
+               matrix = device_matrix_bytes(b, b->system.blocks, 8);
   solving solves[ROWS];
   device_group g = {0};
   bisai_precond_options o = bisai_precond_options_default();
@@ -96,14 +98,15 @@ void device_measure_solvers(device_bench *b, const double *rhs) {
     how.max_iterations = ITERATIONS;
     solves[k] = all;
     need(b->context,
-         bisai_solver_create(b->context, (int64_t)b->rows * b->bs, &how, &solves[k].solver),
+         bisai_solver_create(b->context, (int64_t)b->system.rows * b->system.bs, &how,
+                             &solves[k].solver),
          "solver");
     const double passes = rows[k].method == BISAI_CG         ? 13
                           : rows[k].method == BISAI_BICGSTAB ? 19
                                                              : idr_vectors(rows[k].s);
     device_add(&g, rows[k].name,
-               rows[k].products * (matrix + vector * b->bs + 4 * vector) + passes * vector, iterate,
-               &solves[k]);
+               rows[k].products * (matrix + vector * b->system.bs + 4 * vector) + passes * vector,
+               iterate, &solves[k]);
   }
   device_measure(b, &g);
   for (int k = 0; k < ROWS; k++) {

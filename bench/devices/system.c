@@ -11,7 +11,7 @@ static double factor_update(void *argument) {
   device_bench *b = argument;
   device_wait(b);
   const double start = bench_now();
-  need(b->context, bisai_factors_update(b->factors, b->matrix), "factorisation");
+  need(b->context, bisai_factors_update(b->factors, b->system.matrix), "factorisation");
   device_wait(b);
   return bench_now() - start;
 }
@@ -21,7 +21,8 @@ static double factor_create(void *argument) {
   bisai_factors *factors;
   device_wait(b);
   const double start = bench_now();
-  need(b->context, bisai_factors_create(b->context, b->matrix, NULL, &factors), "factorisation");
+  need(b->context, bisai_factors_create(b->context, b->system.matrix, NULL, &factors),
+       "factorisation");
   device_wait(b);
   const double seconds = bench_now() - start;
   bisai_factors_destroy(&factors);
@@ -63,7 +64,7 @@ static double isai_values(void *argument) {
   device_bench *b = argument;
   device_wait(b);
   const double start = bench_now();
-  need(b->context, bisai_precond_update(b->precond, b->matrix), "ISAI");
+  need(b->context, bisai_precond_update(b->precond, b->system.matrix), "ISAI");
   device_wait(b);
   return bench_now() - start;
 }
@@ -82,7 +83,7 @@ static double isai_apply(void *argument) {
 static double factor_cusparse(void *argument) {
   device_bench *b = argument;
   bisai_cusparse_ilu_report report = {.struct_size = sizeof report};
-  need(b->context, bisai_cusparse_ilu_update(b->ilu, b->matrix), "bsrilu02");
+  need(b->context, bisai_cusparse_ilu_update(b->ilu, b->system.matrix), "bsrilu02");
   need(b->context, bisai_cusparse_ilu_get_report(b->ilu, &report), "bsrilu02");
   return report.factor_seconds;
 }
@@ -91,7 +92,7 @@ static double analysis_cusparse(void *argument) {
   device_bench *b = argument;
   bisai_cusparse_ilu *ilu;
   bisai_cusparse_ilu_report report = {.struct_size = sizeof report};
-  need(b->context, bisai_cusparse_ilu_create(b->context, b->matrix, &ilu), "bsrilu02");
+  need(b->context, bisai_cusparse_ilu_create(b->context, b->system.matrix, &ilu), "bsrilu02");
   need(b->context, bisai_cusparse_ilu_get_report(ilu, &report), "bsrilu02");
   bisai_cusparse_ilu_destroy(&ilu);
   return report.analysis_seconds;
@@ -122,8 +123,8 @@ void device_measure_setup(device_bench *b) {
        "patterns by SpGEMM, k = 2"},
       {"patterns, k = 3", "ISAI values, k = 3", "ISAI set-up, k = 3", "ISAI application, k = 3",
        "patterns by SpGEMM, k = 3"}};
-  const double diagonal = device_vector_bytes(b) * b->bs,
-               blocks = device_matrix_bytes(b, b->blocks, 8);
+  const double diagonal = device_vector_bytes(b) * b->system.bs,
+               blocks = device_matrix_bytes(b, b->system.blocks, 8);
   device_group g = {0};
   device_add(&g, "ILU(0), numeric", 2 * blocks + diagonal, factor_update, b);
   device_add(&g, "ILU(0), symbolic and numeric", 2 * blocks + diagonal, factor_create, b);
@@ -138,8 +139,8 @@ void device_measure_setup(device_bench *b) {
     bisai_precond_report r = {.struct_size = sizeof r};
     need(b->context, bisai_precond_get_report(b->precond, &r), "report");
     const double inverse = (double)r.isai.blocks;
-    const double of_pattern = 4.0 * b->blocks + 12 * inverse + 24.0 * b->rows;
-    const double of_values = blocks + diagonal + inverse * (8.0 * b->bs * b->bs + 8);
+    const double of_pattern = 4.0 * b->system.blocks + 12 * inverse + 24.0 * b->system.rows;
+    const double of_values = blocks + diagonal + inverse * (8.0 * b->system.bs * b->system.bs + 8);
     device_group all = {0};
     device_add(&all, name[0], of_pattern, patterns, b);
 #ifdef BISAI_HAVE_CUSPARSE
@@ -168,7 +169,7 @@ static double solves(void *argument) {
 #ifdef BISAI_HAVE_CUSPARSE
 static double solves_cusparse(void *argument) {
   device_bench *b = argument;
-  const int64_t n = (int64_t)b->rows * b->bs;
+  const int64_t n = (int64_t)b->system.rows * b->system.bs;
   device_wait(b);
   const double start = bench_now();
   for (int i = 0; i < 5; i++)
@@ -179,8 +180,8 @@ static double solves_cusparse(void *argument) {
 #endif
 
 void device_measure_solves(device_bench *b) {
-  const double bytes =
-      device_matrix_bytes(b, b->blocks, 8) + 4.0 * (b->rows + 1) + 4 * device_vector_bytes(b);
+  const double bytes = device_matrix_bytes(b, b->system.blocks, 8) + 4.0 * (b->system.rows + 1) +
+                       4 * device_vector_bytes(b);
   device_group g = {0};
   b->power = 1;
   b->precond = device_make_precond(b, BISAI_PRECOND_ILU);
@@ -209,7 +210,8 @@ static double gmres(void *argument) {
   device_wait(s->b);
   const double start = bench_now();
   need(s->b->context,
-       bisai_solver_solve(s->solver, s->b->matrix, s->precond, s->rhs, s->x, &s->report), "GMRES");
+       bisai_solver_solve(s->solver, s->b->system.matrix, s->precond, s->rhs, s->x, &s->report),
+       "GMRES");
   device_wait(s->b);
   return bench_now() - start;
 }
@@ -222,7 +224,8 @@ static void measure_gmres(device_bench *b, const char *name, bisai_precond *prec
   bisai_solver_options o = bisai_solver_options_default();
   o.tolerance = tolerance;
   o.gmres.restart = 30;
-  need(b->context, bisai_solver_create(b->context, (int64_t)b->rows * b->bs, &o, &s.solver),
+  need(b->context,
+       bisai_solver_create(b->context, (int64_t)b->system.rows * b->system.bs, &o, &s.solver),
        "solver");
   device_group g = {0};
   device_add(&g, name, 0, gmres, &s);
@@ -230,16 +233,17 @@ static void measure_gmres(device_bench *b, const char *name, bisai_precond *prec
   bench_operation *op = &g.operations[0];
   const double whole = bench_minimum(op);
   for (int i = 0; i < op->count; i++) op->seconds[i] /= s.report.iterations;
-  op->bytes = device_matrix_bytes(b, b->blocks, 8) + matrices + 40 * device_vector_bytes(b);
+  op->bytes = device_matrix_bytes(b, b->system.blocks, 8) + matrices + 40 * device_vector_bytes(b);
   device_print(b, op);
   printf("  %d iterations, %.3f ms, true residual %.2e\n", s.report.iterations, 1e3 * whole,
          s.report.relative_residual);
-  if (b->json)
-    fprintf(b->json,
-            ",\n    {\"matrix\": \"%s\", \"name\": \"%s, solve\", \"minimum\": %.9g, "
+  FILE *json = bench_json_record(&b->json);
+  if (json)
+    fprintf(json,
+            "{\"matrix\": \"%s\", \"name\": \"%s, solve\", \"minimum\": %.9g, "
             "\"iterations\": %d, "
             "\"relative_residual\": %.3g}",
-            b->name, name, whole, s.report.iterations, s.report.relative_residual);
+            b->system.name, name, whole, s.report.iterations, s.report.relative_residual);
   bisai_solver_destroy(&s.solver);
 }
 
@@ -250,11 +254,12 @@ void device_measure_gmres(device_bench *b, const double *rhs, double tolerance) 
     bisai_precond *precond = device_make_precond(b, BISAI_PRECOND_ISAI);
     bisai_precond_report r = {.struct_size = sizeof r};
     need(b->context, bisai_precond_get_report(precond, &r), "report");
-    const double matrices = device_matrix_bytes(b, (double)r.isai.blocks, 8) + 4.0 * (b->rows + 1);
+    const double matrices =
+        device_matrix_bytes(b, (double)r.isai.blocks, 8) + 4.0 * (b->system.rows + 1);
     measure_gmres(b, names[b->power - 1], precond, matrices, rhs, tolerance, b->rounds);
     bisai_precond_destroy(&precond);
   }
-  const double factors = device_matrix_bytes(b, b->blocks, 8) + 4.0 * (b->rows + 1);
+  const double factors = device_matrix_bytes(b, b->system.blocks, 8) + 4.0 * (b->system.rows + 1);
   b->power = 1;
   bisai_precond *exact = device_make_precond(b, BISAI_PRECOND_ILU);
   measure_gmres(b, "an iteration, exact solves", exact, factors, rhs, tolerance, 2);
@@ -265,7 +270,8 @@ void device_measure_gmres(device_bench *b, const double *rhs, double tolerance) 
   o.kind = BISAI_PRECOND_CALLBACK;
   o.callback.apply = bisai_cusparse_ilu_apply;
   o.callback.user = b->ilu;
-  need(b->context, bisai_precond_create(b->context, b->matrix, &o, &exact), "preconditioner");
+  need(b->context, bisai_precond_create(b->context, b->system.matrix, &o, &exact),
+       "preconditioner");
   measure_gmres(b, "an iteration, bsrsv2", exact, factors, rhs, tolerance, 2);
   bisai_precond_destroy(&exact);
 #endif

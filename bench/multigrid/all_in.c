@@ -139,8 +139,9 @@ static void measure_update(run *r, bool keep, double setup) {
          : r->method->options.kind == BISAI_PRECOND_CPR ? ", pressure kept"
                                                         : ", transfers kept",
          1e3 * least, 1e3 * median, least / setup, found.host, found.device, iterations);
-  if (!record_begin(r->bench, "update", r->system, r->method)) return;
-  fprintf(r->bench->json,
+  FILE *json = record_begin(r->bench, "update", r->system, r->method);
+  if (!json) return;
+  fprintf(json,
           ", \"keep_transfers\": %s, \"minimum\": %.9g, \"median\": %.9g, \"of_setup\": %.4g, "
           "\"host_allocations\": %ld, \"device_allocations\": %ld, \"iterations\": %d}",
           keep ? "true" : "false", least, median, least / setup, found.host, found.device,
@@ -169,9 +170,8 @@ static void print_levels(const run *r) {
          (double)g->peak_bytes / (double)g->hierarchy_bytes);
 }
 
-static void record_levels(const run *r) {
+static void record_levels(const run *r, FILE *json) {
   const bisai_multigrid_report *g = &r->precond.multigrid;
-  FILE *json = r->bench->json;
   fprintf(json,
           ",\n     \"cycle\": \"%s\", \"smoother\": \"%s\", \"nodes\": \"%s\", \"symmetric\": %s, "
           "\"operator_complexity\": %.6g, \"grid_complexity\": %.6g, \"hierarchy_bytes\": %lld, "
@@ -199,8 +199,8 @@ static void print_figures(const run *r, const figures *f) {
       1e-6 * (double)r->precond.apply_bytes,
       1e3 * (double)r->precond.apply_bytes / r->bench->copy_rate,
       1e3 * r->solved.apply30_seconds / 30);
-  if (!record_begin(r->bench, "all in", r->system, r->method)) return;
-  FILE *json = r->bench->json;
+  FILE *json = record_begin(r->bench, "all in", r->system, r->method);
+  if (!json) return;
   const bench_operation *const ops[] = {&f->setup, &f->solve, &f->sum};
   static const char *const names[] = {"setup", "solve", "sum"};
   fprintf(json,
@@ -213,15 +213,15 @@ static void print_figures(const run *r, const figures *f) {
             names[i], bench_median(ops[i]));
   fprintf(json, ", \"solver_bytes\": %lld, \"memory_bytes\": %lld",
           (long long)r->solved.memory_bytes, (long long)r->precond.memory_bytes);
-  if (multigrid) record_levels(r);
+  if (multigrid) record_levels(r, json);
   fprintf(json, "}");
 }
 
 static void refuse(const run *r, bisai_status status) {
   printf("  %-40s %-8s %s: %s\n", r->method->name, r->method->solver_name,
          bisai_status_string(status), bisai_context_error(r->bench->context));
-  if (record_begin(r->bench, "refused", r->system, r->method))
-    fprintf(r->bench->json, ", \"status\": \"%s\"}", bisai_status_string(status));
+  FILE *json = record_begin(r->bench, "refused", r->system, r->method);
+  if (json) fprintf(json, ", \"status\": \"%s\"}", bisai_status_string(status));
 }
 
 static void measure(run *r) {

@@ -40,7 +40,7 @@ static void measure_method(multigrid_bench *b, const bench_system *system, const
   const bench_method m = method_of(text, system);
   if (w->all_in) measure_all_in(b, system, &m);
   if (w->levels && m.options.kind == BISAI_PRECOND_MULTIGRID) measure_levels(b, system, &m);
-  record_end(b);
+  bench_json_complete(&b->json);
 }
 
 static void measure_system(multigrid_bench *b, const char *name, const wishes *w) {
@@ -82,9 +82,9 @@ static int take(wishes *w, multigrid_bench *b, const char *name, char *value) {
 }
 
 static void begin_json(multigrid_bench *b, const char *path) {
-  if (path && !(b->json = fopen(path, "w"))) bench_fail("cannot write %s", path);
-  if (b->json)
-    fprintf(b->json,
+  bench_json_open(&b->json, path);
+  if (path)
+    fprintf(b->json.file,
             "{\n  \"version\": \"%s\", \"backend\": \"%s\", \"device\": \"%s\", \"threads\": %d, "
             "\"copy_rate\": %.6g,\n  \"figures\": [",
             bisai_version(), bisai_backend_string(bisai_context_backend(b->context)),
@@ -113,8 +113,7 @@ int main(int argc, char **argv) {
   char *rest = NULL;
   for (char *name = strtok_r(w.systems, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
     measure_system(&b, name, &w);
-  record_end(&b);
-  if (b.json && fclose(b.json)) bench_fail("cannot write %s", w.json);
+  bench_json_close(&b.json);
   bisai_context_destroy(&b.context);
   return 0;
 }

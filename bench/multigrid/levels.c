@@ -228,8 +228,8 @@ static void print_level(multigrid_bench *b, const recorded *r, const level_sum *
   printf("    %2d–%-2d %9d %3d %10d %6d %6d %8d %10.3f %10.1f %8.2f %7.1f %%\n", l, last,
          a->block_rows, a->block_size, a->blocks, sum.visits, sum.steps, sum.launches,
          1e-6 * sum.bytes, 1e6 * sum.seconds, sum.seconds / floor, 100 * sum.seconds / whole);
-  if (!b->json) return;
-  fprintf(b->json,
+  if (!b->json.file) return;
+  fprintf(b->json.file,
           "%s\n      {\"level\": %d, \"last\": %d, \"rows\": %d, \"block_size\": %d, "
           "\"blocks\": %d, \"visits\": %d, \"steps\": %d, \"launches\": %d, \"bytes\": %.0f, "
           "\"seconds\": %.9g, \"to_copy\": %.4g}",
@@ -254,14 +254,14 @@ static void print(multigrid_bench *b, const recorded *r, const bench_system *sys
          "    %5s %9s %3s %10s %6s %6s %8s %10s %10s %8s %9s\n",
          method->name, 1e6 * r->cycle_seconds, 1e6 * whole, "level", "rows", "bs", "blocks",
          "visits", "steps", "launches", "MB", "us", "to copy", "of cycle");
-  const bool in_file = record_begin(b, "levels", system, method);
-  if (in_file)
-    fprintf(b->json,
+  FILE *json = record_begin(b, "levels", system, method);
+  if (json)
+    fprintf(json,
             ", \"cycle_seconds\": %.9g, \"sum_seconds\": %.9g, \"coarse_part\": %.4g, "
             "\"coarse_launches\": %d, \"by_level\": [",
             r->cycle_seconds, whole, coarse / whole, launches);
   for (int l = 0; l < shown; l++) print_level(b, r, sums, l, whole);
-  if (in_file) fprintf(b->json, "]}");
+  if (json) fprintf(json, "]}");
   printf("    levels 2 and coarser: %.1f %% of a cycle, %d launches\n", 100 * coarse / whole,
          launches);
   fflush(stdout);

@@ -12,17 +12,12 @@ typedef struct multigrid_bench {
   int rounds;
   /* no further round of a method begins after that many seconds */
   double most_seconds;
-  FILE *json;
-  bool comma;
+  bench_json json;
 } multigrid_bench;
 
 /* Begins a record of the JSON file with the system and the method. The caller ends it with "}".
- * Returns false if there is no file. */
-bool record_begin(multigrid_bench *b, const char *what, const bench_system *system,
-                  const bench_method *method);
-
-/* Completes the JSON file after a record. Further records may follow. A program that is stopped
- * leaves all that it has measured. */
-void record_end(multigrid_bench *b);
+ * Returns the file, or NULL if there is none. */
+FILE *record_begin(multigrid_bench *b, const char *what, const bench_system *system,
+                   const bench_method *method);
 
 #endif

@@ -41,13 +41,14 @@ static void measure_change(multigrid_bench *b, const bench_system *system, const
   const bisai_solver_report report = solve_once(b->context, &changed, &m);
   printf("    %-32s %5d iterations, %s, residual %.1e\n", change->name, report.iterations,
          bisai_reason_string(report.reason), report.relative_residual);
-  if (record_begin(b, "robust", system, &m))
-    fprintf(b->json,
+  FILE *json = record_begin(b, "robust", system, &m);
+  if (json)
+    fprintf(json,
             ", \"change\": \"%s\", \"reason\": \"%s\", \"iterations\": %d, "
             "\"relative_residual\": %.4g}",
             change->name, bisai_reason_string(report.reason), report.iterations,
             report.relative_residual);
-  record_end(b);
+  bench_json_complete(&b->json);
   system_destroy(&changed);
   fflush(stdout);
 }

@@ -38,6 +38,12 @@ typedef struct options {
   double tolerance;
 } options;
 
+/* A solve, and the seconds of its products. */
+typedef struct timed_solve {
+  bisai_solver_report report;
+  double multiply_seconds;
+} timed_solve;
+
 /* Everything that is measured with one number of threads. */
 typedef struct bench {
   const options *o;
@@ -48,14 +54,10 @@ typedef struct bench {
   bisai_factors *factors;
   bisai_precond *exact, *isai;
   bisai_solver *solver;
-  /* seconds of the last solve … */
-  bisai_solver_report report;
-  /* … and of its products */
-  double multiply_seconds;
+  timed_solve last;
   /* bytes read and written in a second, the best value */
   double copy_rate;
-  FILE *json;
-  bool comma;
+  bench_json *json;
   int power;
 } bench;
 
@@ -157,17 +159,18 @@ static bisai_status timed_product(void *user, int64_t n, const double *v, double
   (void)n;
   const double start = bench_now();
   const bisai_status status = bisai_bcsr_multiply(b->matrix, v, z);
-  b->multiply_seconds += bench_now() - start;
+  b->last.multiply_seconds += bench_now() - start;
   return status;
 }
 
 static double gmres(void *argument) {
   bench *b = argument;
-  b->report.struct_size = sizeof b->report;
-  b->multiply_seconds = 0;
+  b->last.report.struct_size = sizeof b->last.report;
+  b->last.multiply_seconds = 0;
   const double start = bench_now();
   need(b->context,
-       bisai_solver_solve_operator(b->solver, timed_product, b, b->exact, b->rhs, b->x, &b->report),
+       bisai_solver_solve_operator(b->solver, timed_product, b, b->exact, b->rhs, b->x,
+                                   &b->last.report),
        "GMRES");
   return bench_now() - start;
 }
@@ -246,13 +249,13 @@ static void print_seconds(bench *b, const char *name, double bytes, double minim
   if (theirs) printf(" %10.3f %6.2f", 1e3 * *theirs, *theirs / minimum);
   printf("\n");
   fflush(stdout);
-  if (!b->json) return;
-  fprintf(b->json,
-          "%s\n    {\"name\": \"%s\", \"threads\": %d, \"bytes\": %.0f, \"minimum\": %.9g, "
+  FILE *json = bench_json_record(b->json);
+  if (!json) return;
+  fprintf(json,
+          "{\"name\": \"%s\", \"threads\": %d, \"bytes\": %.0f, \"minimum\": %.9g, "
           "\"median\": %.9g, "
           "\"count\": %d}",
-          b->comma ? "," : "", name, b->threads, bytes, minimum, median, count);
-  b->comma = true;
+          name, b->threads, bytes, minimum, median, count);
 }
 
 static void print_operation(bench *b, const bench_operation *op, const bench_operation *theirs) {
@@ -384,7 +387,7 @@ static void measure_solve(bench *b, void *petsc) {
   (void)ours;
 #endif
   run_group(b, &g, b->o->solves, 0);
-  const bisai_solver_report *r = &b->report;
+  const bisai_solver_report *r = &b->last.report;
   const int iterations = r->iterations;
   const double cycles = ceil(iterations / 30.0);
   const double products = (iterations + cycles) * product_bytes(b),
@@ -392,8 +395,8 @@ static void measure_solve(bench *b, void *petsc) {
   const double rest = orthogonalization_bytes(b, iterations);
   g.operations[0].bytes = products + applications + rest;
   print_group(b, &g);
-  const double parts[3] = {b->multiply_seconds, r->apply_seconds,
-                           r->solve_seconds - b->multiply_seconds - r->apply_seconds};
+  const double parts[3] = {b->last.multiply_seconds, r->apply_seconds,
+                           r->solve_seconds - b->last.multiply_seconds - r->apply_seconds};
   const double *theirs[3] = {NULL, NULL, NULL};
 #ifdef BISAI_HAVE_PETSC
   const bench_petsc_parts p = bench_petsc_ksp_parts(petsc);
@@ -409,9 +412,10 @@ static void measure_solve(bench *b, void *petsc) {
   const double difference = bench_petsc_difference(petsc, b->x);
   printf("; PETSc %d iterations (orthogonalisation alone %.1f ms), solutions differ by %.1e",
          p.iterations, 1e3 * p.orthogonalization, difference);
-  if (b->json)
-    fprintf(b->json,
-            ",\n    {\"name\": \"iterations\", \"threads\": %d, \"ours\": %d, \"petsc\": %d, "
+  FILE *json = bench_json_record(b->json);
+  if (json)
+    fprintf(json,
+            "{\"name\": \"iterations\", \"threads\": %d, \"ours\": %d, \"petsc\": %d, "
             "\"difference\": %.3g}",
             b->threads, iterations, p.iterations, difference);
 #endif
@@ -492,15 +496,14 @@ static void measure(bench *b) {
          bisai_bcsr_blocks(b->matrix),
          1e-6 * (blocks_bytes(b->matrix) - 4.0 * bisai_bcsr_blocks(b->matrix)), b->threads,
          b->threads > 1 ? "s" : "");
-  if (b->json)
-    fprintf(b->json,
-            "%s\n    {\"name\": \"matrix\", \"threads\": %d, \"processor\": \"%s\", "
+  FILE *json = bench_json_record(b->json);
+  if (json)
+    fprintf(json,
+            "{\"name\": \"matrix\", \"threads\": %d, \"processor\": \"%s\", "
             "\"block_rows\": %d, \"block_size\": "
             "%d, \"blocks\": %d}",
-            b->comma ? "," : "", b->threads, bisai_context_device(b->context),
-            bisai_bcsr_block_rows(b->matrix), bisai_bcsr_block_size(b->matrix),
-            bisai_bcsr_blocks(b->matrix));
-  b->comma = true;
+            b->threads, bisai_context_device(b->context), bisai_bcsr_block_rows(b->matrix),
+            bisai_bcsr_block_size(b->matrix), bisai_bcsr_blocks(b->matrix));
   printf("%-34s %3s %9s %10s %10s %10s %6s %10s %6s\n", "", "thr", "MB", "min ms", "median ms",
          "floor ms", "ratio", "PETSc ms", "times");
   if (strchr(b->o->only, 'p')) measure_products(b, petsc);
@@ -573,24 +576,19 @@ static options parse(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   const options o = parse(argc, argv);
-  FILE *json = o.json ? fopen(o.json, "w") : NULL;
-  if (o.json && !json) bench_fail("cannot write %s", o.json);
+  bench_json json;
+  bench_json_open(&json, o.json);
 #ifdef BISAI_HAVE_PETSC
   printf("%s\n", bench_petsc_version());
   const char *petsc = bench_petsc_version();
 #else
   const char *petsc = "";
 #endif
-  if (json) fprintf(json, "{\n  \"petsc\": \"%s\",\n  \"figures\": [", petsc);
-  bool comma = false;
+  if (o.json) fprintf(json.file, "{\n  \"petsc\": \"%s\",\n  \"figures\": [", petsc);
   for (int pass = 0; pass < (o.threads > 1 ? 2 : 1); pass++) {
-    bench b = {.o = &o, .threads = pass ? o.threads : 1, .json = json, .comma = comma};
+    bench b = {.o = &o, .threads = pass ? o.threads : 1, .json = &json};
     measure(&b);
-    comma = b.comma;
   }
-  if (json) {
-    fprintf(json, "\n  ]\n}\n");
-    if (fclose(json)) bench_fail("cannot write %s", o.json);
-  }
+  bench_json_close(&json);
   return 0;
 }

@@ -2,7 +2,7 @@
 /* Set-ups of block-Jacobi by inversion with each strategy of extraction, beside the inversion
  * alone: Figures 5 to 7 of Anzt, Dongarra, Flegar, Quintana-Ortí (2017). Times are those of the
  * kernels, without waiting for their findings. */
-#include "batches.cuh"
+#include "setups.cuh"
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "batches.cuh"
+#include "cublas.cuh"
 
 #include <cublas_v2.h>
 

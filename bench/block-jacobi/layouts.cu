@@ -2,9 +2,9 @@
 /* Applications of inverses that are stored block by block, as before Flegar et al. (2020), section
  * 4.2: column-major or row-major. The library's blocks are interleaved instead. A sub-warp takes a
  * block here as there, so that only the places of values differ. */
-#include "batches.cuh"
 #include "core/block/values.h"
 #include "gpu/warp.cuh"
+#include "layouts.cuh"
 
 #include <cmath>
 
