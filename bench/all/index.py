@@ -45,8 +45,6 @@ def row(folder, page, what):
 
 def owner(folder, name):
     """Returns the page whose name is the longest beginning of a file's name."""
-    if name in pages.OWNERS:
-        return pages.OWNERS[name]
     return max((p.stem for p in folder.glob("*.md") if name.startswith(p.stem)), key=len, default=None)
 
 

@@ -10,11 +10,6 @@ EX10 = variable("EX10", "PETSc's compiled tutorial ksp/tutorials/ex10")
 
 # pages that no script makes again: their backend, what they have, and why
 BY_HAND = {
-    "redesign": (
-        "cuda",
-        "results and times before and after the redesign of 0.2.0",
-        "it compares commits of that time",
-    ),
     "h200-kernels": (
         "cuda",
         "kernels before and after each change while they were developed",
@@ -35,27 +30,6 @@ BY_HAND = {
         "Newton's method on the cavity up to Re = 1000, on a CPU and on a GPU",
         "it has outputs of cases/navier_stokes, with their commands",
     ),
-    "threads-16": (
-        "host",
-        "threads of two commits on idle and busy processors",
-        "it compares commits of that time; threads.md is the page of today",
-    ),
-    "threads-cpu": (
-        "host",
-        "threads of several commits on a small machine",
-        "it compares commits of that time; threads.md is the page of today",
-    ),
-    "fuzzing": (
-        "host",
-        "an hour of libFuzzer for each reader",
-        "it took hours: CONTRIBUTING.md has the commands",
-    ),
-}
-# files that do not begin with the name of their page
-OWNERS = {
-    "h200-redesign-pairs.json": "redesign",
-    **{f"h200-batches-{commit}.json": "redesign" for commit in ("8e53d93", "f09b8d6")},
-    **{f"h200-device-{commit}.json": "redesign" for commit in ("8e53d93", "f09b8d6")},
 }
 
 
