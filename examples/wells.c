@@ -195,7 +195,7 @@ int main(void) {
   bisai_precond_options how = bisai_precond_options_default();
   how.kind = BISAI_PRECOND_CPR;
   how.cpr.pressure = 0; /* by default it is found by a measurement */
-  how.cpr.second = BISAI_SECOND_ILU;
+  how.cpr.second = BISAI_CPR_SECOND_STAGE_ILU;
   if (!status) status = solve(context, cells, frame, &how);
 
   how = bisai_precond_options_default();

@@ -7,8 +7,8 @@
 
 static void print_coarsest(FILE *out, const bisai_multigrid_report *g) {
   fputs(g->coarsest_inverted ? ", inverted" : ", smoothed only", out);
-  if (g->ended_by != BISAI_COARSENING_ROWS)
-    fprintf(out, " (ended by %s)", bisai_coarsening_string(g->ended_by));
+  if (g->ended_by != BISAI_COARSENING_END_ROWS)
+    fprintf(out, " (ended by %s)", bisai_coarsening_end_string(g->ended_by));
   if (g->coarsest_nullity > 0)
     fprintf(out, " but for a null space of dimension %" PRId32, g->coarsest_nullity);
 }
@@ -30,9 +30,9 @@ void hierarchy_print(FILE *out, const char *matrix, const bisai_multigrid_report
       "%.1f MB in set-up\n"
       "         matrices of at most %" PRId32 " rows are not coarsened\n",
       bisai_cycle_string(g->cycle), bisai_smoother_string(g->smoother),
-      bisai_nodes_string(g->nodes), matrix, g->symmetric ? "" : "not ", g->operator_complexity,
-      g->grid_complexity, matrix, 1e-6 * (double)g->hierarchy_bytes, 1e-6 * (double)g->peak_bytes,
-      g->coarsest);
+      bisai_aggregation_unit_string(g->nodes), matrix, g->symmetric ? "" : "not ",
+      g->operator_complexity, g->grid_complexity, matrix, 1e-6 * (double)g->hierarchy_bytes,
+      1e-6 * (double)g->peak_bytes, g->coarsest);
 }
 
 #ifdef BISAI_HAVE_JANSSON
@@ -56,10 +56,10 @@ json_t *hierarchy_json(const bisai_multigrid_report *g) {
   }
   return OBJECT({"levels", levels}, {"cycle", text(true, bisai_cycle_string(g->cycle))},
                 {"smoother", text(true, bisai_smoother_string(g->smoother))},
-                {"nodes", text(true, bisai_nodes_string(g->nodes))},
+                {"nodes", text(true, bisai_aggregation_unit_string(g->nodes))},
                 {"symmetric", json_boolean(g->symmetric)}, {"coarsest", integer(true, g->coarsest)},
                 {"coarsest_inverted", json_boolean(g->coarsest_inverted)},
-                {"ended_by", text(true, bisai_coarsening_string(g->ended_by))},
+                {"ended_by", text(true, bisai_coarsening_end_string(g->ended_by))},
                 {"coarsest_nullity", integer(true, g->coarsest_nullity)},
                 {"operator_complexity", number(true, g->operator_complexity)},
                 {"grid_complexity", number(true, g->grid_complexity)},

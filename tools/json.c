@@ -141,7 +141,7 @@ static json_t *add_options(const run_result *r, method_section section, json_t *
 /* Adds the stages of cpr, each with its kind and its options. */
 static json_t *add_stages(const run_result *r, json_t *result) {
   if (!method_has_stages(&r->m)) return result;
-  const char *second = bisai_second_string(r->m.options.cpr.second);
+  const char *second = bisai_cpr_second_stage_string(r->m.options.cpr.second);
   const member stages[] = {
       {"first", add_options(r, SECTION_FIRST, OBJECT({"method", text(true, "mg")}))},
       {"second", add_options(r, SECTION_SECOND, OBJECT({"method", text(true, second)}))}};

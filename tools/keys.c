@@ -63,7 +63,7 @@ static bisai_precond_kind kind_of(const method *m, method_section section) {
   if (m->program == METHOD_PETSC || m->program == METHOD_PETSC_ILU) return BISAI_PRECOND_ILU;
   if (section == SECTION_OWN) return m->options.kind;
   if (section == SECTION_FIRST) return BISAI_PRECOND_MULTIGRID;
-  bisai_precond_kind_parse(bisai_second_string(m->options.cpr.second), &kind);
+  bisai_precond_kind_parse(bisai_cpr_second_stage_string(m->options.cpr.second), &kind);
   return kind;
 }
 
@@ -108,6 +108,6 @@ void keys_title(const method *m, method_section section, char title[KEYS_TITLE])
   } else {
     snprintf(title, KEYS_TITLE, "%s=%s", keys_head(section),
              section == SECTION_FIRST ? bisai_precond_kind_string(kind_of(m, section))
-                                      : bisai_second_string(m->options.cpr.second));
+                                      : bisai_cpr_second_stage_string(m->options.cpr.second));
   }
 }

@@ -31,11 +31,11 @@ bool method_is_exact(const method *m) {
 bool method_has_stages(const method *m) { return method_is(m, BISAI_PRECOND_CPR); }
 
 bool method_uses(const method *m, bisai_precond_kind kind) {
-  const bisai_second second = m->options.cpr.second;
+  const bisai_cpr_second_stage second = m->options.cpr.second;
   if (!method_has_stages(m)) return method_is(m, kind);
-  return second == BISAI_SECOND_AUTO
+  return second == BISAI_CPR_SECOND_STAGE_AUTO
              ? kind == BISAI_PRECOND_ILU
-             : strcmp(bisai_second_string(second), bisai_precond_kind_string(kind)) == 0;
+             : strcmp(bisai_cpr_second_stage_string(second), bisai_precond_kind_string(kind)) == 0;
 }
 
 bool method_takes(const method *m, const char *name) {
@@ -363,7 +363,7 @@ void method_label(const method *m, char label[METHOD_LABEL]) {
     char keys[METHOD_LABEL] = "", title[KEYS_TITLE];
     label_keys(m, (method_section)s, keys);
     keys_title(m, (method_section)s, title);
-    const bool chosen = s == SECTION_SECOND && m->options.cpr.second != BISAI_SECOND_AUTO;
+    const bool chosen = s == SECTION_SECOND && m->options.cpr.second != BISAI_CPR_SECOND_STAGE_AUTO;
     if (*keys || chosen) append(label, METHOD_LABEL, ":%s%s", title, keys);
   }
   if (m->by_cg) append(label, METHOD_LABEL, " (cg)");

@@ -51,7 +51,7 @@ static json_t *ellipticity_json(const bisai_cpr_report *r, int block_size) {
 json_t *pressure_json(const bisai_cpr_report *r, int block_size) {
   return OBJECT({"pressure", integer(true, r->pressure)}, {"found", json_boolean(r->found)},
                 {"ellipticity", ellipticity_json(r, block_size)},
-                {"second", text(true, bisai_second_string(r->second))},
+                {"second", text(true, bisai_cpr_second_stage_string(r->second))},
                 {"weights", text(true, bisai_weights_string(r->weights))},
                 {"singular_rows", integer(true, r->singular_rows)},
                 {"first_singular_row", integer(r->singular_rows > 0, r->first_singular_row)},

@@ -163,7 +163,7 @@ static void print_levels(const run *r) {
   const bisai_multigrid_report *g = &r->precond.multigrid;
   printf("    cycle %s, smoother %s, nodes %s, %s; rows (size of blocks)",
          bisai_cycle_string(g->cycle), bisai_smoother_string(g->smoother),
-         bisai_nodes_string(g->nodes), g->symmetric ? "symmetric" : "nonsymmetric");
+         bisai_aggregation_unit_string(g->nodes), g->symmetric ? "symmetric" : "nonsymmetric");
   for (int l = 0; l < g->levels; l++) printf(" %d (%d)", g->rows[l], g->block_size[l]);
   printf("\n    complexity %.3f, hierarchy %.1f MB, peak %.1f MB = %.2f of it\n",
          g->operator_complexity, 1e-6 * (double)g->hierarchy_bytes, 1e-6 * (double)g->peak_bytes,
@@ -177,9 +177,9 @@ static void record_levels(const run *r, FILE *json) {
           "\"operator_complexity\": %.6g, \"grid_complexity\": %.6g, \"hierarchy_bytes\": %lld, "
           "\"peak_bytes\": %lld, \"coarsest_inverted\": %s, \"levels\": [",
           bisai_cycle_string(g->cycle), bisai_smoother_string(g->smoother),
-          bisai_nodes_string(g->nodes), g->symmetric ? "true" : "false", g->operator_complexity,
-          g->grid_complexity, (long long)g->hierarchy_bytes, (long long)g->peak_bytes,
-          g->coarsest_inverted ? "true" : "false");
+          bisai_aggregation_unit_string(g->nodes), g->symmetric ? "true" : "false",
+          g->operator_complexity, g->grid_complexity, (long long)g->hierarchy_bytes,
+          (long long)g->peak_bytes, g->coarsest_inverted ? "true" : "false");
   for (int l = 0; l < g->levels; l++)
     fprintf(json, "%s{\"rows\": %d, \"block_size\": %d, \"blocks\": %d, \"radius\": %.5g}",
             l ? ", " : "", g->rows[l], g->block_size[l], g->blocks[l], g->radius[l]);

@@ -16,35 +16,35 @@ extern "C" {
 
 /** The second stage of CPR. It takes the options of its kind: `isai`, `ilu`, `sweeps`, `bjacobi`,
  *  `factor` and `shift` of bisai_precond_options. */
-typedef enum bisai_second {
+typedef enum bisai_cpr_second_stage {
   /** ILU */
-  BISAI_SECOND_AUTO = 0,
+  BISAI_CPR_SECOND_STAGE_AUTO = 0,
   /** ISAI */
-  BISAI_SECOND_ISAI = 1,
+  BISAI_CPR_SECOND_STAGE_ISAI = 1,
   /** ILU */
-  BISAI_SECOND_ILU = 2,
+  BISAI_CPR_SECOND_STAGE_ILU = 2,
   /** SWEEPS */
-  BISAI_SECOND_SWEEPS = 3,
+  BISAI_CPR_SECOND_STAGE_SWEEPS = 3,
   /** BJACOBI */
-  BISAI_SECOND_BJACOBI = 4
-} bisai_second;
+  BISAI_CPR_SECOND_STAGE_BJACOBI = 4
+} bisai_cpr_second_stage;
 
-/** The words of bisai_second: X(enumerator, word). */
-#define BISAI_SECOND_LIST(X)                                                                       \
-  X(BISAI_SECOND_AUTO, "auto")                                                                     \
-  X(BISAI_SECOND_ISAI, "isai")                                                                     \
-  X(BISAI_SECOND_ILU, "ilu")                                                                       \
-  X(BISAI_SECOND_SWEEPS, "sweeps")                                                                 \
-  X(BISAI_SECOND_BJACOBI, "bjacobi")
+/** The words of bisai_cpr_second_stage: X(enumerator, word). */
+#define BISAI_CPR_SECOND_STAGE_LIST(X)                                                             \
+  X(BISAI_CPR_SECOND_STAGE_AUTO, "auto")                                                           \
+  X(BISAI_CPR_SECOND_STAGE_ISAI, "isai")                                                           \
+  X(BISAI_CPR_SECOND_STAGE_ILU, "ilu")                                                             \
+  X(BISAI_CPR_SECOND_STAGE_SWEEPS, "sweeps")                                                       \
+  X(BISAI_CPR_SECOND_STAGE_BJACOBI, "bjacobi")
 
 /** Returns "auto", "isai", "ilu", "sweeps" or "bjacobi", and "unknown second stage" for other
  *  values. */
-BISAI_API const char *bisai_second_string(bisai_second value);
+BISAI_API const char *bisai_cpr_second_stage_string(bisai_cpr_second_stage value);
 
-/** Looks up a word of bisai_second_string().
+/** Looks up a word of bisai_cpr_second_stage_string().
  *  @param value  out; unchanged if the word is unknown
  *  @returns      false for unknown words and NULL */
-BISAI_API bool bisai_second_parse(const char *word, bisai_second *value);
+BISAI_API bool bisai_cpr_second_stage_parse(const char *word, bisai_cpr_second_stage *value);
 
 /** Where the weights w of CPR come from. Computed weights of a block row solve Dᵀ w = e_p, where p
  *  is the pressure. */
@@ -81,8 +81,8 @@ typedef struct bisai_cpr_options {
    *  BISAI_CPR_PRESSURE_AUTO: the unknown with the largest bisai_cpr_report::ellipticity, of equal
    *  ones the first. Updates keep the unknown */
   int32_t pressure;
-  /** default BISAI_SECOND_AUTO */
-  bisai_second second;
+  /** default BISAI_CPR_SECOND_STAGE_AUTO */
+  bisai_cpr_second_stage second;
   /** true: both stages work on v, and z is the sum of their results. Default false: the second
    *  stage works on what the first one leaves of v */
   bool additive;
@@ -118,7 +118,7 @@ typedef struct bisai_cpr_report {
    *  by conduction, and others are near 0 */
   double ellipticity[BISAI_MAX_BLOCK_SIZE];
   /** the second stage in use, never AUTO */
-  bisai_second second;
+  bisai_cpr_second_stage second;
   /** where the weights come from */
   bisai_weights weights;
   /** number of block rows whose D is singular. For quasi-IMPES, a D that is singular up to rounding

@@ -91,59 +91,59 @@ BISAI_API const char *bisai_smoother_string(bisai_smoother value);
 BISAI_API bool bisai_smoother_parse(const char *word, bisai_smoother *value);
 
 /** What multigrid aggregates. */
-typedef enum bisai_nodes {
+typedef enum bisai_aggregation_unit {
   /** SCALAR if the unknowns of a block are points of a mesh line, and BLOCK if they are components
    *  at one point. They count as points if in most scalar rows all entries together nearly cancel,
    *  but those of each component do not. SCALAR also if a diagonal block is not stored and there is
    *  a shift, unless null_vectors are given */
-  BISAI_NODES_AUTO = 0,
+  BISAI_AGGREGATION_UNIT_AUTO = 0,
   /** block rows */
-  BISAI_NODES_BLOCK = 1,
+  BISAI_AGGREGATION_UNIT_BLOCK = 1,
   /** scalar rows. The matrix is copied to blocks of one value, without zeros. Diagonal entries that
    *  are not stored are 0 there, and a shift repairs them */
-  BISAI_NODES_SCALAR = 2
-} bisai_nodes;
+  BISAI_AGGREGATION_UNIT_SCALAR = 2
+} bisai_aggregation_unit;
 
-/** The words of bisai_nodes: X(enumerator, word). */
-#define BISAI_NODES_LIST(X)                                                                        \
-  X(BISAI_NODES_AUTO, "auto")                                                                      \
-  X(BISAI_NODES_BLOCK, "block")                                                                    \
-  X(BISAI_NODES_SCALAR, "scalar")
+/** The words of bisai_aggregation_unit: X(enumerator, word). */
+#define BISAI_AGGREGATION_UNIT_LIST(X)                                                             \
+  X(BISAI_AGGREGATION_UNIT_AUTO, "auto")                                                           \
+  X(BISAI_AGGREGATION_UNIT_BLOCK, "block")                                                         \
+  X(BISAI_AGGREGATION_UNIT_SCALAR, "scalar")
 
 /** Returns "auto", "block" or "scalar", and "unknown nodes" for other values. */
-BISAI_API const char *bisai_nodes_string(bisai_nodes value);
+BISAI_API const char *bisai_aggregation_unit_string(bisai_aggregation_unit value);
 
-/** Looks up a word of bisai_nodes_string().
+/** Looks up a word of bisai_aggregation_unit_string().
  *  @param value  out; unchanged if the word is unknown
  *  @returns      false for unknown words and NULL */
-BISAI_API bool bisai_nodes_parse(const char *word, bisai_nodes *value);
+BISAI_API bool bisai_aggregation_unit_parse(const char *word, bisai_aggregation_unit *value);
 
 /** What ended coarsening. */
-typedef enum bisai_coarsening {
+typedef enum bisai_coarsening_end {
   /** the last matrix has few enough scalar rows to be inverted */
-  BISAI_COARSENING_ROWS = 0,
+  BISAI_COARSENING_END_ROWS = 0,
   /** there are `levels` levels */
-  BISAI_COARSENING_LEVELS = 1,
+  BISAI_COARSENING_END_LEVELS = 1,
   /** the next matrix would exceed `complexity` */
-  BISAI_COARSENING_COMPLEXITY = 2,
+  BISAI_COARSENING_END_COMPLEXITY = 2,
   /** too few couplings are strong: there would be more aggregates than rows divided by 1.3 */
-  BISAI_COARSENING_AGGREGATES = 3
-} bisai_coarsening;
+  BISAI_COARSENING_END_AGGREGATES = 3
+} bisai_coarsening_end;
 
-/** The words of bisai_coarsening: X(enumerator, word). */
-#define BISAI_COARSENING_LIST(X)                                                                   \
-  X(BISAI_COARSENING_ROWS, "rows")                                                                 \
-  X(BISAI_COARSENING_LEVELS, "levels")                                                             \
-  X(BISAI_COARSENING_COMPLEXITY, "complexity")                                                     \
-  X(BISAI_COARSENING_AGGREGATES, "aggregates")
+/** The words of bisai_coarsening_end: X(enumerator, word). */
+#define BISAI_COARSENING_END_LIST(X)                                                               \
+  X(BISAI_COARSENING_END_ROWS, "rows")                                                             \
+  X(BISAI_COARSENING_END_LEVELS, "levels")                                                         \
+  X(BISAI_COARSENING_END_COMPLEXITY, "complexity")                                                 \
+  X(BISAI_COARSENING_END_AGGREGATES, "aggregates")
 
 /** Returns "rows", "levels", "complexity" or "aggregates", and "unknown limit" for other values. */
-BISAI_API const char *bisai_coarsening_string(bisai_coarsening value);
+BISAI_API const char *bisai_coarsening_end_string(bisai_coarsening_end value);
 
-/** Looks up a word of bisai_coarsening_string().
+/** Looks up a word of bisai_coarsening_end_string().
  *  @param value  out; unchanged if the word is unknown
  *  @returns      false for unknown words and NULL */
-BISAI_API bool bisai_coarsening_parse(const char *word, bisai_coarsening *value);
+BISAI_API bool bisai_coarsening_end_parse(const char *word, bisai_coarsening_end *value);
 
 /** The most levels of multigrid, and the most near-null-space vectors. */
 enum { BISAI_MULTIGRID_LEVELS = 24, BISAI_MULTIGRID_VECTORS = BISAI_MAX_BLOCK_SIZE };
@@ -194,8 +194,8 @@ typedef struct bisai_multigrid_options {
   /** CHEBYSHEV damps the eigenvalues of D⁻¹A from ρ/ratio to ρ, where ρ is `radius` of the report,
    *  and 1.1 times that for a nonsymmetric A; greater than 1; default 10 */
   double ratio;
-  /** default BISAI_NODES_AUTO */
-  bisai_nodes nodes;
+  /** default BISAI_AGGREGATION_UNIT_AUTO */
+  bisai_aggregation_unit nodes;
   /** θ: the coupling of block rows i and j is strong if it is at least θ times the largest coupling
    *  of row i and θ times that of row j, 0 ≤ θ ≤ 1; default 0.25. The coupling is the geometric
    *  mean of ‖D_i⁻¹ A_ij‖_F/√bs and ‖D_j⁻¹ A_ji‖_F/√bs, each at most 1 */
@@ -266,7 +266,7 @@ typedef struct bisai_multigrid_report {
   /** the smoother in use, never AUTO */
   bisai_smoother smoother;
   /** the nodes in use, never AUTO */
-  bisai_nodes nodes;
+  bisai_aggregation_unit nodes;
   /** true if A of creation is symmetric: restriction is then Pᵀ. Updates do not change it; see
    *  bisai_precond_report::symmetry */
   bool symmetric;
@@ -277,7 +277,7 @@ typedef struct bisai_multigrid_report {
   bool coarsest_inverted;
   /** what ended coarsening. If this is not ROWS, the coarsest matrix is larger than intended, and
    *  is inverted only if BISAI_MULTIGRID_COARSEST_AUTO allows it */
-  bisai_coarsening ended_by;
+  bisai_coarsening_end ended_by;
   /** the dimension of the null space of the coarsest matrix, whose pseudo-inverse then takes the
    *  place of the inverse; 0 if the matrix is regular or not inverted. A has a null space of the
    *  same dimension if the near-null-space vectors span it and are independent in each aggregate.

@@ -37,7 +37,7 @@ static bool takes(const bisai_precond_options *o, const bisai_option *option) {
   if (o->kind != BISAI_PRECOND_CPR || begins_with(option->field, "cpr.") ||
       begins_with(option->field, "multigrid."))
     return true;
-  bisai_precond_kind_parse(bisai_second_string(o->cpr.second), &second);
+  bisai_precond_kind_parse(bisai_cpr_second_stage_string(o->cpr.second), &second);
   return bisai_precond_kind_takes(second, option->field);
 }
 
@@ -127,7 +127,7 @@ static PetscErrorCode read_option(bsi_petsc_option_items PetscOptionsObject,
   PetscCheck(taken || !*found, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
              "bisai: %s is not an option of -pc_bisai_type %s%s%s", name,
              bisai_precond_kind_string(o->kind), cpr ? " -pc_bisai_cpr_second " : "",
-             cpr ? bisai_second_string(o->cpr.second) : "");
+             cpr ? bisai_cpr_second_stage_string(o->cpr.second) : "");
   if (taken) bisai_option_set(taken, value, o);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

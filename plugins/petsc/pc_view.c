@@ -15,7 +15,7 @@ static PetscErrorCode view_levels(const bisai_multigrid_report *g, PetscViewer v
       "  complexity: %.2f of values, %.2f of rows; %s, coarsest level %s, ended by %s, %.1f MB\n",
       g->operator_complexity, g->grid_complexity,
       g->symmetric ? "symmetric matrix" : "nonsymmetric matrix",
-      g->coarsest_inverted ? "inverted" : "smoothed", bisai_coarsening_string(g->ended_by),
+      g->coarsest_inverted ? "inverted" : "smoothed", bisai_coarsening_end_string(g->ended_by),
       1e-6 * (double)g->hierarchy_bytes));
   if (g->coarsest_nullity > 0)
     PetscCall(PetscViewerASCIIPrintf(
@@ -41,7 +41,7 @@ static PetscErrorCode view_cpr(const bisai_cpr_report *c, PetscViewer viewer) {
   PetscCall(PetscViewerASCIIPrintf(
       viewer, "  pressure: unknown %d of each block (%s), weights %s; second stage: %s\n",
       c->pressure, c->found ? "measured" : "given", bisai_weights_string(c->weights),
-      bisai_second_string(c->second)));
+      bisai_cpr_second_stage_string(c->second)));
   if (c->excluded_rows > 0)
     PetscCall(PetscViewerASCIIPrintf(
         viewer, "  block rows without pressure correction: %lld, the first is %d\n",

@@ -85,7 +85,7 @@ static bisai_status update_split(bsi_hierarchy *h, const bisai_bcsr *matrix) {
 static bisai_status take_matrix(bsi_hierarchy *h, const bisai_bcsr *matrix) {
   h->mirrored = h->setup.symmetric;
   h->levels[0].matrix = matrix;
-  if (h->setup.options.nodes != BISAI_NODES_SCALAR) return BISAI_OK;
+  if (h->setup.options.nodes != BISAI_AGGREGATION_UNIT_SCALAR) return BISAI_OK;
   BSI_TRY(split_matrix(h, matrix));
   h->levels[0].matrix = h->split;
   return h->mirrored ? bsi_bcsr_is_symmetric(h->context, h->split, &h->mirrored) : BISAI_OK;
@@ -150,22 +150,22 @@ static bisai_status invert_at_once(bsi_hierarchy *h, bsi_level *level) {
 static bisai_status coarsen(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c,
                             bisai_bcsr **coarse) {
   bool regular = true;
-  h->ended_by = BISAI_COARSENING_ROWS;
+  h->ended_by = BISAI_COARSENING_END_ROWS;
   BSI_TRY(invert_at_once(h, level));
   if (h->dense_inverse) return BISAI_OK;
   BSI_TRY(bsi_diagonal_create(h, level, &regular));
   if (!regular) return BISAI_OK;
   BSI_TRY(bsi_narrow_create(h, level));
   BSI_TRY(bsi_radius_estimate(h, level));
-  h->ended_by = BISAI_COARSENING_LEVELS;
+  h->ended_by = BISAI_COARSENING_END_LEVELS;
   if (h->count == h->setup.options.levels) return BISAI_OK;
   BSI_TRY(aggregate(h, level, c));
   bsi_coarsening_note_peak(h, level, c);
-  h->ended_by = BISAI_COARSENING_AGGREGATES;
+  h->ended_by = BISAI_COARSENING_END_AGGREGATES;
   const double coarse_rows = (double)c->count * c->width;
   if (c->count == 0 || coarse_rows > SLOWEST_COARSENING * (double)bsi_level_rows(level))
     return BISAI_OK;
-  h->ended_by = BISAI_COARSENING_COMPLEXITY;
+  h->ended_by = BISAI_COARSENING_END_COMPLEXITY;
   return bsi_transfers_create(h, level, c, coarse);
 }
 

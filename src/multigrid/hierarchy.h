@@ -167,7 +167,7 @@ typedef struct bsi_hierarchy {
    * it is singular and has more than setup.most_singular rows */
   int32_t coarsest;
   /* why the last level was not coarsened */
-  bisai_coarsening ended_by;
+  bisai_coarsening_end ended_by;
   /* scalar nodes: the caller's matrix in blocks of one value without zeros. Otherwise NULL */
   bisai_bcsr *split;
   /* A is symmetric, and so is the pattern of level 0. A split matrix may lack one of two values

@@ -20,7 +20,7 @@
 #include "precond/cpr_stages.h"
 #include "precond/precond_impl.h"
 
-BSI_DEFINE_WORDS(second, BISAI_SECOND_LIST, "unknown second stage")
+BSI_DEFINE_WORDS(cpr_second_stage, BISAI_CPR_SECOND_STAGE_LIST, "unknown second stage")
 BSI_DEFINE_WORDS(weights, BISAI_WEIGHTS_LIST, "unknown weights")
 
 typedef struct cpr_state {
@@ -47,7 +47,7 @@ static cpr_state *cpr_of(const bisai_precond *m) { return m->state; }
 static const bsi_cpr_ops *ops_of(const bisai_precond *m) { return m->context->backend->cpr; }
 
 static const char *const pressures[] = {"auto", NULL};
-static const char *const seconds[] = BSI_OPTION_WORDS(BISAI_SECOND_LIST);
+static const char *const seconds[] = BSI_OPTION_WORDS(BISAI_CPR_SECOND_STAGE_LIST);
 static const char *const quasi_impes[] = {"quasi-impes", NULL};
 
 static const bisai_option table[] = {
@@ -57,8 +57,8 @@ static const bisai_option table[] = {
      .maximum = BISAI_MAX_BLOCK_SIZE - 1, .advised = BISAI_MAX_BLOCK_SIZE - 1, .words = pressures},
     {BSI_PRECOND_OPTION(cpr.second), .name = "second", .key = "second", .placeholder = "KIND",
      .petsc = "cpr_second", .help = "kind of the second stage; auto: ilu",
-     .type = BISAI_OPTION_WORD, .maximum = BISAI_SECOND_BJACOBI, .advised = BISAI_SECOND_BJACOBI,
-     .words = seconds},
+     .type = BISAI_OPTION_WORD, .maximum = BISAI_CPR_SECOND_STAGE_BJACOBI,
+     .advised = BISAI_CPR_SECOND_STAGE_BJACOBI, .words = seconds},
     {BSI_PRECOND_OPTION(cpr.additive), .name = "additive", .key = "additive", .placeholder = "",
      .petsc = "cpr_additive", .help = "both stages see the same vector", .type = BISAI_OPTION_FLAG},
     {BSI_PRECOND_OPTION(cpr.keep_pressure), .name = "keep_pressure", .key = "keep",
@@ -307,7 +307,7 @@ static void report_own(const bisai_precond *m, bisai_cpr_report *r) {
   r->pressure = state->pressure;
   r->found = o->pressure == BISAI_CPR_PRESSURE_AUTO;
   for (int p = 0; p < m->block_size; p++) r->ellipticity[p] = state->ellipticity[p];
-  r->second = o->second == BISAI_SECOND_AUTO ? BISAI_SECOND_ILU : o->second;
+  r->second = o->second == BISAI_CPR_SECOND_STAGE_AUTO ? BISAI_CPR_SECOND_STAGE_ILU : o->second;
   r->weights = o->weights   ? BISAI_WEIGHTS_GIVEN
                : o->storage ? BISAI_WEIGHTS_TRUE_IMPES
                             : BISAI_WEIGHTS_QUASI_IMPES;

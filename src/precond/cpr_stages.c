@@ -21,11 +21,11 @@ enum { V_ROWS = 1 << 17 };
  * cost need no other limit. */
 enum { PRESSURE_COARSEST = 512 };
 
-static bisai_precond_kind second_kind(bisai_second second) {
+static bisai_precond_kind second_kind(bisai_cpr_second_stage second) {
   switch (second) {
-  case BISAI_SECOND_ISAI: return BISAI_PRECOND_ISAI;
-  case BISAI_SECOND_SWEEPS: return BISAI_PRECOND_SWEEPS;
-  case BISAI_SECOND_BJACOBI: return BISAI_PRECOND_BJACOBI;
+  case BISAI_CPR_SECOND_STAGE_ISAI: return BISAI_PRECOND_ISAI;
+  case BISAI_CPR_SECOND_STAGE_SWEEPS: return BISAI_PRECOND_SWEEPS;
+  case BISAI_CPR_SECOND_STAGE_BJACOBI: return BISAI_PRECOND_BJACOBI;
   default: return BISAI_PRECOND_ILU;
   }
 }
@@ -59,17 +59,17 @@ bisai_precond_options bsi_cpr_second_options(const bisai_precond_options *given)
 }
 
 bisai_status bsi_cpr_check_second(bisai_context *context, const bisai_precond_options *given) {
-  const bisai_second second = given->cpr.second;
-  for (int s = BISAI_SECOND_ISAI; s <= BISAI_SECOND_BJACOBI; s++) {
+  const bisai_cpr_second_stage second = given->cpr.second;
+  for (int s = BISAI_CPR_SECOND_STAGE_ISAI; s <= BISAI_CPR_SECOND_STAGE_BJACOBI; s++) {
     const bisai_option *option;
-    const bisai_precond_kind kind = second_kind((bisai_second)s);
+    const bisai_precond_kind kind = second_kind((bisai_cpr_second_stage)s);
     for (int i = 0; (option = bisai_precond_kind_option(kind, i)); i++) {
       const bool taken = bisai_precond_kind_takes(second_kind(second), option->field);
       if (!taken && bisai_option_get(option, given) != option->initial)
         return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                         "cpr with the second stage %s does not take the option %s, which is for %s",
-                        bisai_second_string(second), option->field,
-                        bisai_second_string((bisai_second)s));
+                        bisai_cpr_second_stage_string(second), option->field,
+                        bisai_cpr_second_stage_string((bisai_cpr_second_stage)s));
     }
   }
   return BISAI_OK;

@@ -12,8 +12,8 @@
 
 BSI_DEFINE_WORDS(cycle, BISAI_CYCLE_LIST, "unknown cycle")
 BSI_DEFINE_WORDS(smoother, BISAI_SMOOTHER_LIST, "unknown smoother")
-BSI_DEFINE_WORDS(nodes, BISAI_NODES_LIST, "unknown nodes")
-BSI_DEFINE_WORDS(coarsening, BISAI_COARSENING_LIST, "unknown limit")
+BSI_DEFINE_WORDS(aggregation_unit, BISAI_AGGREGATION_UNIT_LIST, "unknown nodes")
+BSI_DEFINE_WORDS(coarsening_end, BISAI_COARSENING_END_LIST, "unknown limit")
 
 /* The most scalar rows of a dense inverse. */
 enum { MOST_DENSE_ROWS = 2048 };
@@ -35,7 +35,7 @@ bsi_hierarchy *bsi_multigrid_levels(const bisai_precond *m) { return &multigrid_
 
 static const char *const cycles[] = BSI_OPTION_WORDS(BISAI_CYCLE_LIST);
 static const char *const smoothers[] = BSI_OPTION_WORDS(BISAI_SMOOTHER_LIST);
-static const char *const node_words[] = BSI_OPTION_WORDS(BISAI_NODES_LIST);
+static const char *const node_words[] = BSI_OPTION_WORDS(BISAI_AGGREGATION_UNIT_LIST);
 static const char *const null_words[] = {"components", NULL};
 /* of bisai_value_type */
 static const char *const precisions[] = {"fp64", "fp32", NULL};
@@ -69,8 +69,8 @@ static const bisai_option table[] = {
      .advised = BSI_ADVISED_RATIO, .open = true},
     {BSI_PRECOND_OPTION(multigrid.nodes), .name = "nodes", .key = "nodes", .placeholder = "N",
      .petsc = "mg_nodes", .help = "what is aggregated", .type = BISAI_OPTION_WORD,
-     .initial = BISAI_NODES_AUTO, .maximum = BISAI_NODES_SCALAR, .advised = BISAI_NODES_SCALAR,
-     .words = node_words},
+     .initial = BISAI_AGGREGATION_UNIT_AUTO, .maximum = BISAI_AGGREGATION_UNIT_SCALAR,
+     .advised = BISAI_AGGREGATION_UNIT_SCALAR, .words = node_words},
     {BSI_PRECOND_OPTION(multigrid.strength), .name = "strength", .key = "strength",
      .placeholder = "T", .petsc = "mg_strength", .help = "smallest part of the strongest coupling",
      .type = BISAI_OPTION_NUMBER, .initial = 0.25, .maximum = 1.0, .advised = 1.0},
@@ -226,7 +226,7 @@ static bisai_status multigrid_check(bisai_context *context, const bisai_precond_
                     o->null_count, o->null_vectors ? "given" : "NULL");
   BSI_TRY(check_vectors(context, o, rows));
   BSI_TRY(check_smoothings(context, options, rows));
-  if (o->null_vectors && o->nodes == BISAI_NODES_SCALAR && matrix->block_size > 1)
+  if (o->null_vectors && o->nodes == BISAI_AGGREGATION_UNIT_SCALAR && matrix->block_size > 1)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "nodes scalar: near-null-space vectors go with nodes=block");
   return check_smoother(context, options);
@@ -264,29 +264,30 @@ static bisai_multigrid_options choose(const bisai_precond *m) {
     o.smoother = symmetric ? BISAI_SMOOTHER_CHEBYSHEV : BISAI_SMOOTHER_JACOBI;
   if (o.complexity == 0.0) o.complexity = BSI_COMPLEXITY;
   if (o.coarsest == BISAI_MULTIGRID_COARSEST_AUTO) o.coarsest = BSI_COARSEST_ROWS;
-  if (m->block_size == 1 || o.null_vectors) o.nodes = BISAI_NODES_BLOCK;
+  if (m->block_size == 1 || o.null_vectors) o.nodes = BISAI_AGGREGATION_UNIT_BLOCK;
   return o;
 }
 
 /* Returns true if level 0 may be a matrix of scalar rows, whose diagonal entries are all there. */
 static bool may_split(const bisai_precond *m) {
   const bisai_multigrid_options *o = &m->options.multigrid;
-  return m->block_size == 1 || (o->nodes != BISAI_NODES_BLOCK && !o->null_vectors);
+  return m->block_size == 1 || (o->nodes != BISAI_AGGREGATION_UNIT_BLOCK && !o->null_vectors);
 }
 
 /* nodes=auto: the scalar rows vote. Scalar rows also serve a matrix that lacks diagonal blocks, if
  * there is a shift. */
-static bisai_status choose_nodes(bisai_precond *m, const bisai_bcsr *a, bisai_nodes *nodes) {
+static bisai_status choose_nodes(bisai_precond *m, const bisai_bcsr *a,
+                                 bisai_aggregation_unit *nodes) {
   int64_t components = 0, points = 0;
   int32_t missing = -1;
-  if (*nodes == BISAI_NODES_AUTO) {
+  if (*nodes == BISAI_AGGREGATION_UNIT_AUTO) {
     BSI_TRY(m->context->backend->multigrid->nodes->vote(m->context, a, &components, &points));
-    *nodes = points > components ? BISAI_NODES_SCALAR : BISAI_NODES_BLOCK;
+    *nodes = points > components ? BISAI_AGGREGATION_UNIT_SCALAR : BISAI_AGGREGATION_UNIT_BLOCK;
   }
   const bool shifted = m->options.shift != BISAI_SHIFT_NONE && may_split(m);
-  if (shifted || *nodes == BISAI_NODES_SCALAR)
+  if (shifted || *nodes == BISAI_AGGREGATION_UNIT_SCALAR)
     BSI_TRY(bsi_diagonal_missing(m->context, a, &missing));
-  if (missing >= 0) *nodes = BISAI_NODES_SCALAR;
+  if (missing >= 0) *nodes = BISAI_AGGREGATION_UNIT_SCALAR;
   m->lacks_diagonal = missing >= 0;
   return BISAI_OK;
 }
@@ -294,7 +295,7 @@ static bisai_status choose_nodes(bisai_precond *m, const bisai_bcsr *a, bisai_no
 /* cycle=auto. From 250² to 2000² nodes, the cavity takes 14 to 16 iterations with W, and 15 to 19
  * with VW. */
 static void choose_cycle(const bisai_precond *m, bisai_multigrid_options *o) {
-  const bool values = m->block_size == 1 || o->nodes == BISAI_NODES_SCALAR;
+  const bool values = m->block_size == 1 || o->nodes == BISAI_AGGREGATION_UNIT_SCALAR;
   if (o->cycle != BISAI_CYCLE_AUTO) return;
   o->cycle = multigrid_of(m)->symmetric ? BISAI_CYCLE_V : values ? BISAI_CYCLE_VW : BISAI_CYCLE_W;
 }
@@ -491,12 +492,14 @@ static void multigrid_describe(bisai_precond *m) {
   const bisai_multigrid_report *r = &m->report.multigrid;
   bsi_append(m, " cycle=%s smoother=%s", bisai_cycle_string(r->cycle),
              bisai_smoother_string(r->smoother));
-  if (r->nodes == BISAI_NODES_SCALAR && m->block_size > 1) bsi_append(m, " nodes=scalar");
+  if (r->nodes == BISAI_AGGREGATION_UNIT_SCALAR && m->block_size > 1)
+    bsi_append(m, " nodes=scalar");
   if (multigrid_of(m)->hierarchy.levels[0].narrow) bsi_append(m, " precision=fp32");
   bsi_append(m, ", %d level%s of", r->levels, r->levels == 1 ? "" : "s");
   for (int l = 0; l < r->levels; l++) bsi_append(m, l == 0 ? " %d" : ", %d", r->rows[l]);
   bsi_append(m, " rows, complexity %.2f", r->operator_complexity);
-  if (!r->coarsest_inverted) bsi_append(m, ", ended by %s", bisai_coarsening_string(r->ended_by));
+  if (!r->coarsest_inverted)
+    bsi_append(m, ", ended by %s", bisai_coarsening_end_string(r->ended_by));
   if (r->coarsest_nullity > 0) bsi_append(m, ", the coarsest singular by %d", r->coarsest_nullity);
 }
 

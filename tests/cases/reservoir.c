@@ -293,7 +293,7 @@ static void cpr_finds_the_pressure_and_saves_iterations(void **state) {
     options.kind = BISAI_PRECOND_ILU;
     EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &ilu));
     options.kind = BISAI_PRECOND_CPR;
-    options.cpr.second = BISAI_SECOND_ILU;
+    options.cpr.second = BISAI_CPR_SECOND_STAGE_ILU;
     EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &cpr));
     assert_int_equal(bs - 2, test_report_of(context, cpr).cpr.pressure);
     const int iterations = iterations_of(context, matrix, rhs, cpr);

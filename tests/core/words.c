@@ -43,9 +43,9 @@ TEST_WORDS(extraction, BISAI_EXTRACTION_LIST, "unknown extraction")
 TEST_WORDS(symmetry, BISAI_SYMMETRY_LIST, "unknown symmetry")
 TEST_WORDS(cycle, BISAI_CYCLE_LIST, "unknown cycle")
 TEST_WORDS(smoother, BISAI_SMOOTHER_LIST, "unknown smoother")
-TEST_WORDS(nodes, BISAI_NODES_LIST, "unknown nodes")
-TEST_WORDS(coarsening, BISAI_COARSENING_LIST, "unknown limit")
-TEST_WORDS(second, BISAI_SECOND_LIST, "unknown second stage")
+TEST_WORDS(aggregation_unit, BISAI_AGGREGATION_UNIT_LIST, "unknown nodes")
+TEST_WORDS(coarsening_end, BISAI_COARSENING_END_LIST, "unknown limit")
+TEST_WORDS(cpr_second_stage, BISAI_CPR_SECOND_STAGE_LIST, "unknown second stage")
 TEST_WORDS(weights, BISAI_WEIGHTS_LIST, "unknown weights")
 TEST_WORDS(method, BISAI_METHOD_LIST, "unknown method")
 TEST_WORDS(side, BISAI_SIDE_LIST, "unknown side")
@@ -66,9 +66,9 @@ int main(void) {
       cmocka_unit_test(words_of_symmetry_go_both_ways),
       cmocka_unit_test(words_of_cycle_go_both_ways),
       cmocka_unit_test(words_of_smoother_go_both_ways),
-      cmocka_unit_test(words_of_nodes_go_both_ways),
-      cmocka_unit_test(words_of_coarsening_go_both_ways),
-      cmocka_unit_test(words_of_second_go_both_ways),
+      cmocka_unit_test(words_of_aggregation_unit_go_both_ways),
+      cmocka_unit_test(words_of_coarsening_end_go_both_ways),
+      cmocka_unit_test(words_of_cpr_second_stage_go_both_ways),
       cmocka_unit_test(words_of_weights_go_both_ways),
       cmocka_unit_test(words_of_method_go_both_ways),
       cmocka_unit_test(words_of_side_go_both_ways),

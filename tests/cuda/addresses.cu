@@ -120,9 +120,10 @@ void add_levels(int bs, const double *storage, std::vector<choice> *all) {
   all->push_back(of_kind(BISAI_PRECOND_MULTIGRID, "mg, two products"));
   all->back().options.multigrid.unweighted = true;
   all->back().options.multigrid.coarsest = COARSEST;
-  for (int second = BISAI_SECOND_ISAI; second <= BISAI_SECOND_BJACOBI && bs > 1; second++) {
+  for (int second = BISAI_CPR_SECOND_STAGE_ISAI; second <= BISAI_CPR_SECOND_STAGE_BJACOBI && bs > 1;
+       second++) {
     all->push_back(of_kind(BISAI_PRECOND_CPR, "cpr, second stage " + std::to_string(second)));
-    all->back().options.cpr.second = static_cast<bisai_second>(second);
+    all->back().options.cpr.second = static_cast<bisai_cpr_second_stage>(second);
     all->back().options.cpr.storage = second % 2 ? storage : nullptr;
     all->back().options.multigrid.coarsest = COARSEST;
   }

@@ -458,7 +458,7 @@ TEST(preconditioners_agree_with_the_host) {
   preconditioner_agrees(r, o, "pressure matrix kept");
   o.cpr.keep_pressure = false, o.cpr.additive = true;
   preconditioner_agrees(r, o, "additive");
-  o.cpr.additive = false, o.cpr.second = BISAI_SECOND_ILU;
+  o.cpr.additive = false, o.cpr.second = BISAI_CPR_SECOND_STAGE_ILU;
   preconditioner_agrees(r, o, "second stage ilu");
 }
 

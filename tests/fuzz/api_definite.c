@@ -15,7 +15,7 @@ static bisai_precond_options choose(fuzz_choices *choices) {
   o.multigrid.smoother = (bisai_smoother)fuzz_pick(choices, BISAI_SMOOTHER_CHEBYSHEV + 1);
   o.multigrid.cycle = (bisai_cycle)fuzz_pick(choices, BISAI_CYCLE_K);
   o.multigrid.pre = o.multigrid.post = fuzz_between(choices, 1, 3);
-  o.multigrid.nodes = (bisai_nodes)fuzz_pick(choices, 3);
+  o.multigrid.nodes = (bisai_aggregation_unit)fuzz_pick(choices, 3);
   o.multigrid.coarsest = coarsest[fuzz_pick(choices, 4)];
   fuzz_scene(SCENE_PRECOND, "multigrid: smoother %d, cycle %d, pre %d, nodes %d, coarsest %d",
              (int)o.multigrid.smoother, (int)o.multigrid.cycle, (int)o.multigrid.pre,

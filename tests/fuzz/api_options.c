@@ -65,7 +65,7 @@ static void choose_levels(fuzz_choices *choices, bisai_multigrid_options *o) {
   o->pre = fuzz_pick(choices, 4);
   o->post = fuzz_pick(choices, 4);
   if (o->pre == 0 && o->post == 0) o->post = 1; /* such cycles are refused */
-  o->nodes = (bisai_nodes)fuzz_pick(choices, 3);
+  o->nodes = (bisai_aggregation_unit)fuzz_pick(choices, 3);
   o->strength = strengths[fuzz_pick(choices, 5)];
   o->complexity = limits[fuzz_pick(choices, 4)];
   o->coarsest = coarsest[fuzz_pick(choices, 5)];
@@ -79,7 +79,8 @@ static void choose_null_vectors(fuzz_choices *choices, const fuzz_system *s, fuz
   bisai_multigrid_options *o = &choice->options.multigrid;
   const uint64_t seed = fuzz_seed(choices);
   o->null_count = 1 + (int32_t)(seed % 7);
-  if (o->nodes == BISAI_NODES_SCALAR) o->nodes = BISAI_NODES_BLOCK; /* scalars take none */
+  if (o->nodes == BISAI_AGGREGATION_UNIT_SCALAR)
+    o->nodes = BISAI_AGGREGATION_UNIT_BLOCK; /* scalars take none */
   choice->null_vectors = fuzz_vector((int64_t)s->rows * o->null_count);
   for (int64_t k = 0; k < (int64_t)s->rows * o->null_count; k++)
     choice->null_vectors[k] = k % o->null_count == 0 ? 1 : fuzz_noise(seed, k, 12);
@@ -104,7 +105,7 @@ static void choose_weights(fuzz_choices *choices, const fuzz_system *s, fuzz_pre
 static void choose_stages(fuzz_choices *choices, const fuzz_system *s, fuzz_precond *choice) {
   bisai_precond_options *o = &choice->options;
   o->cpr.pressure = fuzz_between(choices, -1, s->block_size - 1);
-  o->cpr.second = (bisai_second)fuzz_pick(choices, 5);
+  o->cpr.second = (bisai_cpr_second_stage)fuzz_pick(choices, 5);
   o->cpr.additive = fuzz_rarely(choices, 4);
   o->cpr.keep_pressure = fuzz_rarely(choices, 4);
   choose_levels(choices, &o->multigrid);
@@ -135,7 +136,7 @@ void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond
   static const bisai_precond_kind kinds[] = {
       BISAI_PRECOND_ISAI,   BISAI_PRECOND_NONE,      BISAI_PRECOND_BJACOBI, BISAI_PRECOND_ILU,
       BISAI_PRECOND_SWEEPS, BISAI_PRECOND_MULTIGRID, BISAI_PRECOND_CPR,     BISAI_PRECOND_CALLBACK};
-  /* as bisai_second; NONE: auto has no options */
+  /* as bisai_cpr_second_stage; NONE: auto has no options */
   static const bisai_precond_kind seconds[] = {BISAI_PRECOND_NONE, BISAI_PRECOND_ISAI,
                                                BISAI_PRECOND_ILU, BISAI_PRECOND_SWEEPS,
                                                BISAI_PRECOND_BJACOBI};

@@ -358,7 +358,8 @@ static void expect_refused_update(const fuzz_system *s, fuzz_world *world, bisai
   bisai_precond_report report = {.struct_size = sizeof report};
   fuzz_property(!bisai_precond_get_report(precond, &report), "a report is given");
   /* a matrix that mg has split takes every pattern that has no other nonzero values */
-  fuzz_property(status == BISAI_INVALID_ARGUMENT || report.multigrid.nodes == BISAI_NODES_SCALAR,
+  fuzz_property(status == BISAI_INVALID_ARGUMENT ||
+                    report.multigrid.nodes == BISAI_AGGREGATION_UNIT_SCALAR,
                 "an update with a block less is refused (status %d)", (int)status);
   free(row_ptr);
   float *narrow = fuzz_memory((size_t)fuzz_system_scalars(s), sizeof *narrow);

@@ -19,7 +19,7 @@ static inline bsi_multigrid_setup setup_of(bisai_cycle cycle, bisai_smoother smo
   bsi_multigrid_setup s = {.options = bisai_precond_options_default().multigrid};
   s.options.cycle = cycle;
   s.options.smoother = smoother;
-  s.options.nodes = BISAI_NODES_BLOCK;
+  s.options.nodes = BISAI_AGGREGATION_UNIT_BLOCK;
   s.options.precision = BISAI_FP64;
   s.options.coarsest = 20;
   s.options.complexity = 10.0;

@@ -44,7 +44,7 @@ static void options_of_both_stages_are_those_of_the_library(void **state) {
   o.cpr.additive = true;
   expect_options(matrix, "-pc_bisai_cpr_additive", &o);
   o = first_stage();
-  o.cpr.second = BISAI_SECOND_ISAI;
+  o.cpr.second = BISAI_CPR_SECOND_STAGE_ISAI;
   o.isai.power = 2;
   o.isai.storage = BISAI_FP32;
   o.factor.level = 1;
@@ -52,17 +52,17 @@ static void options_of_both_stages_are_those_of_the_library(void **state) {
                  "-pc_bisai_cpr_second isai -pc_bisai_k 2 -pc_bisai_storage fp32 -pc_bisai_level 1",
                  &o);
   o = first_stage();
-  o.cpr.second = BISAI_SECOND_BJACOBI;
+  o.cpr.second = BISAI_CPR_SECOND_STAGE_BJACOBI;
   o.bjacobi.storage = BISAI_FP16;
   o.bjacobi.max_block = 6;
   expect_options(matrix,
                  "-pc_bisai_storage fp16 -pc_bisai_max_block 6 -pc_bisai_cpr_second bjacobi", &o);
   o = first_stage();
-  o.cpr.second = BISAI_SECOND_SWEEPS;
+  o.cpr.second = BISAI_CPR_SECOND_STAGE_SWEEPS;
   o.sweeps.count = 3;
   expect_options(matrix, "-pc_bisai_cpr_second sweeps -pc_bisai_sweeps 3", &o);
   o = first_stage();
-  o.cpr.second = BISAI_SECOND_ILU;
+  o.cpr.second = BISAI_CPR_SECOND_STAGE_ILU;
   expect_options(matrix, "-pc_bisai_cpr_second ilu", &o);
   bisai_bcsr_destroy(&matrix);
 }
@@ -90,7 +90,7 @@ static void another_second_stage_forgets_the_options_of_the_old_one(void **state
   test_petsc_set_options(pc, "-pc_bisai_type cpr -pc_bisai_cpr_second ilu");
   assert_int_equal(PCSetUp(pc), 0);
   o.kind = BISAI_PRECOND_CPR;
-  o.cpr.second = BISAI_SECOND_ILU;
+  o.cpr.second = BISAI_CPR_SECOND_STAGE_ILU;
   EXPECT_OK(context, bisai_precond_create(context, matrix, &o, &expected));
   expect_same_application(pc, expected);
   bisai_precond_destroy(&expected);

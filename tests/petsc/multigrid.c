@@ -395,7 +395,7 @@ static void options_of_multigrid_are_those_of_the_library(void **state) {
   o.multigrid.levels = 3;
   o.multigrid.coarsest = 9;
   o.multigrid.keep_transfers = true;
-  o.multigrid.nodes = BISAI_NODES_SCALAR;
+  o.multigrid.nodes = BISAI_AGGREGATION_UNIT_SCALAR;
   o.multigrid.complexity = 3;
   o.multigrid.precision = BISAI_FP64;
   EXPECT_OK(context, bisai_precond_create(context, b.matrix, &o, &expected));

@@ -11,7 +11,7 @@
 #include "systems.h"
 
 /* The pressure matrices of some hundred rows have several levels. */
-static bisai_precond_options cpr(bisai_second second) {
+static bisai_precond_options cpr(bisai_cpr_second_stage second) {
   bisai_precond_options o = bisai_precond_options_default();
   o.kind = BISAI_PRECOND_CPR;
   o.cpr.second = second;
@@ -23,8 +23,9 @@ static bisai_precond_options cpr(bisai_second second) {
 enum { VARIANTS = 12 };
 
 static bisai_precond_options variant_of(int variant) {
-  static const bisai_second seconds[] = {BISAI_SECOND_AUTO, BISAI_SECOND_ISAI, BISAI_SECOND_ILU,
-                                         BISAI_SECOND_SWEEPS, BISAI_SECOND_BJACOBI};
+  static const bisai_cpr_second_stage seconds[] = {
+      BISAI_CPR_SECOND_STAGE_AUTO, BISAI_CPR_SECOND_STAGE_ISAI, BISAI_CPR_SECOND_STAGE_ILU,
+      BISAI_CPR_SECOND_STAGE_SWEEPS, BISAI_CPR_SECOND_STAGE_BJACOBI};
   bisai_precond_options o = cpr(seconds[variant % 5]);
   switch (variant) {
   case 6:
@@ -51,7 +52,7 @@ static bisai_precond_options variant_of(int variant) {
   case 11:
     o.shift = BISAI_SHIFT_IN_BLOCKS;
     o.isai.relax = 3;
-    o.cpr.second = BISAI_SECOND_ISAI;
+    o.cpr.second = BISAI_CPR_SECOND_STAGE_ISAI;
     break;
   default: break;
   }
@@ -131,9 +132,10 @@ static pieces pieces_of(test_bcsr a, int pressure, const bisai_precond_options *
   first.kind = BISAI_PRECOND_MULTIGRID;
   first.multigrid = o->multigrid;
   first.multigrid.unweighted = true;
-  first.multigrid.cycle = o->cpr.second == BISAI_SECOND_AUTO || o->cpr.second == BISAI_SECOND_ILU
-                              ? BISAI_CYCLE_W
-                              : BISAI_CYCLE_V;
+  first.multigrid.cycle =
+      o->cpr.second == BISAI_CPR_SECOND_STAGE_AUTO || o->cpr.second == BISAI_CPR_SECOND_STAGE_ILU
+          ? BISAI_CYCLE_W
+          : BISAI_CYCLE_V;
   first.multigrid.complexity = 5.0;
   if (first.multigrid.coarsest == BISAI_MULTIGRID_COARSEST_AUTO && test_on_device())
     first.multigrid.coarsest = 512;
@@ -224,7 +226,7 @@ static void the_defaults_are_the_documented_ones(void **state) {
   assert_int_equal(o.cpr.pressure, BISAI_CPR_PRESSURE_AUTO);
   bisai_precond *expected = test_precond_with(context, a, &o);
   o.cpr.pressure = 1;
-  o.cpr.second = BISAI_SECOND_ILU;
+  o.cpr.second = BISAI_CPR_SECOND_STAGE_ILU;
   o.multigrid.unweighted = true;
   o.multigrid.cycle = BISAI_CYCLE_W;
   o.multigrid.complexity = 5.0;
@@ -235,8 +237,8 @@ static void the_defaults_are_the_documented_ones(void **state) {
                              s = test_report_of(context, got);
   assert_true(r.cpr.found && !s.cpr.found);
   assert_int_equal(r.cpr.pressure, s.cpr.pressure);
-  assert_int_equal(r.cpr.second, BISAI_SECOND_ILU);
-  assert_int_equal(s.cpr.second, BISAI_SECOND_ILU);
+  assert_int_equal(r.cpr.second, BISAI_CPR_SECOND_STAGE_ILU);
+  assert_int_equal(s.cpr.second, BISAI_CPR_SECOND_STAGE_ILU);
   for (int p = 0; p < BISAI_MAX_BLOCK_SIZE; p++) {
     assert_true(s.cpr.ellipticity[p] == 0.0);
     assert_true(p == 1 ? r.cpr.ellipticity[p] > 0.5 : r.cpr.ellipticity[p] < 0.1);
@@ -250,12 +252,14 @@ static void the_cycle_depends_on_the_second_stage_and_on_the_size(void **state) 
   (void)state;
   static const struct {
     int32_t nx;
-    bisai_second second;
+    bisai_cpr_second_stage second;
     bisai_cycle cycle;
-  } cases[] = {
-      {4, BISAI_SECOND_AUTO, BISAI_CYCLE_W},      {4, BISAI_SECOND_ILU, BISAI_CYCLE_W},
-      {4, BISAI_SECOND_ISAI, BISAI_CYCLE_V},      {4, BISAI_SECOND_SWEEPS, BISAI_CYCLE_V},
-      {256, BISAI_SECOND_BJACOBI, BISAI_CYCLE_V}, {257, BISAI_SECOND_BJACOBI, BISAI_CYCLE_W}};
+  } cases[] = {{4, BISAI_CPR_SECOND_STAGE_AUTO, BISAI_CYCLE_W},
+               {4, BISAI_CPR_SECOND_STAGE_ILU, BISAI_CYCLE_W},
+               {4, BISAI_CPR_SECOND_STAGE_ISAI, BISAI_CYCLE_V},
+               {4, BISAI_CPR_SECOND_STAGE_SWEEPS, BISAI_CYCLE_V},
+               {256, BISAI_CPR_SECOND_STAGE_BJACOBI, BISAI_CYCLE_V},
+               {257, BISAI_CPR_SECOND_STAGE_BJACOBI, BISAI_CYCLE_W}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     bisai_bcsr *a = test_bcsr_take(context, test_flow(cases[k].nx, 512, 1, 0, 1));
     bisai_precond_options o = cpr(cases[k].second);
@@ -393,7 +397,7 @@ static void flows_take_fewer_iterations_than_with_the_second_stage_alone(void **
 static void solvers_for_general_matrices_take_it(void **state) {
   (void)state;
   bisai_bcsr *a = test_bcsr_take(context, test_flow(30, 28, 2, 0, 4));
-  bisai_precond_options o = cpr(BISAI_SECOND_ILU);
+  bisai_precond_options o = cpr(BISAI_CPR_SECOND_STAGE_ILU);
   bisai_precond *m = test_precond_with(context, a, &o);
   bisai_solver_report r;
   double residual;
@@ -425,7 +429,7 @@ static void conjugate_gradients_refuse_it(void **state) {
 static void k_cycles_need_a_flexible_solver(void **state) {
   (void)state;
   bisai_bcsr *a = test_bcsr_take(context, test_flow(30, 28, 2, 0, 4));
-  bisai_precond_options o = cpr(BISAI_SECOND_AUTO);
+  bisai_precond_options o = cpr(BISAI_CPR_SECOND_STAGE_AUTO);
   o.multigrid.cycle = BISAI_CYCLE_K;
   bisai_precond *m = test_precond_with(context, a, &o);
   bisai_solver_report r;
@@ -510,7 +514,7 @@ static void the_description_says_everything_once(void **state) {
   test_bcsr arrays = test_flow(14, 12, 3, 1, 1);
   memset(test_bcsr_block(&arrays, 5, 5), 0, 9 * sizeof(double));
   bisai_bcsr *a = test_bcsr_take(context, arrays);
-  bisai_precond_options o = cpr(BISAI_SECOND_ISAI);
+  bisai_precond_options o = cpr(BISAI_CPR_SECOND_STAGE_ISAI);
   o.shift = BISAI_SHIFT_IN_BLOCKS;
   o.factor.ordering = BISAI_ORDERING_RCM;
   o.factor.equilibrate = true;

@@ -13,7 +13,7 @@ static void given_arrays_are_read_again(void **state) {
   bisai_bcsr *a = flow(context, 1);
   for (int which = 0; which < 2; which++) {
     double *array = test_random_vector((int64_t)N * BS, 1);
-    bisai_precond_options o = variant_of(BISAI_SECOND_ILU);
+    bisai_precond_options o = variant_of(BISAI_CPR_SECOND_STAGE_ILU);
     o.cpr.pressure = P;
     o.multigrid.coarsest = 1024; /* P is inverted, so that there are no aggregates of creation */
     for (int32_t k = 0; k < N * BS; k++)
@@ -47,7 +47,7 @@ static void arrays_that_are_not_finite_are_refused_and_change_nothing(void **sta
   bisai_bcsr *a = flow(context, 1), *b = flow(context, 2);
   for (int which = 0; which < 2; which++) {
     double *array = malloc((size_t)N * BS * sizeof *array);
-    bisai_precond_options o = variant_of(BISAI_SECOND_ILU);
+    bisai_precond_options o = variant_of(BISAI_CPR_SECOND_STAGE_ILU);
     o.cpr.pressure = P;
     for (int32_t k = 0; k < N * BS; k++) array[k] = which ? k / BS % BS == k % BS : 1.0;
     if (which)
@@ -81,7 +81,7 @@ static void arrays_of_creation_may_go(void **state) {
   int32_t *order = test_random_permutation(CELLS, 1),
           *blocks = malloc((CELLS + 1) * sizeof *blocks);
   for (int32_t i = 0; i <= CELLS; i++) blocks[i] = i * BS;
-  bisai_precond_options o = variant_of(BISAI_SECOND_ISAI), of_blocks = variant_of(4);
+  bisai_precond_options o = variant_of(BISAI_CPR_SECOND_STAGE_ISAI), of_blocks = variant_of(4);
   o.multigrid.null_vectors = vectors;
   o.multigrid.null_count = 2;
   o.isai.lower_pattern = pattern;
@@ -89,7 +89,7 @@ static void arrays_of_creation_may_go(void **state) {
   of_blocks.bjacobi.block_count = CELLS;
   bisai_precond *m = test_precond_with(context, a, &o),
                 *second = test_precond_with(context, a, &of_blocks);
-  o = variant_of(BISAI_SECOND_ILU);
+  o = variant_of(BISAI_CPR_SECOND_STAGE_ILU);
   o.factor.ordering = BISAI_ORDERING_GIVEN;
   o.factor.permutation = order;
   bisai_precond *third = test_precond_with(context, a, &o);
@@ -114,7 +114,8 @@ static void factors_of_the_caller_are_used(void **state) {
   bisai_bcsr *a = test_bcsr_make(context, &arrays), *b = flow(context, 2);
   memset(test_bcsr_block(&arrays, 0, 0), 0, BS * BS * sizeof(double));
   bisai_bcsr *bad = test_bcsr_take(context, arrays);
-  static const bisai_second seconds[] = {BISAI_SECOND_AUTO, BISAI_SECOND_ILU, BISAI_SECOND_SWEEPS};
+  static const bisai_cpr_second_stage seconds[] = {
+      BISAI_CPR_SECOND_STAGE_AUTO, BISAI_CPR_SECOND_STAGE_ILU, BISAI_CPR_SECOND_STAGE_SWEEPS};
   for (int k = 0; k < 3; k++) {
     bisai_factors *factors = NULL;
     EXPECT_OK(context, bisai_factors_create(context, a, NULL, &factors));
@@ -154,7 +155,7 @@ static void updates_copy_arrays_of_the_host_once(void **state) {
     test_allocator_reset(&allocator, 0);
     bisai_context *own = test_context_on(&allocator, 2);
     bisai_bcsr *a = flow(own, 1);
-    bisai_precond_options o = variant_of(BISAI_SECOND_ILU);
+    bisai_precond_options o = variant_of(BISAI_CPR_SECOND_STAGE_ILU);
     o.cpr.pressure = P;
     *(storage ? &o.cpr.storage : &o.cpr.weights) = array;
     bisai_precond *m = test_precond_with(own, a, &o);

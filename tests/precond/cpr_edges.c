@@ -10,7 +10,7 @@
 
 enum { NX = 20, NY = 18, CELLS = NX * NY, P = 1 };
 
-static bisai_precond_options cpr(bisai_second second) {
+static bisai_precond_options cpr(bisai_cpr_second_stage second) {
   bisai_precond_options o = bisai_precond_options_default();
   o.kind = BISAI_PRECOND_CPR;
   o.cpr.second = second;
@@ -59,9 +59,9 @@ typedef struct expectation {
 /* Creates CPR with every second stage and the shift that singular blocks need there, and solves. */
 static void expect_handled(test_bcsr arrays, expectation e, int32_t most) {
   bisai_bcsr *a = test_bcsr_make(context, &arrays);
-  for (int second = BISAI_SECOND_AUTO; second <= BISAI_SECOND_BJACOBI; second++)
+  for (int second = BISAI_CPR_SECOND_STAGE_AUTO; second <= BISAI_CPR_SECOND_STAGE_BJACOBI; second++)
     for (int additive = 0; additive < 2; additive++) {
-      bisai_precond_options o = cpr((bisai_second)second);
+      bisai_precond_options o = cpr((bisai_cpr_second_stage)second);
       o.cpr.additive = additive;
       o.shift = BISAI_SHIFT_IN_BLOCKS;
       bisai_precond *m = test_precond_with(context, a, &o);
@@ -172,7 +172,7 @@ static void factors_of_single_equations_change_no_pressure_and_no_count(void **s
     for (int scaled = 0; scaled < 2; scaled++) {
       if (scaled) scale_equations(&arrays);
       bisai_bcsr *a = test_bcsr_make(context, &arrays);
-      bisai_precond_options o = cpr(BISAI_SECOND_BJACOBI);
+      bisai_precond_options o = cpr(BISAI_CPR_SECOND_STAGE_BJACOBI);
       o.shift = BISAI_SHIFT_IN_BLOCKS;
       bisai_precond *m = test_precond_with(context, a, &o);
       const bisai_cpr_report r = test_report_of(context, m).cpr;
@@ -197,9 +197,10 @@ static void all_cells_may_be_excluded(void **state) {
   static const bisai_precond_kind kinds[] = {BISAI_PRECOND_ISAI, BISAI_PRECOND_ISAI,
                                              BISAI_PRECOND_ILU, BISAI_PRECOND_SWEEPS,
                                              BISAI_PRECOND_BJACOBI};
-  for (int second = BISAI_SECOND_ISAI; second <= BISAI_SECOND_BJACOBI; second++)
+  for (int second = BISAI_CPR_SECOND_STAGE_ISAI; second <= BISAI_CPR_SECOND_STAGE_BJACOBI; second++)
     for (int pressure = -1; pressure < 3; pressure++) {
-      bisai_precond_options o = cpr((bisai_second)second), alone = bisai_precond_options_default();
+      bisai_precond_options o = cpr((bisai_cpr_second_stage)second),
+                            alone = bisai_precond_options_default();
       o.cpr.pressure = pressure;
       o.cpr.weights = zeros;
       alone.kind = kinds[second];
@@ -236,7 +237,7 @@ static void given_weights_only_need_a_direction(void **state) {
       for (int k = 0; k < bs; k++) weights[i * bs + k] = w[k] * ldexp(i % 3 ? -1.0 : 1.0, i % 40);
       free(transposed), free(w);
     }
-    bisai_precond_options o = cpr(BISAI_SECOND_ILU);
+    bisai_precond_options o = cpr(BISAI_CPR_SECOND_STAGE_ILU);
     o.cpr.pressure = 0;
     bisai_precond *computed = test_precond_with(context, a, &o);
     o.cpr.weights = weights;
@@ -267,7 +268,7 @@ static void storage_of_the_diagonal_blocks_is_quasi_impes(void **state) {
       for (int r = 0; r < bs; r++)
         for (int c = 0; c < bs; c++)
           storage[(i * bs + r) * bs + c] = test_bcsr_block(&arrays, i, i)[c * bs + r];
-    bisai_precond_options o = cpr(BISAI_SECOND_ILU);
+    bisai_precond_options o = cpr(BISAI_CPR_SECOND_STAGE_ILU);
     bisai_precond *quasi = test_precond_with(context, a, &o);
     o.cpr.storage = storage;
     bisai_precond *given = test_precond_with(context, a, &o);
@@ -291,13 +292,13 @@ static void storage_of_the_diagonal_blocks_is_quasi_impes(void **state) {
 
 static void a_matrix_without_rows_is_accepted(void **state) {
   (void)state;
-  for (int second = BISAI_SECOND_AUTO; second <= BISAI_SECOND_BJACOBI; second++)
+  for (int second = BISAI_CPR_SECOND_STAGE_AUTO; second <= BISAI_CPR_SECOND_STAGE_BJACOBI; second++)
     for (int pressure = -1; pressure < 2; pressure++) {
       test_bcsr none = test_flow(1, 1, 2, 0, 1);
       none.block_rows = none.block_cols = 0;
       none.row_ptr[0] = none.row_ptr[1] = 0;
       bisai_bcsr *a = test_bcsr_take(context, none);
-      bisai_precond_options o = cpr((bisai_second)second);
+      bisai_precond_options o = cpr((bisai_cpr_second_stage)second);
       o.cpr.pressure = pressure;
       bisai_precond *m = test_precond_with(context, a, &o);
       EXPECT_OK(context, bisai_precond_update(m, a));
@@ -312,7 +313,7 @@ static void one_cell_is_solved_at_once(void **state) {
   (void)state;
   for (int bs = 1; bs <= 32; bs = 2 * bs + (bs == 8)) {
     bisai_bcsr *a = test_bcsr_take(context, test_flow(1, 1, bs > 32 ? 32 : bs, 0, 1));
-    bisai_precond_options o = cpr(BISAI_SECOND_ILU);
+    bisai_precond_options o = cpr(BISAI_CPR_SECOND_STAGE_ILU);
     bisai_precond *m = test_precond_with(context, a, &o);
     expect_solved(a, m, 1);
     bisai_precond_destroy(&m);
@@ -322,11 +323,11 @@ static void one_cell_is_solved_at_once(void **state) {
 
 static void the_smallest_and_the_largest_blocks_are_solved(void **state) {
   (void)state;
-  for (int second = BISAI_SECOND_AUTO; second <= BISAI_SECOND_BJACOBI; second++)
+  for (int second = BISAI_CPR_SECOND_STAGE_AUTO; second <= BISAI_CPR_SECOND_STAGE_BJACOBI; second++)
     for (int bs = 1; bs <= 32; bs += 31) {
       const int32_t pressure = bs - 1;
       bisai_bcsr *a = test_bcsr_take(context, test_flow(12, 10, bs, pressure, 1));
-      bisai_precond_options o = cpr((bisai_second)second);
+      bisai_precond_options o = cpr((bisai_cpr_second_stage)second);
       bisai_precond *m = test_precond_with(context, a, &o);
       assert_int_equal(test_report_of(context, m).cpr.pressure, pressure);
       expect_solved(a, m, 40);
@@ -340,7 +341,7 @@ static void the_smallest_and_the_largest_blocks_are_solved(void **state) {
 static void options_out_of_range_are_refused_by_name(void **state) {
   (void)state;
   bisai_bcsr *a = test_bcsr_take(context, test_flow(4, 4, 3, 0, 1));
-  bisai_precond_options o = cpr(BISAI_SECOND_AUTO);
+  bisai_precond_options o = cpr(BISAI_CPR_SECOND_STAGE_AUTO);
   double array[16 * 9] = {1.0};
   o.cpr.pressure = 3;
   test_expect_refused(context, a, &o, BISAI_INVALID_ARGUMENT,
@@ -350,21 +351,21 @@ static void options_out_of_range_are_refused_by_name(void **state) {
   o.cpr.pressure = -2;
   test_expect_refused(context, a, &o, BISAI_INVALID_ARGUMENT, "pressure -2: ");
   o.cpr.pressure = 0;
-  o.cpr.second = (bisai_second)5;
+  o.cpr.second = (bisai_cpr_second_stage)5;
   test_expect_refused(context, a, &o, BISAI_INVALID_ARGUMENT, "second 5");
-  o.cpr.second = (bisai_second)-1;
+  o.cpr.second = (bisai_cpr_second_stage)-1;
   test_expect_refused(context, a, &o, BISAI_INVALID_ARGUMENT, "second -1");
-  o.cpr.second = BISAI_SECOND_AUTO;
+  o.cpr.second = BISAI_CPR_SECOND_STAGE_AUTO;
   o.cpr.weights = o.cpr.storage = array;
   test_expect_refused(context, a, &o, BISAI_INVALID_ARGUMENT, "weights and storage: ");
   o.cpr.weights = o.cpr.storage = NULL;
   o.multigrid.damping = 0.0;
   test_expect_refused(context, a, &o, BISAI_INVALID_ARGUMENT,
                       "damping 0: between 0 and 2 is needed");
-  o = cpr(BISAI_SECOND_ISAI);
+  o = cpr(BISAI_CPR_SECOND_STAGE_ISAI);
   o.isai.power = -1;
   test_expect_refused(context, a, &o, BISAI_INVALID_ARGUMENT, "power -1");
-  o = cpr(BISAI_SECOND_ILU);
+  o = cpr(BISAI_CPR_SECOND_STAGE_ILU);
   o.factor.ordering = BISAI_ORDERING_GIVEN;
   test_expect_refused(context, a, &o, BISAI_INVALID_ARGUMENT, "second stage: ");
   bisai_bcsr_destroy(&a);
@@ -376,7 +377,7 @@ static void arrays_that_are_not_finite_are_named(void **state) {
   double *weights = test_random_vector(16 * 3, 1), *storage = test_random_vector(16 * 9, 2);
   static const double bad[] = {(double)NAN, (double)INFINITY, -(double)INFINITY};
   for (int k = 0; k < 3; k++) {
-    bisai_precond_options o = cpr(BISAI_SECOND_AUTO);
+    bisai_precond_options o = cpr(BISAI_CPR_SECOND_STAGE_AUTO);
     weights[5 * 3 + 2] = bad[k];
     storage[7 * 9 + 4] = bad[k];
     o.cpr.weights = weights;
@@ -403,19 +404,20 @@ static void options_of_other_second_stages_are_refused_by_name(void **state) {
   bisai_bcsr *a = test_bcsr_take(context, test_flow(4, 4, 3, 0, 1));
   bisai_factors *factors = NULL;
   EXPECT_OK(context, bisai_factors_create(context, a, NULL, &factors));
-  EXPECT_UNUSED(BISAI_SECOND_AUTO, isai.relax, 2,
+  EXPECT_UNUSED(BISAI_CPR_SECOND_STAGE_AUTO, isai.relax, 2,
                 "cpr with the second stage auto does not take the option isai.relax");
-  EXPECT_UNUSED(BISAI_SECOND_AUTO, isai.power, 2, "isai.power, which is for isai");
-  EXPECT_UNUSED(BISAI_SECOND_AUTO, isai.storage, BISAI_FP32, "isai.storage, which is for isai");
-  EXPECT_UNUSED(BISAI_SECOND_ILU, isai.relax, 1, "isai.relax, which is for isai");
-  EXPECT_UNUSED(BISAI_SECOND_ISAI, ilu.schedule, BISAI_SCHEDULE_LEVELS, "ilu.schedule");
-  EXPECT_UNUSED(BISAI_SECOND_ISAI, sweeps.count, 2, "sweeps.count, which is for sweeps");
-  EXPECT_UNUSED(BISAI_SECOND_SWEEPS, bjacobi.max_block, 2, "bjacobi.max_block");
-  EXPECT_UNUSED(BISAI_SECOND_BJACOBI, factor.level, 1, "factor.level");
-  EXPECT_UNUSED(BISAI_SECOND_BJACOBI, factor.factors, factors, "factor.factors");
-  EXPECT_UNUSED(BISAI_SECOND_BJACOBI, isai.drop_tolerance, 0.1, "isai.drop_tolerance");
-  EXPECT_UNUSED(BISAI_SECOND_BJACOBI, callback.nonlinear, true, "nonlinear");
-  bisai_precond_options o = cpr(BISAI_SECOND_BJACOBI);
+  EXPECT_UNUSED(BISAI_CPR_SECOND_STAGE_AUTO, isai.power, 2, "isai.power, which is for isai");
+  EXPECT_UNUSED(BISAI_CPR_SECOND_STAGE_AUTO, isai.storage, BISAI_FP32,
+                "isai.storage, which is for isai");
+  EXPECT_UNUSED(BISAI_CPR_SECOND_STAGE_ILU, isai.relax, 1, "isai.relax, which is for isai");
+  EXPECT_UNUSED(BISAI_CPR_SECOND_STAGE_ISAI, ilu.schedule, BISAI_SCHEDULE_LEVELS, "ilu.schedule");
+  EXPECT_UNUSED(BISAI_CPR_SECOND_STAGE_ISAI, sweeps.count, 2, "sweeps.count, which is for sweeps");
+  EXPECT_UNUSED(BISAI_CPR_SECOND_STAGE_SWEEPS, bjacobi.max_block, 2, "bjacobi.max_block");
+  EXPECT_UNUSED(BISAI_CPR_SECOND_STAGE_BJACOBI, factor.level, 1, "factor.level");
+  EXPECT_UNUSED(BISAI_CPR_SECOND_STAGE_BJACOBI, factor.factors, factors, "factor.factors");
+  EXPECT_UNUSED(BISAI_CPR_SECOND_STAGE_BJACOBI, isai.drop_tolerance, 0.1, "isai.drop_tolerance");
+  EXPECT_UNUSED(BISAI_CPR_SECOND_STAGE_BJACOBI, callback.nonlinear, true, "nonlinear");
+  bisai_precond_options o = cpr(BISAI_CPR_SECOND_STAGE_BJACOBI);
   o.factor.equilibrate = true; /* which kinds without factors ignore */
   bisai_precond *m = test_precond_with(context, a, &o);
   bisai_precond_destroy(&m);
@@ -437,8 +439,9 @@ static void a_missing_diagonal_block_is_named(void **state) {
   }
   for (int32_t i = 41; i <= arrays.block_rows; i++) arrays.row_ptr[i]--;
   bisai_bcsr *a = test_bcsr_take(context, arrays);
-  for (int second = BISAI_SECOND_AUTO; second <= BISAI_SECOND_BJACOBI; second++) {
-    bisai_precond_options o = cpr((bisai_second)second);
+  for (int second = BISAI_CPR_SECOND_STAGE_AUTO; second <= BISAI_CPR_SECOND_STAGE_BJACOBI;
+       second++) {
+    bisai_precond_options o = cpr((bisai_cpr_second_stage)second);
     o.shift = BISAI_SHIFT_IN_BLOCKS;
     test_expect_refused(context, a, &o, BISAI_MISSING_DIAGONAL,
                         "block row 40 has no diagonal block");
@@ -451,8 +454,9 @@ static void singular_blocks_of_the_second_stage_are_named(void **state) {
   test_bcsr arrays = test_flow(12, 12, 2, 0, 1);
   memset(test_bcsr_block(&arrays, 0, 0), 0, 4 * sizeof(double));
   bisai_bcsr *a = test_bcsr_take(context, arrays);
-  for (int second = BISAI_SECOND_AUTO; second <= BISAI_SECOND_BJACOBI; second++) {
-    bisai_precond_options o = cpr((bisai_second)second);
+  for (int second = BISAI_CPR_SECOND_STAGE_AUTO; second <= BISAI_CPR_SECOND_STAGE_BJACOBI;
+       second++) {
+    bisai_precond_options o = cpr((bisai_cpr_second_stage)second);
     test_expect_refused(context, a, &o, BISAI_SINGULAR_BLOCK, "second stage: ");
     EXPECT_IN_MESSAGE(context, "row 0");
   }
@@ -464,7 +468,7 @@ static void narrow_and_rectangular_matrices_are_refused(void **state) {
   test_bcsr arrays = test_flow(4, 4, 2, 0, 1);
   bisai_bcsr *a = test_bcsr_single(context, &arrays);
   test_bcsr_free(&arrays);
-  bisai_precond_options o = cpr(BISAI_SECOND_ILU);
+  bisai_precond_options o = cpr(BISAI_CPR_SECOND_STAGE_ILU);
   test_expect_refused(context, a, &o, BISAI_UNSUPPORTED, "cpr needs a matrix stored in fp64");
   bisai_bcsr_destroy(&a);
   test_shape shape = test_shape_square(4, 2, 1);

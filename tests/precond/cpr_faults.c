@@ -79,7 +79,8 @@ static void values_that_are_not_finite_fail_until_a_good_update(void **state) {
     /* the pressure in a neighbour, another unknown of the cell, the pressure of the cell */
     test_bcsr_block(&arrays, 40, which == 0 ? 41 : 40)[which == 1 ? 0 : P * BS] =
         which == 1 ? (double)NAN : (double)INFINITY;
-    for (int second = BISAI_SECOND_ISAI; second <= BISAI_SECOND_BJACOBI; second++) {
+    for (int second = BISAI_CPR_SECOND_STAGE_ISAI; second <= BISAI_CPR_SECOND_STAGE_BJACOBI;
+         second++) {
       bisai_precond_options o = variant_of(second);
       expect_failure(a, bad, BISAI_NOT_FINITE,
                      which ? "block (40, 40) holds a NaN or infinity"

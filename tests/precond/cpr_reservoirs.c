@@ -8,11 +8,11 @@
 #include "flow.h"
 #include "systems.h"
 
-static bisai_precond_options cpr(bisai_second second) {
+static bisai_precond_options cpr(bisai_cpr_second_stage second) {
   bisai_precond_options o = bisai_precond_options_default();
   o.kind = BISAI_PRECOND_CPR;
   o.cpr.second = second;
-  if (second == BISAI_SECOND_ISAI) o.isai.relax = 1;
+  if (second == BISAI_CPR_SECOND_STAGE_ISAI) o.isai.relax = 1;
   return o;
 }
 
@@ -63,8 +63,8 @@ static bool next_order(int n, int32_t *order) {
 
 /* Fails unless the same unknown is found in all bs! orders, and the counts stay within two of the
  * `first`. */
-static void expect_same_in_all_orders(const test_bcsr *a, const double *b, bisai_second second,
-                                      outcome first) {
+static void expect_same_in_all_orders(const test_bcsr *a, const double *b,
+                                      bisai_cpr_second_stage second, outcome first) {
   int32_t order[8] = {0, 1, 2, 3, 4, 5, 6, 7};
   const bisai_precond_options o = cpr(second);
   while (next_order(a->block_size, order)) {
@@ -77,8 +77,8 @@ static void expect_same_in_all_orders(const test_bcsr *a, const double *b, bisai
 }
 
 /* The same for each unknown of a block in a unit of its own. */
-static void expect_same_in_other_units(const test_bcsr *a, const double *b, bisai_second second,
-                                       outcome first) {
+static void expect_same_in_other_units(const test_bcsr *a, const double *b,
+                                       bisai_cpr_second_stage second, outcome first) {
   static const int powers[] = {17, -23, 3, -40};
   const size_t bs = (size_t)a->block_size, count = (size_t)test_bcsr_blocks(a) * bs * bs;
   const bisai_precond_options o = cpr(second);
@@ -93,7 +93,7 @@ static void expect_same_in_other_units(const test_bcsr *a, const double *b, bisa
 
 /* Cells in reverse and in random orders make another second stage, and other aggregates. */
 static void expect_few_with_cells_in_other_orders(const test_bcsr *a, const double *b,
-                                                  bisai_second second, outcome first,
+                                                  bisai_cpr_second_stage second, outcome first,
                                                   int32_t most) {
   const int32_t n = a->block_rows, bs = a->block_size;
   const bisai_precond_options o = cpr(second);
@@ -114,7 +114,7 @@ static void expect_few_with_cells_in_other_orders(const test_bcsr *a, const doub
 /* Every equation, or all equations of a cell, in a unit of its own, up to 2¹⁰ larger or smaller.
  * Residuals have another norm then, so that the counts are not the same. */
 static void expect_few_with_equations_in_other_units(const test_bcsr *a, const double *b,
-                                                     bisai_second second, outcome first,
+                                                     bisai_cpr_second_stage second, outcome first,
                                                      int32_t most) {
   const int32_t n = a->block_rows, bs = a->block_size;
   const bisai_precond_options o = cpr(second);
@@ -141,8 +141,8 @@ static void expect_few_with_equations_in_other_units(const test_bcsr *a, const d
 
 /* Fails unless the unknown `pressure` is found and at most `most` iterations are needed, also in
  * other orders and units. */
-static void expect_few(const test_bcsr *a, const double *b, bisai_second second, int32_t pressure,
-                       int32_t most) {
+static void expect_few(const test_bcsr *a, const double *b, bisai_cpr_second_stage second,
+                       int32_t pressure, int32_t most) {
   const bisai_precond_options o = cpr(second);
   const outcome first = solve(a, b, &o);
   assert_int_equal(first.pressure, pressure);
@@ -158,8 +158,8 @@ static void expect_wrong_pressures_to_be_of_no_use(const test_bcsr *a, const dou
   bisai_precond_options o = bisai_precond_options_default();
   o.kind = BISAI_PRECOND_ILU;
   const int32_t alone = solve(a, b, &o).iterations;
-  for (int second = BISAI_SECOND_ISAI; second <= BISAI_SECOND_ILU; second++) {
-    o = cpr((bisai_second)second);
+  for (int second = BISAI_CPR_SECOND_STAGE_ISAI; second <= BISAI_CPR_SECOND_STAGE_ILU; second++) {
+    o = cpr((bisai_cpr_second_stage)second);
     const outcome found = solve(a, b, &o);
     assert_true(found.iterations < alone);
     for (int32_t p = 0; p < a->block_size; p++) {
@@ -180,8 +180,8 @@ static void flows_are_solved_in_all_orders_and_units(void **state) {
   for (int bs = 2; bs <= 4; bs++) {
     test_bcsr a = test_flow(40, 30, bs, bs / 2, 3);
     double *b = test_random_vector((int64_t)a.block_rows * bs, 2);
-    expect_few(&a, b, BISAI_SECOND_ISAI, bs / 2, 15);
-    expect_few(&a, b, BISAI_SECOND_ILU, bs / 2, 15);
+    expect_few(&a, b, BISAI_CPR_SECOND_STAGE_ISAI, bs / 2, 15);
+    expect_few(&a, b, BISAI_CPR_SECOND_STAGE_ILU, bs / 2, 15);
     free(b);
     test_bcsr_free(&a);
   }
@@ -189,7 +189,7 @@ static void flows_are_solved_in_all_orders_and_units(void **state) {
 
 /* Returns the unknown that is found. */
 static int32_t pressure_of(const test_bcsr *arrays) {
-  const bisai_precond_options o = cpr(BISAI_SECOND_BJACOBI);
+  const bisai_precond_options o = cpr(BISAI_CPR_SECOND_STAGE_BJACOBI);
   bisai_bcsr *a = test_bcsr_make(context, arrays);
   bisai_precond *m = NULL;
   EXPECT_OK(context, bisai_precond_create(context, a, &o, &m));
@@ -259,8 +259,8 @@ static test_bcsr read_reservoir(const reservoir *r, double **b) {
 static void expect_counts(const reservoir *of) {
   double *b;
   test_bcsr a = read_reservoir(of, &b);
-  expect_few(&a, b, BISAI_SECOND_AUTO, of->pressure, of->ilu);
-  expect_few(&a, b, BISAI_SECOND_ISAI, of->pressure, of->isai);
+  expect_few(&a, b, BISAI_CPR_SECOND_STAGE_AUTO, of->pressure, of->ilu);
+  expect_few(&a, b, BISAI_CPR_SECOND_STAGE_ISAI, of->pressure, of->isai);
   free(b);
   test_bcsr_free(&a);
 }

@@ -75,7 +75,7 @@ static void updated_preconditioners_solve_without_the_old_matrix(void **state) {
 /* y ← the pressures of the first stage with ILU behind it, which the second stage adds to its
  * result */
 static void first_stage(const bisai_bcsr *a, const double *v, double *y) {
-  bisai_precond_options o = variant_of(BISAI_SECOND_BJACOBI), alone;
+  bisai_precond_options o = variant_of(BISAI_CPR_SECOND_STAGE_BJACOBI), alone;
   o.cpr.additive = true;
   o.multigrid.cycle = BISAI_CYCLE_W;
   alone = bisai_precond_options_default();
@@ -97,7 +97,8 @@ static void a_kept_pressure_is_that_of_creation(void **state) {
   bisai_bcsr *a = flow(context, 1), *b = flow(context, 2);
   double *v = test_random_vector(N, 4), y[N], image[N], rest[N], expected[N], got[N];
   for (int additive = 0; additive < 2; additive++) {
-    bisai_precond_options o = variant_of(BISAI_SECOND_ILU), alone = bisai_precond_options_default();
+    bisai_precond_options o = variant_of(BISAI_CPR_SECOND_STAGE_ILU),
+                          alone = bisai_precond_options_default();
     o.cpr.additive = additive;
     o.cpr.keep_pressure = true;
     alone.kind = BISAI_PRECOND_ILU;
@@ -155,7 +156,7 @@ static void awkward_cells_are_counted_anew(void **state) {
   for (int r = 0; r < BS; r++) test_bcsr_block(&arrays, 70, 70)[P * BS + r] = 0.0;
   for (int c = 0; c < BS; c++) test_bcsr_block(&arrays, 60, 60)[c * BS] = 0.0;
   bisai_bcsr *b = test_bcsr_take(context, arrays);
-  bisai_precond_options o = variant_of(BISAI_SECOND_BJACOBI);
+  bisai_precond_options o = variant_of(BISAI_CPR_SECOND_STAGE_BJACOBI);
   o.shift = BISAI_SHIFT_IN_BLOCKS;
   bisai_precond *m = test_precond_with(context, a, &o);
   for (int k = 0; k < 3; k++) {

@@ -15,11 +15,11 @@ static double null_vectors[2 * CELLS];
 static inline bisai_precond_options variant_of(int variant) {
   bisai_precond_options o = bisai_precond_options_default();
   o.kind = BISAI_PRECOND_CPR;
-  o.cpr.second = (bisai_second)(variant % 5);
+  o.cpr.second = (bisai_cpr_second_stage)(variant % 5);
   o.cpr.additive = variant % 3 == 2;
   o.multigrid.coarsest = 30;
   switch (variant) {
-  case 5: o.isai.power = 2, o.cpr.second = BISAI_SECOND_ISAI; break;
+  case 5: o.isai.power = 2, o.cpr.second = BISAI_CPR_SECOND_STAGE_ISAI; break;
   case 6: o.factor.ordering = BISAI_ORDERING_RCM, o.factor.equilibrate = true; break;
   case 7: o.factor.level = 1, o.multigrid.keep_transfers = true; break;
   case 8: o.multigrid.smoother = BISAI_SMOOTHER_ILU; break;

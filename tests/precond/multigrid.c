@@ -296,7 +296,7 @@ static void scalar_nodes_of_lines_make_the_hierarchy_of_the_scalar_matrix(void *
     bisai_precond_options o = multigrid();
     o.multigrid.smoother = smoothers[k % SMOOTHERS];
     bisai_precond *expected = test_precond_with(context, scalar, &o);
-    o.multigrid.nodes = BISAI_NODES_SCALAR;
+    o.multigrid.nodes = BISAI_AGGREGATION_UNIT_SCALAR;
     bisai_precond *m = test_precond_with(context, lines, &o);
     const bisai_multigrid_report r = test_report_of(context, expected).multigrid,
                                  s = test_report_of(context, m).multigrid;
@@ -321,8 +321,10 @@ static void nodes_are_chosen_by_the_couplings(void **state) {
   bisai_precond_options o = multigrid();
   bisai_precond *of_lines = test_precond_with(context, lines, &o),
                 *of_points = test_precond_with(context, points, &o);
-  assert_int_equal(test_report_of(context, of_lines).multigrid.nodes, BISAI_NODES_SCALAR);
-  assert_int_equal(test_report_of(context, of_points).multigrid.nodes, BISAI_NODES_BLOCK);
+  assert_int_equal(test_report_of(context, of_lines).multigrid.nodes,
+                   BISAI_AGGREGATION_UNIT_SCALAR);
+  assert_int_equal(test_report_of(context, of_points).multigrid.nodes,
+                   BISAI_AGGREGATION_UNIT_BLOCK);
   assert_non_null(strstr(bisai_precond_describe(of_lines), "nodes=scalar"));
   bisai_precond_destroy(&of_lines);
   bisai_precond_destroy(&of_points);

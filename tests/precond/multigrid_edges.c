@@ -60,7 +60,7 @@ static void a_matrix_of_one_row_is_inverted(void **state) {
       bisai_precond_options o = with_smoother(s, 1024);
       assert_int_equal(expect_solved(a, &o, 1), 1);
       o.multigrid.coarsest = 0;
-      o.multigrid.nodes = BISAI_NODES_SCALAR;
+      o.multigrid.nodes = BISAI_AGGREGATION_UNIT_SCALAR;
       expect_solved(a, &o, bs);
       bisai_bcsr_destroy(&a);
     }
@@ -70,13 +70,14 @@ static void a_matrix_without_rows_is_accepted(void **state) {
   (void)state;
   for (int s = 0; s < SMOOTHERS; s++)
     for (int32_t coarsest = 0; coarsest <= 1024; coarsest += 1024)
-      for (int nodes = BISAI_NODES_AUTO; nodes <= BISAI_NODES_SCALAR; nodes++) {
+      for (int nodes = BISAI_AGGREGATION_UNIT_AUTO; nodes <= BISAI_AGGREGATION_UNIT_SCALAR;
+           nodes++) {
         test_bcsr none = block_diagonal(1, 2);
         none.block_rows = none.block_cols = 0;
         none.row_ptr[0] = none.row_ptr[1] = 0;
         bisai_bcsr *a = test_bcsr_take(context, none);
         bisai_precond_options o = with_smoother(s, coarsest);
-        o.multigrid.nodes = (bisai_nodes)nodes;
+        o.multigrid.nodes = (bisai_aggregation_unit)nodes;
         bisai_precond *m = test_precond_with(context, a, &o);
         assert_int_equal(test_report_of(context, m).multigrid.levels, 1);
         assert_true(test_report_of(context, m).multigrid.operator_complexity == 1.0);
@@ -96,7 +97,7 @@ static void small_matrices_are_inverted(void **state) {
   const bisai_precond_report r = test_report_of(context, m);
   assert_int_equal(r.multigrid.levels, 1);
   assert_true(r.multigrid.coarsest_inverted);
-  assert_int_equal(r.multigrid.ended_by, BISAI_COARSENING_ROWS);
+  assert_int_equal(r.multigrid.ended_by, BISAI_COARSENING_END_ROWS);
   /* no diagonal block was inverted */
   assert_int_equal(r.first_repair_row, -1);
   assert_int_equal(r.largest_condition_row, -1);
@@ -116,7 +117,8 @@ static void block_diagonal_matrices_are_solved_by_the_smoother(void **state) {
       bisai_precond *m = test_precond_with(context, a, &o);
       assert_int_equal(test_report_of(context, m).multigrid.levels,
                        1); /* there is nothing to aggregate */
-      assert_int_equal(test_report_of(context, m).multigrid.ended_by, BISAI_COARSENING_AGGREGATES);
+      assert_int_equal(test_report_of(context, m).multigrid.ended_by,
+                       BISAI_COARSENING_END_AGGREGATES);
       assert_false(test_report_of(context, m).multigrid.coarsest_inverted);
       expect_solved_with(a, m, NULL, 2);
       bisai_precond_destroy(&m);
@@ -319,7 +321,7 @@ static void levels_are_limited(void **state) {
     o.multigrid.levels = levels;
     bisai_precond *m = test_precond_with(context, a, &o);
     assert_int_equal(test_report_of(context, m).multigrid.levels, levels);
-    assert_int_equal(test_report_of(context, m).multigrid.ended_by, BISAI_COARSENING_LEVELS);
+    assert_int_equal(test_report_of(context, m).multigrid.ended_by, BISAI_COARSENING_END_LEVELS);
     assert_non_null(strstr(bisai_precond_describe(m), ", ended by levels"));
     bisai_precond_destroy(&m);
   }
@@ -343,8 +345,8 @@ static void the_complexity_is_limited(void **state) {
       assert_true(r.operator_complexity <= limits[k]);
       if (k == 0) assert_int_equal(r.levels, 1);
       if (k == 4) assert_true(r.levels > 2);
-      if (k < 2) assert_int_equal(r.ended_by, BISAI_COARSENING_COMPLEXITY);
-      if (k > 2) assert_int_equal(r.ended_by, BISAI_COARSENING_AGGREGATES);
+      if (k < 2) assert_int_equal(r.ended_by, BISAI_COARSENING_END_COMPLEXITY);
+      if (k > 2) assert_int_equal(r.ended_by, BISAI_COARSENING_END_AGGREGATES);
       bisai_precond_destroy(&m);
     }
     bisai_bcsr_destroy(&a);
@@ -363,7 +365,7 @@ static void factors_of_a_pattern_that_is_not_symmetric_are_not_either(void **sta
   bisai_bcsr *a = test_bcsr_take(context, arrays);
   for (int s = 0; s < SMOOTHERS; s++) {
     bisai_precond_options o = with_smoother(s, 20);
-    o.multigrid.nodes = BISAI_NODES_SCALAR;
+    o.multigrid.nodes = BISAI_AGGREGATION_UNIT_SCALAR;
     bisai_precond *m = test_precond_with(context, a, &o);
     const bisai_precond_report r = test_report_of(context, m);
     assert_true(r.multigrid.symmetric);

@@ -49,7 +49,7 @@ static void values_that_are_not_finite_are_named(void **state) {
     bisai_bcsr *a = test_bcsr_borrow(context, &arrays);
     bisai_precond_options o = multigrid();
     o.multigrid.smoother = (bisai_smoother)(k / 4);
-    o.multigrid.nodes = k / 2 % 2 ? BISAI_NODES_SCALAR : BISAI_NODES_BLOCK;
+    o.multigrid.nodes = k / 2 % 2 ? BISAI_AGGREGATION_UNIT_SCALAR : BISAI_AGGREGATION_UNIT_BLOCK;
     bisai_precond *m = test_precond_with(context, a, &o);
     for (size_t p = 0; p < sizeof places / sizeof *places; p++)
       for (int infinite = 0; infinite < 2; infinite++) {
@@ -176,7 +176,7 @@ static void scalar_nodes_name_scalar_rows(void **state) {
   bisai_precond_options o = multigrid();
   bisai_precond *m = NULL;
   bisai_precond_report r = {.struct_size = sizeof r};
-  o.multigrid.nodes = BISAI_NODES_SCALAR;
+  o.multigrid.nodes = BISAI_AGGREGATION_UNIT_SCALAR;
   test_expect_refused(context, a, &o, BISAI_SINGULAR_BLOCK,
                       "scalar row 77: the diagonal value is zero");
   o.shift = BISAI_SHIFT_IN_BLOCKS;
@@ -227,14 +227,14 @@ static void a_shift_takes_missing_diagonal_blocks_as_zeros(void **state) {
                         "block row 3 has no diagonal block");
     o.shift = BISAI_SHIFT_IN_BLOCKS;
     bisai_precond *m = test_precond_with(context, missing, &o);
-    assert_int_equal(test_report_of(context, m).multigrid.nodes, BISAI_NODES_SCALAR);
+    assert_int_equal(test_report_of(context, m).multigrid.nodes, BISAI_AGGREGATION_UNIT_SCALAR);
     assert_int_equal(test_report_of(context, m).first_repair_row, 3);
-    o.multigrid.nodes = BISAI_NODES_SCALAR;
+    o.multigrid.nodes = BISAI_AGGREGATION_UNIT_SCALAR;
     bisai_precond *other = test_precond_with(context, stored, &o);
     assert_true(test_same_bits(context, m, other));
     bisai_precond_destroy(&other);
     bisai_precond_destroy(&m);
-    o.multigrid.nodes = BISAI_NODES_BLOCK;
+    o.multigrid.nodes = BISAI_AGGREGATION_UNIT_BLOCK;
     if (bs > 1)
       test_expect_refused(context, missing, &o, BISAI_MISSING_DIAGONAL,
                           "block row 3 has no diagonal block");
@@ -268,7 +268,7 @@ static void empty_rows_are_refused_whatever_the_shift(void **state) {
     bisai_bcsr *a = test_bcsr_take(context, with_holes(bs, 0.0, true, 77));
     bisai_precond_options o = multigrid();
     if (k / 2 % 2) o.shift = BISAI_SHIFT_IN_BLOCKS;
-    if (k / 4 % 2) o.multigrid.nodes = BISAI_NODES_SCALAR;
+    if (k / 4 % 2) o.multigrid.nodes = BISAI_AGGREGATION_UNIT_SCALAR;
     if (k / 8 % 2) o.multigrid.coarsest = 1024;
     test_expect_refused(context, a, &o, BISAI_MISSING_DIAGONAL, "block row 77 is empty");
     bisai_bcsr_destroy(&a);
@@ -283,8 +283,8 @@ static void implied_diagonal_blocks_are_refused(void **state) {
   EXPECT_OK(context, bisai_factors_create(context, a, NULL, &factors));
   bisai_precond_options o = multigrid();
   o.shift = BISAI_SHIFT_IN_BLOCKS;
-  for (int nodes = BISAI_NODES_AUTO; nodes <= BISAI_NODES_SCALAR; nodes++) {
-    o.multigrid.nodes = (bisai_nodes)nodes;
+  for (int nodes = BISAI_AGGREGATION_UNIT_AUTO; nodes <= BISAI_AGGREGATION_UNIT_SCALAR; nodes++) {
+    o.multigrid.nodes = (bisai_aggregation_unit)nodes;
     test_expect_refused(context, bisai_factors_lower(factors), &o, BISAI_UNSUPPORTED,
                         "multigrid needs a matrix stored in fp64, with its diagonal blocks");
   }

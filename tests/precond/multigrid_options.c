@@ -38,7 +38,7 @@ static void options_out_of_range_are_refused_by_name(void **state) {
   (void)state;
   EXPECT_REFUSED(cycle, (bisai_cycle)99, "cycle 99");
   EXPECT_REFUSED(smoother, (bisai_smoother)99, "smoother 99");
-  EXPECT_REFUSED(nodes, (bisai_nodes)99, "nodes 99");
+  EXPECT_REFUSED(nodes, (bisai_aggregation_unit)99, "nodes 99");
   EXPECT_REFUSED(pre, -1, "pre -1");
   EXPECT_REFUSED(post, -1, "post -1");
   EXPECT_REFUSED(damping, 0.0, "damping 0");
@@ -128,9 +128,9 @@ static void null_vectors_are_checked(void **state) {
   o.multigrid.null_count = BISAI_MULTIGRID_VECTORS + 1;
   expect_option_refused(o, "null_count 33");
   o.multigrid.null_count = VECTORS;
-  o.multigrid.nodes = BISAI_NODES_SCALAR;
+  o.multigrid.nodes = BISAI_AGGREGATION_UNIT_SCALAR;
   expect_option_refused(o, "nodes scalar");
-  o.multigrid.nodes = BISAI_NODES_AUTO;
+  o.multigrid.nodes = BISAI_AGGREGATION_UNIT_AUTO;
   vectors[7 * VECTORS + 2] = (double)INFINITY;
   expect_option_refused(o, "null_vectors: row 7 of vector 2 is inf (both from 0)");
   vectors[7 * VECTORS + 2] = (double)NAN;

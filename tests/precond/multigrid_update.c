@@ -20,9 +20,10 @@ static bisai_precond_options variant_of(int variant, const double *vectors) {
   o.multigrid.coarsest = variant == 11 ? 0 : 30;
   o.multigrid.smoother = smoothers[variant % 6];
   o.multigrid.cycle = (bisai_cycle)(BISAI_CYCLE_V + variant % 3);
-  o.multigrid.nodes = variant % 4 == 3 ? BISAI_NODES_SCALAR : BISAI_NODES_BLOCK;
+  o.multigrid.nodes =
+      variant % 4 == 3 ? BISAI_AGGREGATION_UNIT_SCALAR : BISAI_AGGREGATION_UNIT_BLOCK;
   o.multigrid.complexity = 3.0;
-  if (variant >= 6 && o.multigrid.nodes == BISAI_NODES_BLOCK) {
+  if (variant >= 6 && o.multigrid.nodes == BISAI_AGGREGATION_UNIT_BLOCK) {
     o.multigrid.null_vectors = vectors;
     o.multigrid.null_count = VECTORS;
   }
@@ -378,7 +379,7 @@ static void other_patterns_are_refused_and_change_nothing(void **state) {
                  test_bcsr_take(context, test_mesh_diffusion(NX, NY, 1, TEST_FIXED_FACE, 0.3));
   for (int k = 0; k < 6; k++) {
     bisai_precond_options o = variant_of(k, NULL);
-    o.multigrid.nodes = BISAI_NODES_BLOCK;
+    o.multigrid.nodes = BISAI_AGGREGATION_UNIT_BLOCK;
     bisai_precond *m = test_precond_with(context, a, &o);
     test_expect_update_refused(context, m, moved, BISAI_INVALID_ARGUMENT, "the pattern changed");
     test_expect_update_refused(context, m, turned, BISAI_INVALID_ARGUMENT, "the pattern changed");
@@ -412,7 +413,7 @@ static void scalar_nodes_refuse_a_value_where_there_was_a_zero(void **state) {
   test_bcsr arrays = test_mesh_lines(NX, NY * BS, LINE);
   bisai_bcsr *a = test_bcsr_make(context, &arrays);
   bisai_precond_options o = variant_of(0, NULL);
-  o.multigrid.nodes = BISAI_NODES_SCALAR;
+  o.multigrid.nodes = BISAI_AGGREGATION_UNIT_SCALAR;
   /* scalar row 32 is row 0 of block row 8, and row 3 is not its neighbour */
   double *block = test_bcsr_block(&arrays, ROW / LINE, ROW / LINE);
   block[3] = block[3 * LINE] = 1e-3;
@@ -429,7 +430,7 @@ static void a_failed_update_can_be_followed_by_a_good_one(void **state) {
     memset(test_bcsr_block(&arrays, 41, 41), 0, BS * BS * sizeof(double));
     bisai_bcsr *b = test_bcsr_take(context, arrays);
     bisai_precond_options o = variant_of(k, NULL);
-    o.multigrid.nodes = BISAI_NODES_BLOCK;
+    o.multigrid.nodes = BISAI_AGGREGATION_UNIT_BLOCK;
     expect_failure_and_recovery(&o, a, b, BISAI_SINGULAR_BLOCK, "row 41");
     bisai_bcsr_destroy(&a);
   }

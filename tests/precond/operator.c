@@ -10,7 +10,7 @@
 
 enum { NX = 12, NY = 16, BS = 4, N = NX * NY };
 
-static bisai_precond *make(const bisai_bcsr *a, bisai_nodes nodes) {
+static bisai_precond *make(const bisai_bcsr *a, bisai_aggregation_unit nodes) {
   bisai_precond_options o = bisai_precond_options_default();
   bisai_precond *m = NULL;
   o.kind = BISAI_PRECOND_MULTIGRID;
@@ -34,7 +34,7 @@ static void a_copy_without_zeros_takes_the_place_of_blocks(void **state) {
   (void)state;
   test_bcsr arrays = test_mesh_lines(NX, NY, BS);
   bisai_bcsr *a = test_bcsr_make(context, &arrays);
-  bisai_precond *m = make(a, BISAI_NODES_SCALAR);
+  bisai_precond *m = make(a, BISAI_AGGREGATION_UNIT_SCALAR);
   const bisai_bcsr *same = operator_of(m, a);
   assert_int_equal(same->block_size, 1);
   assert_true(bsi_bcsr_product_bytes(same) < bsi_bcsr_product_bytes(a));
@@ -55,7 +55,7 @@ static void a_copy_of_other_values_is_not_taken(void **state) {
   for (int k = 0; k < 3; k++) {
     test_bcsr arrays = test_mesh_lines(NX, NY, BS);
     bisai_bcsr *a = test_bcsr_make(context, &arrays);
-    bisai_precond *m = make(a, BISAI_NODES_SCALAR);
+    bisai_precond *m = make(a, BISAI_AGGREGATION_UNIT_SCALAR);
     /* the last diagonal value */
     double *value = test_bcsr_block(&arrays, NX * NY / BS - 1, NX * NY / BS - 1) + BS * BS - 1;
     const double before = *value;
@@ -78,7 +78,7 @@ static void a_value_without_a_place_in_the_copy_is_seen(void **state) {
   (void)state;
   test_bcsr arrays = test_mesh_lines(NX, NY, BS);
   bisai_bcsr *a = test_bcsr_make(context, &arrays);
-  bisai_precond *m = make(a, BISAI_NODES_SCALAR);
+  bisai_precond *m = make(a, BISAI_AGGREGATION_UNIT_SCALAR);
   double *value = test_bcsr_block(&arrays, 0, 0) + BS - 1; /* row 3, column 0 */
   assert_true(*value == 0.0);
   *value = 1e-300;
@@ -93,7 +93,7 @@ static void an_update_renews_the_copy(void **state) {
   (void)state;
   test_bcsr arrays = test_mesh_lines(NX, NY, BS);
   bisai_bcsr *a = test_bcsr_make(context, &arrays);
-  bisai_precond *m = make(a, BISAI_NODES_SCALAR);
+  bisai_precond *m = make(a, BISAI_AGGREGATION_UNIT_SCALAR);
   const int64_t values = (int64_t)bsi_block_offset(a, a->blocks);
   for (int64_t k = 0; k < values; k++) arrays.values[k] *= 3.0;
   update(a, &arrays);
@@ -110,8 +110,9 @@ static void other_preconditioners_and_contexts_take_the_matrix(void **state) {
   bisai_bcsr *a = test_bcsr_take(context, test_mesh_lines(NX, NY, BS)),
              *full = test_bcsr_take(context, test_bcsr_grid(NX, NY, 2, 1));
   bisai_precond_options o = bisai_precond_options_default();
-  bisai_precond *blocks = make(a, BISAI_NODES_BLOCK), *scalar = make(a, BISAI_NODES_SCALAR),
-                *of_full = make(full, BISAI_NODES_SCALAR), *bjacobi = NULL;
+  bisai_precond *blocks = make(a, BISAI_AGGREGATION_UNIT_BLOCK),
+                *scalar = make(a, BISAI_AGGREGATION_UNIT_SCALAR),
+                *of_full = make(full, BISAI_AGGREGATION_UNIT_SCALAR), *bjacobi = NULL;
   o.kind = BISAI_PRECOND_BJACOBI;
   EXPECT_OK(context, bisai_precond_create(context, a, &o, &bjacobi));
   assert_ptr_equal(operator_of(blocks, a), a);
@@ -132,7 +133,7 @@ static void a_solve_after_new_values_is_one_of_the_new_values(void **state) {
   (void)state;
   test_bcsr arrays = test_mesh_lines(NX, NY, BS);
   bisai_bcsr *a = test_bcsr_make(context, &arrays);
-  bisai_precond *m = make(a, BISAI_NODES_SCALAR);
+  bisai_precond *m = make(a, BISAI_AGGREGATION_UNIT_SCALAR);
   bisai_solver_options o = bisai_solver_options_default();
   bisai_solver *solver = NULL;
   o.tolerance = 1e-10;

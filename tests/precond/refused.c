@@ -37,14 +37,15 @@ static bisai_precond_options isai(int variant) {
 
 static bisai_precond_options multigrid(int variant) {
   bisai_precond_options o = with_smoother(variant % SMOOTHERS, variant % 4 == 1 ? 0 : 20);
-  o.multigrid.nodes = variant < SMOOTHERS ? BISAI_NODES_BLOCK : BISAI_NODES_SCALAR;
+  o.multigrid.nodes =
+      variant < SMOOTHERS ? BISAI_AGGREGATION_UNIT_BLOCK : BISAI_AGGREGATION_UNIT_SCALAR;
   return o;
 }
 
 static bisai_precond_options cpr(int variant) {
   bisai_precond_options o = test_precond_options(BISAI_PRECOND_CPR);
   const int second = variant % SECONDS;
-  o.cpr.second = second == 5 ? BISAI_SECOND_ISAI : (bisai_second)second;
+  o.cpr.second = second == 5 ? BISAI_CPR_SECOND_STAGE_ISAI : (bisai_cpr_second_stage)second;
   o.isai.symmetric = second == 5;
   o.cpr.keep_pressure = variant >= SECONDS;
   o.multigrid.coarsest = 20;
