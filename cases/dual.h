@@ -22,33 +22,25 @@ static inline dual dual_unknown(double value, int u) {
 /* Returns a + f·b. */
 static inline dual dual_add(dual a, double f, dual b) {
   a.value += f * b.value;
-  for (int u = 0; u < DUAL_SLOPES; ++u) {
-    a.slope[u] += f * b.slope[u];
-  }
+  for (int u = 0; u < DUAL_SLOPES; u++) a.slope[u] += f * b.slope[u];
   return a;
 }
 
 static inline dual dual_times(dual a, dual b) {
   dual c = {.value = a.value * b.value};
-  for (int u = 0; u < DUAL_SLOPES; ++u) {
-    c.slope[u] = a.value * b.slope[u] + a.slope[u] * b.value;
-  }
+  for (int u = 0; u < DUAL_SLOPES; u++) c.slope[u] = a.value * b.slope[u] + a.slope[u] * b.value;
   return c;
 }
 
 static inline dual dual_inverse(dual a) {
   dual c = {.value = 1 / a.value};
-  for (int u = 0; u < DUAL_SLOPES; ++u) {
-    c.slope[u] = -a.slope[u] * c.value * c.value;
-  }
+  for (int u = 0; u < DUAL_SLOPES; u++) c.slope[u] = -a.slope[u] * c.value * c.value;
   return c;
 }
 
 static inline dual dual_root(dual a) {
   dual c = {.value = sqrt(a.value)};
-  for (int u = 0; u < DUAL_SLOPES; ++u) {
-    c.slope[u] = 0.5 * a.slope[u] / c.value;
-  }
+  for (int u = 0; u < DUAL_SLOPES; u++) c.slope[u] = 0.5 * a.slope[u] / c.value;
   return c;
 }
 

@@ -17,7 +17,7 @@ bisai_status case_make(bisai_context *context, size_t rows, size_t blocks, int32
   bisai_status status = BISAI_OUT_OF_MEMORY;
   if (!a.row_ptr || !a.col_idx || !a.values || !a.rhs) goto done;
   status = fill(of, &a);
-  if (status != BISAI_OK) goto done;
+  if (status) goto done;
 
   bisai_bcsr_desc desc = bisai_bcsr_desc_default();
   desc.block_rows = desc.block_cols = (int32_t)rows;
@@ -26,13 +26,13 @@ bisai_status case_make(bisai_context *context, size_t rows, size_t blocks, int32
   desc.col_idx = a.col_idx;
   desc.values = a.values;
   status = bisai_bcsr_create(context, &desc, &own);
-  if (status == BISAI_OK && block_size != 0 && block_size != bs) {
+  if (!status && block_size != 0 && block_size != bs) {
     status = case_reblock(context, own, block_size, matrix);
-  } else if (status == BISAI_OK) {
+  } else if (!status) {
     *matrix = own;
     own = NULL;
   }
-  if (status == BISAI_OK) {
+  if (!status) {
     *rhs = a.rhs;
     a.rhs = NULL;
   }
@@ -57,13 +57,13 @@ static void fill_seven_points(const int32_t size[3], case_seven_points_row *row_
                               int32_t *row_ptr, int32_t *col_idx, double *values, double *rhs) {
   const int32_t stride[3] = {1, size[0], size[0] * size[1]};
   int32_t row = 0, entries = 0, at[3];
-  for (at[2] = 0; at[2] < size[2]; ++at[2]) {
-    for (at[1] = 0; at[1] < size[1]; ++at[1]) {
-      for (at[0] = 0; at[0] < size[0]; ++at[0], ++row) {
+  for (at[2] = 0; at[2] < size[2]; at[2]++) {
+    for (at[1] = 0; at[1] < size[1]; at[1]++) {
+      for (at[0] = 0; at[0] < size[0]; at[0]++, row++) {
         double coefficient[7];
         row_of(size, at, coefficient, &rhs[row]);
         row_ptr[row] = entries;
-        for (int c = 0; c < 7; ++c) {
+        for (int c = 0; c < 7; c++) {
           const int d = c < 3 ? 2 - c : c - 4, step = c < 3 ? -1 : c > 3;
           if (step < 0 ? at[d] == 0 : step > 0 && at[d] == size[d] - 1) continue;
           col_idx[entries] = step == 0 ? row : row + step * stride[d];
@@ -97,7 +97,7 @@ bisai_status case_seven_points(bisai_context *context, const int32_t size[3],
   desc.block_size = block_size;
   desc.pad = true;
   status = bisai_bcsr_from_csr(context, &desc, matrix);
-  if (status == BISAI_OK) {
+  if (!status) {
     *rhs = b;
     b = NULL;
   }
@@ -118,10 +118,10 @@ int64_t case_triangles_blocks(int32_t ni, int32_t nj) {
 void case_triangles_pattern(int32_t ni, int32_t nj, int32_t *row_ptr, int32_t *col_idx) {
   static const int32_t around[][2] = {{-1, -1}, {0, -1}, {-1, 0}, {0, 0}, {1, 0}, {0, 1}, {1, 1}};
   int32_t count = 0;
-  for (int32_t j = 0; j < nj; ++j) {
-    for (int32_t i = 0; i < ni; ++i) {
+  for (int32_t j = 0; j < nj; j++) {
+    for (int32_t i = 0; i < ni; i++) {
       row_ptr[j * ni + i] = count;
-      for (size_t a = 0; a < sizeof around / sizeof around[0]; ++a) {
+      for (size_t a = 0; a < sizeof around / sizeof around[0]; a++) {
         const int32_t x = i + around[a][0], y = j + around[a][1];
         if (x >= 0 && x < ni && y >= 0 && y < nj) col_idx[count++] = y * ni + x;
       }

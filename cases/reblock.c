@@ -10,11 +10,11 @@ static void expand(const bisai_bcsr *matrix, const int32_t *block_ptr, const int
                    const double *from, int32_t *row_ptr, int32_t *col_idx, double *values) {
   int32_t block_rows = bisai_bcsr_block_rows(matrix), bs = bisai_bcsr_block_size(matrix),
           entries = 0;
-  for (int32_t i = 0; i < block_rows; ++i) {
-    for (int32_t r = 0; r < bs; ++r) {
+  for (int32_t i = 0; i < block_rows; i++) {
+    for (int32_t r = 0; r < bs; r++) {
       row_ptr[i * bs + r] = entries;
-      for (int32_t p = block_ptr[i]; p < block_ptr[i + 1]; ++p) {
-        for (int32_t c = 0; c < bs; ++c) {
+      for (int32_t p = block_ptr[i]; p < block_ptr[i + 1]; p++) {
+        for (int32_t c = 0; c < bs; c++) {
           col_idx[entries] = block_col[p] * bs + c;
           values[entries++] = from[((int64_t)p * bs + c) * bs + r];
         }
@@ -34,7 +34,7 @@ static bisai_status fetch_and_expand(const bisai_bcsr *matrix, int32_t *row_ptr,
   bisai_status status = block_ptr && block_col && from
                             ? bisai_bcsr_fetch(matrix, block_ptr, block_col, from)
                             : BISAI_OUT_OF_MEMORY;
-  if (status == BISAI_OK) expand(matrix, block_ptr, block_col, from, row_ptr, col_idx, values);
+  if (!status) expand(matrix, block_ptr, block_col, from, row_ptr, col_idx, values);
   free(from);
   free(block_col);
   free(block_ptr);
@@ -53,7 +53,7 @@ bisai_status case_reblock(bisai_context *context, const bisai_bcsr *matrix, int3
   bisai_status status = row_ptr && col_idx && values
                             ? fetch_and_expand(matrix, row_ptr, col_idx, values)
                             : BISAI_OUT_OF_MEMORY;
-  if (status == BISAI_OK) {
+  if (!status) {
     bisai_csr_desc desc = bisai_csr_desc_default();
     desc.rows = desc.cols = (int32_t)rows;
     desc.row_ptr = row_ptr;

@@ -13,7 +13,7 @@ static double values[4 * N];
 
 static void make_csr(void) { /* unknown 2·i + c is species c in point i; any order within a row */
   int32_t p = 0;
-  for (int32_t row = 0; row < N; ++row) {
+  for (int32_t row = 0; row < N; row++) {
     col_idx[p] = row, values[p++] = 3.0;
     col_idx[p] = row ^ 1, values[p++] = -0.5;
     if (row >= 2) col_idx[p] = row - 2, values[p++] = -1.05;
@@ -25,7 +25,7 @@ static void make_csr(void) { /* unknown 2·i + c is species c in point i; any or
 /* y ← A x without a matrix. `user` is the pointer that was passed to the solver. */
 static bisai_status multiply(void *user, int64_t n, const double *x, double *y) {
   ++*(int *)user;
-  for (int64_t i = 0; i < n; ++i) {
+  for (int64_t i = 0; i < n; i++) {
     y[i] = 3.0 * x[i] - 0.5 * x[i ^ 1];
     if (i >= 2) y[i] -= 1.05 * x[i - 2];
     if (i < n - 2) y[i] -= 0.95 * x[i + 2];
@@ -56,7 +56,7 @@ static int show(void *user, int iteration, double relative_residual) {
 int main(void) {
   make_csr();
   double b[N], x[N];
-  for (int i = 0; i < N; ++i) b[i] = 1.0;
+  for (int i = 0; i < N; i++) b[i] = 1.0;
   bisai_context *context = NULL;
   bisai_bcsr *matrix = NULL;
   bisai_precond *local = NULL, *precond = NULL;

@@ -33,11 +33,11 @@ static int32_t neighbours(int32_t point, int32_t *out) {
 
 /* values ← I/DT − ∇·(k(state) ∇) */
 static void assemble(void) {
-  for (int32_t point = 0; point < N; ++point) {
+  for (int32_t point = 0; point < N; point++) {
     const int32_t diagonal = row_ptr[point];
     const int32_t missing = 5 - (row_ptr[point + 1] - diagonal); /* beyond the edges, where u = 0 */
     values[diagonal] = 1 / DT + missing * conductivity(state[point], 0);
-    for (int32_t p = diagonal + 1; p < row_ptr[point + 1]; ++p) {
+    for (int32_t p = diagonal + 1; p < row_ptr[point + 1]; p++) {
       values[p] = -conductivity(state[point], state[col_idx[p]]);
       values[diagonal] -= values[p];
     }
@@ -45,7 +45,7 @@ static void assemble(void) {
 }
 
 int main(void) {
-  for (int32_t point = 0; point < N; ++point) {
+  for (int32_t point = 0; point < N; point++) {
     row_ptr[point + 1] = row_ptr[point] + neighbours(point, col_idx + row_ptr[point]);
     state[point] = point % SIDE < SIDE / 2 ? 2.0 : 1.0;
   }
@@ -75,15 +75,15 @@ int main(void) {
   if (!status) status = bisai_solver_create(context, rows, NULL, &solver);
 
   bisai_solver_report solve = {.struct_size = sizeof solve};
-  for (int i = 0; i < STEPS && !status; ++i) {
+  for (int i = 0; i < STEPS && !status; i++) {
     assemble(); /* writes to `values`, in the order of row_ptr and col_idx */
-    for (int j = 0; j < N; ++j) rhs[j] = state[j] / DT;
+    for (int j = 0; j < N; j++) rhs[j] = state[j] / DT;
     status = bisai_bcsr_update_from_csr(matrix, &desc);
     if (!status) status = bisai_precond_update(precond, matrix);
     if (!status) status = bisai_solver_solve(solver, matrix, precond, rhs, x, &solve);
     if (status) break;
     double heat = 0;
-    for (int j = 0; j < N; ++j) heat += state[j] = x[j];
+    for (int j = 0; j < N; j++) heat += state[j] = x[j];
     printf("step %d: %d iterations, residual %.1e, %s; mean temperature %.4f\n", i,
            solve.iterations, solve.relative_residual, bisai_reason_string(solve.reason), heat / N);
   }

@@ -13,19 +13,18 @@ static double values[9 * NODES * 4], modes[N * MODES], b[N], x[N];
 /* A spring along (dx, dy) pulls with the block (dx, dy)(dx, dy)ᵀ/(dx² + dy²). */
 static void add(double *block, double sign, int dx, int dy) {
   const double direction[] = {dx, dy};
-  for (int k = 0; k < 4; ++k) {
+  for (int k = 0; k < 4; k++)
     block[k] += sign * direction[k % 2] * direction[k / 2] / (dx * dx + dy * dy);
-  }
 }
 
 static void assemble(void) {
   int32_t count = 0;
-  for (int node = 0; node < NODES; ++node) {
+  for (int node = 0; node < NODES; node++) {
     const int column = node % SIDE, row = node / SIDE;
     double own[4] = {0};
     double *diagonal = NULL;
-    for (int dy = -1; dy <= 1; ++dy) {
-      for (int dx = -1; dx <= 1; ++dx) {
+    for (int dy = -1; dy <= 1; dy++) {
+      for (int dx = -1; dx <= 1; dx++) {
         if (column + dx < 0 || column + dx >= SIDE || row + dy < 0 || row + dy >= SIDE) continue;
         double *block = values + 4 * count;
         col_idx[count++] = node + dy * SIDE + dx;
@@ -38,15 +37,14 @@ static void assemble(void) {
       }
     }
     row_ptr[node + 1] = count;
-    for (int k = 0; k < 4; ++k) {
+    for (int k = 0; k < 4; k++)
       diagonal[k] = own[k] + (column == 0 && k % 3 == 0 ? 1.0 : 0.0); /* held by the wall */
-    }
   }
 }
 
 /* Value i of mode m is modes[MODES·i + m]. */
 static void make_modes(void) {
-  for (int node = 0; node < NODES; ++node) {
+  for (int node = 0; node < NODES; node++) {
     double *along_x = modes + MODES * (2 * node), *along_y = along_x + MODES;
     along_x[0] = 1.0;
     along_y[1] = 1.0;
@@ -71,10 +69,10 @@ static int iterations_with(bisai_context *context, const bisai_bcsr *matrix, boo
   bisai_solver_options cg = bisai_solver_options_default();
   cg.method = BISAI_CG;
   if (!status) status = bisai_solver_create(context, N, &cg, &solver);
-  for (int i = 0; i < N; ++i) x[i] = 0.0;
+  for (int i = 0; i < N; i++) x[i] = 0.0;
   if (!status) status = bisai_solver_solve(solver, matrix, precond, b, x, &solve);
   if (!status) status = bisai_precond_get_report(precond, &setup);
-  for (int l = 0; !status && l < setup.multigrid.levels; ++l) {
+  for (int l = 0; !status && l < setup.multigrid.levels; l++) {
     printf("level %d: %d block rows of size %d\n", l, (int)setup.multigrid.rows[l],
            (int)setup.multigrid.block_size[l]);
   }

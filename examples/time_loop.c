@@ -32,12 +32,12 @@ static int neighbours(int32_t point, int32_t *out) {
 /* Computes the blocks (column by column) and the right-hand side of (I/DT − J) step = f at the
  * current state. */
 static void assemble(void) {
-  for (int32_t point = 0; point < POINTS; ++point) {
+  for (int32_t point = 0; point < POINTS; point++) {
     const double u = state[BS * point], v = state[BS * point + 1];
     double f[BS] = {F * (1 - u) - u * v * v, u * v * v - (F + K) * v};
     double diagonal[BS * BS] = {1 / DT + F + v * v, -v * v, 2 * u * v, 1 / DT + F + K - 2 * u * v};
     double *own = NULL;
-    for (int32_t p = row_ptr[point]; p < row_ptr[point + 1]; ++p) {
+    for (int32_t p = row_ptr[point]; p < row_ptr[point + 1]; p++) {
       const int32_t other = col_idx[p];
       double *block = values + (size_t)p * BS * BS;
       if (other == point) {
@@ -48,7 +48,7 @@ static void assemble(void) {
       diagonal[0] += 1.0, diagonal[3] += 0.5;
       f[0] += state[BS * other] - u, f[1] += 0.5 * (state[BS * other + 1] - v);
     }
-    for (int i = 0; i < BS * BS; ++i) own[i] = diagonal[i];
+    for (int i = 0; i < BS * BS; i++) own[i] = diagonal[i];
     rhs[BS * point] = f[0], rhs[BS * point + 1] = f[1];
   }
 }
@@ -64,7 +64,7 @@ static void give(void *user, void *pointer) {
 }
 
 int main(void) {
-  for (int32_t point = 0, p = 0; point < POINTS; ++point) {
+  for (int32_t point = 0, p = 0; point < POINTS; point++) {
     p += neighbours(point, col_idx + p);
     row_ptr[point + 1] = p;
     const int32_t x = point % SIDE, y = point / SIDE;
@@ -106,12 +106,12 @@ int main(void) {
   const size_t after_setup = allocations;
   bisai_precond_report setup = {.struct_size = sizeof setup};
   bisai_solver_report solve = {.struct_size = sizeof solve};
-  for (int i = 0; i < STEPS && !status; ++i) {
+  for (int i = 0; i < STEPS && !status; i++) {
     assemble(); /* writes to `values`, which the matrix borrows, and to `rhs` */
     status = bisai_precond_update(precond, matrix);
     if (!status) status = bisai_solver_solve(solver, matrix, precond, rhs, step, &solve);
     if (status) break;
-    for (int j = 0; j < N; ++j) state[j] += step[j];
+    for (int j = 0; j < N; j++) state[j] += step[j];
     bisai_precond_get_report(precond, &setup);
     printf("step %d: %d iterations, residual %.1e, %s; update %.1f ms, solve %.1f ms\n", i,
            solve.iterations, solve.relative_residual, bisai_reason_string(solve.reason),

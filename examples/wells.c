@@ -53,11 +53,11 @@ static int32_t add_row(int i, int32_t q) {
   const int neighbours[5] = {y > 0 ? i - NX : -1, x > 0 ? i - 1 : -1, i, x < NX - 1 ? i + 1 : -1,
                              y < NY - 1 ? i + NX : -1};
   double own[BS * BS] = {0.5 * rock, 0.5 * rock, storage + drift, -storage - drift};
-  for (int w = 0; w < WELLS; ++w)
+  for (int w = 0; w < WELLS; w++)
     if (x == well_column[w]) add_pressure(own, water_part[w], index_of_well);
-  for (int k = 0; k < 5; ++k)
+  for (int k = 0; k < 5; k++)
     if (k != 2 && neighbours[k] >= 0) add_pressure(own, 0.3, transmissibility(i, neighbours[k]));
-  for (int k = 0; k < 5; ++k) {
+  for (int k = 0; k < 5; k++) {
     double *block = values + q * BS * BS;
     if (neighbours[k] < 0) continue;
     memset(block, 0, BS * BS * sizeof *block);
@@ -70,12 +70,12 @@ static int32_t add_row(int i, int32_t q) {
 }
 
 static void make_cells(void) {
-  for (int i = 0; i < CELLS; ++i) row_ptr[i + 1] = add_row(i, row_ptr[i]);
+  for (int i = 0; i < CELLS; i++) row_ptr[i + 1] = add_row(i, row_ptr[i]);
 }
 
 /* y ← y + B u for one well */
 static void add_inflow(int w, double u, double *y) {
-  for (int j = 0; j < NY; ++j) {
+  for (int j = 0; j < NY; j++) {
     double *cell = y + BS * (j * NX + well_column[w]);
     cell[0] -= water_part[w] * index_of_well * u;
     cell[1] -= (1.0 - water_part[w]) * index_of_well * u;
@@ -85,7 +85,7 @@ static void add_inflow(int w, double u, double *y) {
 /* Returns the row of C for one well times x. */
 static double outflow(int w, const double *x) {
   double sum = 0.0;
-  for (int j = 0; j < NY; ++j) sum += index_of_well * x[BS * (j * NX + well_column[w])];
+  for (int j = 0; j < NY; j++) sum += index_of_well * x[BS * (j * NX + well_column[w])];
   return sum;
 }
 
@@ -95,7 +95,7 @@ static double well_diagonal(void) { return -index_of_well * NY; }
 static bisai_status multiply(void *user, int64_t n, const double *x, double *y) {
   (void)n;
   const bisai_status status = bisai_bcsr_multiply(user, x, y);
-  for (int w = 0; w < WELLS && !status; ++w) {
+  for (int w = 0; w < WELLS && !status; w++) {
     add_inflow(w, x[N + w], y);
     y[N + w] = outflow(w, x) + well_diagonal() * x[N + w];
   }
@@ -114,16 +114,16 @@ static bisai_status eliminate_wells(elimination *e) {
   static double inflow[WELLS][N];
   double s[WELLS][WELLS];
   memset(inflow, 0, sizeof inflow);
-  for (int w = 0; w < WELLS; ++w) add_inflow(w, 1.0, inflow[w]);
+  for (int w = 0; w < WELLS; w++) add_inflow(w, 1.0, inflow[w]);
   const bisai_status status =
       bisai_precond_apply_many(e->cells, WELLS, inflow[0], N, e->columns[0], N);
-  for (int w = 0; w < WELLS && !status; ++w)
-    for (int c = 0; c < WELLS; ++c)
+  for (int w = 0; w < WELLS && !status; w++)
+    for (int c = 0; c < WELLS; c++)
       s[w][c] = (w == c ? well_diagonal() : 0.0) - outflow(w, e->columns[c]);
   if (status) return status;
   const double determinant = s[0][0] * s[1][1] - s[0][1] * s[1][0]; /* two wells */
-  for (int w = 0; w < WELLS; ++w)
-    for (int c = 0; c < WELLS; ++c)
+  for (int w = 0; w < WELLS; w++)
+    for (int c = 0; c < WELLS; c++)
       e->inverse[w][c] = (w == c ? s[1 - w][1 - w] : -s[w][c]) / determinant;
   return BISAI_OK;
 }
@@ -134,11 +134,11 @@ static bisai_status precondition(void *user, int64_t n, const double *v, double 
   (void)n;
   const bisai_status status = bisai_precond_apply(e->cells, v, z);
   if (status) return status;
-  for (int w = 0; w < WELLS; ++w) rest[w] = v[N + w] - outflow(w, z);
-  for (int w = 0; w < WELLS; ++w) {
+  for (int w = 0; w < WELLS; w++) rest[w] = v[N + w] - outflow(w, z);
+  for (int w = 0; w < WELLS; w++) {
     z[N + w] = 0.0;
-    for (int c = 0; c < WELLS; ++c) z[N + w] += e->inverse[w][c] * rest[c];
-    for (int i = 0; i < N; ++i) z[i] -= e->columns[w][i] * z[N + w];
+    for (int c = 0; c < WELLS; c++) z[N + w] += e->inverse[w][c] * rest[c];
+    for (int i = 0; i < N; i++) z[i] -= e->columns[w][i] * z[N + w];
   }
   return BISAI_OK;
 }
@@ -151,7 +151,7 @@ static bisai_status solve(bisai_context *context, bisai_bcsr *cells, const bisai
   bisai_precond *precond = NULL;
   bisai_solver *solver = NULL;
   bisai_solver_report report = {.struct_size = sizeof report};
-  for (int w = 0; w < WELLS; ++w) b[N + w] = rate[w];
+  for (int w = 0; w < WELLS; w++) b[N + w] = rate[w];
   bisai_status status = bisai_precond_create(context, cells, how, &e.cells);
   if (!status) status = eliminate_wells(&e);
 

@@ -13,9 +13,8 @@ enum { ENDINGS = sizeof endings / sizeof *endings };
 
 size_t beside_ending(const char *path) {
   const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *found = NULL;
-  for (const char *p = base; (p = strstr(p, ".mtx")); ++p) {
+  for (const char *p = base; (p = strstr(p, ".mtx")); p++)
     if (p > base) found = p;
-  }
   return found ? (size_t)(found - path) : strlen(path);
 }
 
@@ -37,9 +36,8 @@ static bool is_file(const char *path) {
 /* Returns true if the name is NAME.mtx, compressed or not. */
 static bool is_market(const char *path) {
   const char *ending = path + beside_ending(path);
-  for (int i = 0; *ending && i < ENDINGS; ++i) {
+  for (int i = 0; *ending && i < ENDINGS; i++)
     if (strcmp(ending + strlen(".mtx"), endings[i]) == 0) return true;
-  }
   return false;
 }
 
@@ -47,7 +45,7 @@ bool beside_find(const char *path, char **found) {
   *found = NULL;
   if (!is_market(path) || !is_file(path)) return true;
   char *name = beside_name(path);
-  for (int i = 0; name && !is_file(name); ++i) {
+  for (int i = 0; name && !is_file(name); i++) {
     free(name);
     if (i == ENDINGS) return true;
     char ending[16];

@@ -33,7 +33,7 @@ static bisai_context *make_context(command which, const options *o) {
   how.threads = o->threads;
   bisai_context *context = NULL;
   bisai_status status = bisai_context_create(&how, &context);
-  if (status != BISAI_OK) {
+  if (status) {
     const char *why = bisai_backend_missing(how.backend, how.device);
     say("--backend %s: %s%s%s", bisai_backend_string(how.backend), bisai_status_string(status),
         why ? ": " : "", why ? why : "");
@@ -89,8 +89,8 @@ static bool write_solution(bisai_context *context, const options *o, const probl
   progress_start(&shown, name, "writing");
   bisai_status status = bisai_write_vector(context, path, p->rows, x);
   progress_end(&shown);
-  if (status != BISAI_OK) say_failure(context, name, status);
-  return standard_close(&output) && status == BISAI_OK;
+  if (status) say_failure(context, name, status);
+  return standard_close(&output) && !status;
 }
 
 static bool draw(bisai_context *context, const options *o, const problem *p, int begun,
@@ -123,15 +123,13 @@ static int run_methods(command which, bisai_context *context, const options *o, 
       run_chosen(context, p, o, x, r);
     else
       run_method(context, p, o, &o->methods.items[begun], x, r);
-    ++begun;
+    begun++;
     if (table && at_once) table_row(table, width, r);
     if (out && which == COMMAND_SOLVE) table_solve(out, p, r);
     if (strcmp(r->reason, "stopped") == 0) say("%s: %s", r->label, run_message(r));
   } while (begun < count && !signals_caught());
   if (table && !at_once) table_columns(table, width);
-  for (int i = 0; table && !at_once && i < begun; ++i) {
-    table_row(table, width, &results[i]);
-  }
+  for (int i = 0; table && !at_once && i < begun; i++) table_row(table, width, &results[i]);
   if (table) {
     const verdict v = verdict_of(p, begun, results);
     table_failures(table, p, begun, results);
@@ -175,13 +173,10 @@ static int run_loaded(command which, bisai_context *context, options *o, problem
   if (chosen && !results) say("out of memory");
   if (results && run_all(which, context, o, p, results)) {
     code = which == COMMAND_COMPARE ? EXIT_SUCCESS : exit_of(&results[0]);
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < count; i++)
       if (results[i].bad_input) code = EXIT_BAD_INPUT;
-    }
   }
-  for (int i = 0; results && i < count; ++i) {
-    run_result_free(&results[i]);
-  }
+  for (int i = 0; results && i < count; i++) run_result_free(&results[i]);
   free(results);
   return code;
 }
@@ -207,13 +202,12 @@ static int run_command(command which, int argc, char **argv) {
   }
   bisai_context *context = make_context(which, &o);
   signals_guard(context);
-  if (context && which == COMMAND_INFO) {
+  if (context && which == COMMAND_INFO)
     code = info_run(context, &o);
-  } else if (context && which == COMMAND_CONVERT) {
+  else if (context && which == COMMAND_CONVERT)
     code = convert_run(context, &o);
-  } else if (context) {
+  else if (context)
     code = solve_or_compare(which, context, &o);
-  }
   petsc_end(context);
   signals_guard(NULL);
   bisai_context_destroy(&context);
@@ -239,9 +233,8 @@ static const char *const names[] = {[COMMAND_SOLVE] = "solve",
 
 /* Returns a command, or prints a message and returns NO_COMMAND. */
 static int command_of(const char *text) {
-  for (int i = 0; i <= COMMAND_CONVERT; ++i) {
+  for (int i = 0; i <= COMMAND_CONVERT; i++)
     if (strcmp(text, names[i]) == 0) return i;
-  }
   say("'%s' is not a command (solve, compare, info, convert)", text);
   return NO_COMMAND;
 }

@@ -6,9 +6,8 @@
 #include "message.h"
 
 static bool names_file(const method *m, const char *field) {
-  for (int i = 0; i < METHOD_FILES; ++i) {
+  for (int i = 0; i < METHOD_FILES; i++)
     if (m->files[i].option && strcmp(m->files[i].option->field, field) == 0) return true;
-  }
   return false;
 }
 
@@ -63,7 +62,7 @@ static const char *conflict(const options *o, const method *m) {
 }
 
 bool conflicts_check(command which, const options *o) {
-  for (int i = 0; i < o->methods.count; ++i) {
+  for (int i = 0; i < o->methods.count; i++) {
     const char *reason = conflict(o, &o->methods.items[i]);
     if (!reason) continue;
     char label[METHOD_LABEL];

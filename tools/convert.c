@@ -26,9 +26,8 @@ static bool ends_with(const char *text, size_t length, const char *ending) {
 static size_t unpacked_length(const char *path) {
   static const char *const packed[] = {".gz", ".xz", ".bz2", ".zst"};
   size_t length = strlen(path);
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 4; i++)
     if (ends_with(path, length, packed[i])) return length - strlen(packed[i]);
-  }
   return length;
 }
 
@@ -128,11 +127,10 @@ static void print_result(const options *o, const problem *p, const char *rhs) {
                                     : "the file's own");
   if (p->rhs_from == RHS_BESIDE) fputs(", beside the matrix", out);
   if (p->rhs_columns > 1) fprintf(out, ", the first of %" PRId64 " columns", p->rhs_columns);
-  if (p->rhs_from == RHS_BESIDE && is_same(rhs, p->rhs_file)) {
+  if (p->rhs_from == RHS_BESIDE && is_same(rhs, p->rhs_file))
     fputs(", left as it is\n", out);
-  } else {
+  else
     fprintf(out, ", to %s\n", rhs ? rhs : output_name(o));
-  }
 }
 
 static bool write_files(bisai_context *context, const options *o, const problem *p,
@@ -147,11 +145,11 @@ static bool write_files(bisai_context *context, const options *o, const problem 
   progress_start(&shown, output_name(o), "writing");
   bisai_status status = bisai_write_matrix(context, path, p->matrix, &how);
   progress_end(&shown);
-  if (status != BISAI_OK) say_failure(context, output_name(o), status);
-  if (!standard_close(&output) || status != BISAI_OK) return false;
+  if (status) say_failure(context, output_name(o), status);
+  if (!standard_close(&output) || status) return false;
   if (!rhs || (p->rhs_from == RHS_BESIDE && is_same(rhs, p->rhs_file))) return true;
   status = bisai_write_vector(context, rhs, p->rows, p->rhs);
-  if (status != BISAI_OK) say_failure(context, rhs, status);
+  if (status) say_failure(context, rhs, status);
   return status == BISAI_OK;
 }
 

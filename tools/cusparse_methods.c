@@ -91,16 +91,16 @@ __attribute__((format(printf, 2, 3))) static void append(cusparse_parts *parts, 
 static bisai_status make_ilu(cusparse_parts *parts, const problem *p, const method *m,
                              bisai_precond_options *setup) {
   bisai_status status = cusparse.ilu_create(parts->context, p->matrix, &parts->ilu);
-  if (status == BISAI_OK && m->program == METHOD_CUSPARSE_ILU) {
+  if (!status && m->program == METHOD_CUSPARSE_ILU) {
     status = cusparse.ilu_prepare(parts->ilu);
     setup->kind = BISAI_PRECOND_CALLBACK;
     setup->callback.apply = cusparse.ilu_apply;
     setup->callback.user = parts->ilu;
-  } else if (status == BISAI_OK) {
+  } else if (!status) {
     status = cusparse.ilu_factors(parts->ilu, &parts->factors);
     setup->factor.factors = parts->factors;
   }
-  if (status != BISAI_OK) return status;
+  if (status) return status;
   bisai_cusparse_ilu_report report = {.struct_size = sizeof report};
   cusparse.ilu_get_report(parts->ilu, &report);
   parts->factor_seconds = report.factor_seconds;
@@ -128,7 +128,7 @@ static bisai_status make_patterns(cusparse_parts *parts, const problem *p, const
     parts->factor_seconds = progress_now() - start;
     setup->factor.factors = parts->factors;
   }
-  for (int t = BISAI_LOWER; t <= BISAI_UPPER && status == BISAI_OK; t++) {
+  for (int t = BISAI_LOWER; t <= BISAI_UPPER && !status; t++) {
     const bisai_bcsr *factor = t == BISAI_LOWER ? bisai_factors_lower(parts->factors)
                                                 : bisai_factors_upper(parts->factors);
     double seconds = 0;
@@ -147,19 +147,18 @@ bisai_status cusparse_prepare(bisai_context *context, const problem *p, const me
   if (bisai_context_backend(context) != BISAI_BACKEND_CUDA)
     return bisai_context_fail(context, BISAI_UNAVAILABLE, "cuSPARSE needs --backend cuda");
   bisai_status status = load(context);
-  if (status != BISAI_OK) return status;
+  if (status) return status;
   cusparse_parts *made = calloc(1, sizeof *made);
   if (!made) return bisai_context_fail(context, BISAI_OUT_OF_MEMORY, NULL);
   made->context = context;
   made->analysis_seconds = NAN;
   if (m->program == METHOD_CUSPARSE_ILU || m->factors == FACTORS_CUSPARSE)
     status = make_ilu(made, p, m, setup);
-  if (status == BISAI_OK && m->pattern == MAKER_CUSPARSE) status = make_patterns(made, p, m, setup);
-  if (status == BISAI_OK) {
+  if (!status && m->pattern == MAKER_CUSPARSE) status = make_patterns(made, p, m, setup);
+  if (!status)
     *parts = made;
-  } else {
+  else
     cusparse_free(&made);
-  }
   return status;
 }
 
@@ -173,14 +172,13 @@ bisai_status cusparse_complete(cusparse_parts *parts, const problem *p, const me
     status =
         cusparse.product_create(parts->context, p->matrix, BISAI_CUSPARSE_AUTO, &parts->product);
   }
-  if (status == BISAI_OK && m->apply == MAKER_CUSPARSE && method_is(m, BISAI_PRECOND_ISAI)) {
+  if (!status && m->apply == MAKER_CUSPARSE && method_is(m, BISAI_PRECOND_ISAI)) {
     status = cusparse.isai_create(parts->context, precond, BISAI_CUSPARSE_AUTO, &parts->isai);
     bisai_precond_options how = bisai_precond_options_default();
     how.kind = BISAI_PRECOND_CALLBACK;
     how.callback.apply = cusparse.isai_apply;
     how.callback.user = parts->isai;
-    if (status == BISAI_OK)
-      status = bisai_precond_create(parts->context, p->matrix, &how, &parts->wrapped);
+    if (!status) status = bisai_precond_create(parts->context, p->matrix, &how, &parts->wrapped);
     *used = parts->wrapped;
   }
   const double analysis = isnan(parts->analysis_seconds) ? 0 : parts->analysis_seconds;

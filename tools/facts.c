@@ -32,7 +32,7 @@ static bool copy_arrays(const bisai_bcsr *matrix, view *a) {
   a->own_values = malloc((blocks * bs * bs + 1) * sizeof *a->own_values);
   a->row_ptr = a->own_row_ptr, a->col_idx = a->own_col_idx, a->values = a->own_values;
   return a->own_row_ptr && a->own_col_idx && a->own_values &&
-         bisai_bcsr_fetch(matrix, a->own_row_ptr, a->own_col_idx, a->own_values) == BISAI_OK;
+         !bisai_bcsr_fetch(matrix, a->own_row_ptr, a->own_col_idx, a->own_values);
 }
 
 static bool open_view(bisai_context *context, const bisai_bcsr *matrix, int64_t rows, view *a) {
@@ -55,7 +55,7 @@ static bool vanishes(double sum, double size) { return fabs(sum) <= zero_sum * s
 static void take_out(int bs, const double *sums, const double *sizes, constants *v,
                      uint32_t *seen) {
   double sum = 0, size = 0;
-  for (int c = 0; c < bs; ++c) {
+  for (int c = 0; c < bs; c++) {
     if (!vanishes(sums[c], sizes[c])) v->components &= ~(1U << c);
     if (sizes[c] > 0) *seen |= 1U << c;
     sum += sums[c];
@@ -80,10 +80,10 @@ static double add_row(const view *a, int64_t row, double *sums, double *sizes) {
   const int32_t bs = a->bs;
   const int64_t i = row / bs, r = row % bs;
   double diagonal = 0;
-  for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; ++p) {
+  for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
     const double *block = a->values + (int64_t)p * bs * bs;
     const int64_t first = (int64_t)a->col_idx[p] * bs;
-    for (int32_t c = 0; c < bs && first + c < a->rows; ++c) {
+    for (int32_t c = 0; c < bs && first + c < a->rows; c++) {
       sums[c] += block[c * bs + r];
       sizes[c] += fabs(block[c * bs + r]);
     }
@@ -93,16 +93,15 @@ static double add_row(const view *a, int64_t row, double *sums, double *sizes) {
 }
 
 static bool is_zero(int bs, const double *sizes) {
-  for (int c = 0; c < bs; ++c) {
+  for (int c = 0; c < bs; c++)
     if (sizes[c] > 0) return false;
-  }
   return true;
 }
 
 static void look_at_rows(const view *a, facts *f) {
   constants v = all_constants(a->bs);
   uint32_t seen = 0, positive = 0, negative = 0;
-  for (int64_t row = 0; row < a->rows; ++row) {
+  for (int64_t row = 0; row < a->rows; row++) {
     double sums[BISAI_MAX_BLOCK_SIZE] = {0}, sizes[BISAI_MAX_BLOCK_SIZE] = {0};
     const double diagonal = add_row(a, row, sums, sizes);
     take_out(a->bs, sums, sizes, &v, &seen);
@@ -120,9 +119,9 @@ static void look_at_rows(const view *a, facts *f) {
 static void add_block(const view *a, int32_t i, int32_t p, double *sums, double *sizes) {
   const int32_t bs = a->bs;
   const int64_t first = (int64_t)i * bs;
-  for (int32_t c = 0; c < bs; ++c) {
+  for (int32_t c = 0; c < bs; c++) {
     const int64_t at = ((int64_t)a->col_idx[p] * bs + c) * bs;
-    for (int32_t r = 0; r < bs && first + r < a->rows; ++r) {
+    for (int32_t r = 0; r < bs && first + r < a->rows; r++) {
       const double value = a->values[(int64_t)p * bs * bs + c * bs + r];
       sums[at + r] += value;
       sizes[at + r] += fabs(value);
@@ -137,14 +136,10 @@ static bool look_at_columns(const view *a, facts *f) {
   constants v = all_constants(a->bs);
   uint32_t seen = 0;
   const bool ok = sums && sizes;
-  for (int32_t i = 0; ok && i < a->block_rows; ++i) {
-    for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; ++p) {
-      add_block(a, i, p, sums, sizes);
-    }
-  }
-  for (int64_t column = 0; ok && column < a->rows; ++column) {
+  for (int32_t i = 0; ok && i < a->block_rows; i++)
+    for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) add_block(a, i, p, sums, sizes);
+  for (int64_t column = 0; ok && column < a->rows; column++)
     take_out(a->bs, sums + column * a->bs, sizes + column * a->bs, &v, &seen);
-  }
   f->left = left_over(v, seen);
   free(sums);
   free(sizes);
@@ -156,8 +151,7 @@ bool facts_find(bisai_context *context, const bisai_bcsr *matrix, int64_t rows, 
   double asymmetry = 0;
   if (f->known) return true;
   *f = (facts){.rows = rows};
-  bool ok = bisai_bcsr_asymmetry(matrix, &asymmetry, NULL) == BISAI_OK &&
-            open_view(context, matrix, rows, &a);
+  bool ok = !bisai_bcsr_asymmetry(matrix, &asymmetry, NULL) && open_view(context, matrix, rows, &a);
   if (ok) {
     f->symmetric = asymmetry <= BISAI_SYMMETRY_LIMIT;
     look_at_rows(&a, f);
@@ -183,24 +177,19 @@ bool facts_may_be_definite(const facts *f) {
 /* Returns |vᵀb|/(‖v‖‖b‖) for the rows first, first + step, … */
 static double part_of(int64_t first, int64_t step, int64_t rows, const double *b) {
   double sum = 0, count = 0, squares = 0, largest = 0;
-  for (int64_t i = 0; i < rows; ++i) {
-    largest = fmax(largest, fabs(b[i]));
-  }
+  for (int64_t i = 0; i < rows; i++) largest = fmax(largest, fabs(b[i]));
   if (!(largest > 0) || !isfinite(largest)) return 0;
-  for (int64_t i = 0; i < rows; ++i) {
-    squares += (b[i] / largest) * (b[i] / largest);
-  }
+  for (int64_t i = 0; i < rows; i++) squares += (b[i] / largest) * (b[i] / largest);
   for (int64_t i = first; i < rows; i += step) {
     sum += b[i] / largest;
-    ++count;
+    count++;
   }
   return count > 0 ? fabs(sum) / sqrt(count * squares) : 0;
 }
 
 double facts_inconsistency(const facts *f, int block_size, int64_t rows, const double *rhs) {
   double part = f->left.ones ? part_of(0, 1, rows, rhs) : 0;
-  for (int c = 0; c < block_size; ++c) {
+  for (int c = 0; c < block_size; c++)
     if (f->left.components >> c & 1) part = fmax(part, part_of(c, block_size, rows, rhs));
-  }
   return part;
 }

@@ -45,9 +45,8 @@ static bool take_values(const shape *s, int32_t columns, const double *values, m
     return false;
   }
   memcpy(f->values, values, (size_t)s->rows * width * sizeof *values);
-  for (int64_t i = s->rows; i < s->rows_held && is(f, "cpr.storage"); ++i) {
+  for (int64_t i = s->rows; i < s->rows_held && is(f, "cpr.storage"); i++)
     f->values[i * columns + i % columns] = 1;
-  }
   *(const double **)place = f->values;
   if (is(f, "multigrid.null_vectors")) m->options.multigrid.null_count = columns;
   return true;
@@ -76,17 +75,16 @@ static bool read_file(bisai_context *context, const problem *p, method *m, metho
 }
 
 bool files_read(bisai_context *context, const problem *p, method_list *methods) {
-  for (int i = 0; i < methods->count; ++i) {
+  for (int i = 0; i < methods->count; i++) {
     method *m = &methods->items[i];
-    for (int k = 0; k < METHOD_FILES; ++k) {
+    for (int k = 0; k < METHOD_FILES; k++)
       if (m->files[k].option && !read_file(context, p, m, &m->files[k])) return false;
-    }
   }
   return true;
 }
 
 bool files_check(bisai_context *context, const options *o, int outputs, const target *output) {
-  for (int i = 0; i < o->methods.count * METHOD_FILES; ++i) {
+  for (int i = 0; i < o->methods.count * METHOD_FILES; i++) {
     const method_file *f = &o->methods.items[i / METHOD_FILES].files[i % METHOD_FILES];
     char flag[32];
     if (!f->option) continue;

@@ -18,9 +18,8 @@ void append_key(char *text, size_t size, const bisai_option *option) {
   const bool needed = option->use == BISAI_OPTION_NEEDED;
   append(text, size, "%s:%s", needed ? "" : "[", option->key);
   if (option->type == BISAI_OPTION_WORD) {
-    for (int i = 0; i <= (int)option->advised; ++i) {
+    for (int i = 0; i <= (int)option->advised; i++)
       append(text, size, "%s%s", i == 0 ? "=" : "|", option->words[i]);
-    }
   } else if (option->type != BISAI_OPTION_FLAG && option->words) {
     append(text, size, "=%s|%s", option->words[0], option->placeholder);
   } else if (option->type != BISAI_OPTION_FLAG) {
@@ -34,7 +33,7 @@ static void append_values(char *text, size_t size, const bisai_option *option) {
   const bool word = option->type == BISAI_OPTION_WORD;
   append(text, size, "=");
   for (int i = 0; option->words && option->words[i] && (word ? i <= (int)option->advised : i < 1);
-       ++i) {
+       i++) {
     append(text, size, "%s%s", i == 0 ? "" : "|", option->words[i]);
   }
   if (!word)

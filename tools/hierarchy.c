@@ -15,7 +15,7 @@ static void print_coarsest(FILE *out, const bisai_multigrid_report *g) {
 
 void hierarchy_print(FILE *out, const char *matrix, const bisai_multigrid_report *g) {
   if (g->levels == 0) return;
-  for (int l = 0; l < g->levels; ++l) {
+  for (int l = 0; l < g->levels; l++) {
     fprintf(out, "level %-3d%" PRId32 " block row%s of size %" PRId32 ", %" PRId32 " block%s", l,
             g->rows[l], plural(g->rows[l]), g->block_size[l], g->blocks[l], plural(g->blocks[l]));
     if (g->radius[l] > 0) fprintf(out, ", spectral radius of D^-1 A %.3g", g->radius[l]);
@@ -49,7 +49,7 @@ static json_t *level_json(const bisai_multigrid_report *g, int l) {
 json_t *hierarchy_json(const bisai_multigrid_report *g) {
   if (g->levels == 0) return json_null();
   json_t *levels = json_array();
-  for (int l = 0; l < g->levels; ++l) {
+  for (int l = 0; l < g->levels; l++) {
     if (json_array_append_new(levels, level_json(g, l)) == 0) continue;
     json_decref(levels);
     levels = NULL;

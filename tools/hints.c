@@ -31,9 +31,8 @@ typedef struct runs {
 static bool is_unsuited(const run_result *r) {
   static const char *const reasons[] = {"missing_diagonal", "singular_block", "stagnated",
                                         "hopeless"};
-  for (size_t i = 0; i < sizeof reasons / sizeof *reasons; ++i) {
+  for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
     if (strcmp(r->reason, reasons[i]) == 0) return true;
-  }
   if (!r->solved) return false;
   return r->solve.reason == BISAI_REASON_BREAKDOWN ||
          (r->solve.reason == BISAI_REASON_MAX_ITERATIONS &&
@@ -42,7 +41,7 @@ static bool is_unsuited(const run_result *r) {
 
 static bool are_needed(const runs *all) {
   bool unsuited = false;
-  for (int i = 0; i < all->count; ++i) {
+  for (int i = 0; i < all->count; i++) {
     if (all->results[i].converged) return false;
     unsuited |= is_unsuited(&all->results[i]);
   }
@@ -50,7 +49,7 @@ static bool are_needed(const runs *all) {
 }
 
 static bool is_tried(const runs *all, bisai_method solver, bisai_precond_kind kind) {
-  for (int i = 0; i < all->count; ++i) {
+  for (int i = 0; i < all->count; i++) {
     const method *m = &all->results[i].m;
     if (method_is(m, kind) && (m->by_cg ? BISAI_CG : all->solver) == solver) return true;
   }
@@ -58,7 +57,7 @@ static bool is_tried(const runs *all, bisai_method solver, bisai_precond_kind ki
 }
 
 static bool has_fill(const runs *all) {
-  for (int i = 0; i < all->count; ++i) {
+  for (int i = 0; i < all->count; i++) {
     const method *m = &all->results[i].m;
     if (method_is(m, BISAI_PRECOND_ILU) && m->options.factor.level >= FILL_LEVEL) return true;
   }
@@ -74,7 +73,7 @@ static void write_where(const constants *v, int bs, char text[HINT_TEXT]) {
     return;
   }
   append(text, HINT_TEXT, v->components & (v->components - 1) ? "in components " : "in component ");
-  for (int c = 0; c < bs; ++c) {
+  for (int c = 0; c < bs; c++) {
     if (!(v->components >> c & 1)) continue;
     append(text, HINT_TEXT, "%s%d", comma, c);
     comma = ", ";
@@ -105,13 +104,12 @@ static bool say_singular(const problem *p, const facts *f) {
 }
 
 static void propose(const problem *p, const char *fact, const char *first, const char *second) {
-  if (first && second) {
+  if (first && second)
     say("%s: %s: try %s, then %s", p->name, fact, first, second);
-  } else if (first || second) {
+  else if (first || second)
     say("%s: %s: try %s", p->name, fact, first ? first : second);
-  } else {
+  else
     say("%s: %s; see \"When it does not converge\" in the guide", p->name, fact);
-  }
 }
 
 /* A matrix with zeros on the diagonal. */

@@ -23,7 +23,7 @@
 #include "target.h"
 
 static void collect_sizes(info *i, const bisai_block_size_info sizes[BISAI_CHOSEN_SIZES]) {
-  for (int k = 0; k < BISAI_CHOSEN_SIZES; ++k) {
+  for (int k = 0; k < BISAI_CHOSEN_SIZES; k++) {
     const bisai_block_size_info *s = &sizes[k];
     const double values = (double)s->blocks * s->block_size * s->block_size;
     i->size[i->sizes++] = (info_size){.block_size = s->block_size,
@@ -50,10 +50,10 @@ static void collect_triangle(bisai_context *context, const bisai_bcsr *matrix,
                              bisai_triangle triangle, progress *shown, info_triangle *t) {
   static const char *const lower[INFO_POWERS] = {"S(|L|)", "S(|L|^2)", "S(|L|^3)"};
   static const char *const upper[INFO_POWERS] = {"S(|U|)", "S(|U|^2)", "S(|U|^3)"};
-  for (int k = 1; k <= INFO_POWERS; ++k) {
+  for (int k = 1; k <= INFO_POWERS; k++) {
     bisai_pattern *pattern = NULL;
     progress_show(shown, triangle == BISAI_LOWER ? lower[k - 1] : upper[k - 1]);
-    if (bisai_pattern_power(context, matrix, triangle, k, &pattern) != BISAI_OK) {
+    if (bisai_pattern_power(context, matrix, triangle, k, &pattern)) {
       say("S(|%c|^%d): %s%s", triangle == BISAI_LOWER ? 'L' : 'U', k, bisai_context_error(context),
           message_base(bisai_context_error(context)));
       continue;
@@ -93,7 +93,7 @@ static void collect_methods(info *i) {
   add_method(i, "ilu", lower + upper + diagonal);
   add_method(i, "sweeps:n=1", diagonal + correction);
   add_method(i, "sweeps:n=3", diagonal + 3 * correction);
-  for (int k = 0; k < INFO_POWERS; ++k) {
+  for (int k = 0; k < INFO_POWERS; k++) {
     char label[INFO_LABEL];
     if (!l->known[k] || !u->known[k]) continue;
     const double isai = product(i, (double)l->blocks[k]) + product(i, (double)u->blocks[k]);
@@ -117,7 +117,7 @@ static void collect_diagonal(bisai_context *context, const bisai_bcsr *matrix, p
   how.bjacobi.max_block = d->bound;
   progress_show(shown, "diagonal blocks");
   const bisai_status status = bisai_precond_create(context, matrix, &how, &precond);
-  if (status != BISAI_OK || bisai_precond_get_report(precond, &report) != BISAI_OK) {
+  if (status || bisai_precond_get_report(precond, &report)) {
     say("bjacobi:max=%d: %s%s", (int)d->bound, bisai_context_error(context),
         message_base(bisai_context_error(context)));
   } else {
@@ -155,7 +155,7 @@ static bool collect_report(bisai_context *context, const bisai_bcsr *matrix,
     how.shift = BISAI_SHIFT_IN_BLOCKS;
     status = bisai_precond_create(context, matrix, &how, &precond);
   }
-  const bool ok = status == BISAI_OK && bisai_precond_get_report(precond, report) == BISAI_OK;
+  const bool ok = !status && !bisai_precond_get_report(precond, report);
   if (ok) {
     if (shifted)
       trial->repairs = (info_repairs){how.shift_amount, report->repairs, report->first_repair_row};
@@ -187,12 +187,10 @@ static void collect_pressure(bisai_context *context, const bisai_bcsr *matrix, p
 
 static void collect_rows(info *i, const int32_t *row_ptr, const int32_t *col_idx) {
   int32_t diagonals = 0;
-  for (int32_t r = 0; r < i->block_rows; ++r) {
+  for (int32_t r = 0; r < i->block_rows; r++) {
     const int32_t length = row_ptr[r + 1] - row_ptr[r];
     if (length > i->longest_row) i->longest_row = length;
-    for (int32_t p = row_ptr[r]; p < row_ptr[r + 1]; ++p) {
-      diagonals += col_idx[p] == r;
-    }
+    for (int32_t p = row_ptr[r]; p < row_ptr[r + 1]; p++) diagonals += col_idx[p] == r;
   }
   i->missing_diagonals = i->block_rows - diagonals;
 }
@@ -227,7 +225,7 @@ static void collect_structures(bisai_context *context, const bisai_bcsr *matrix,
     collect_hierarchy(context, matrix, shown, i);
     collect_pressure(context, matrix, shown, i);
   }
-  for (int k = 0; i->has_diagonals && k < INFO_BOUNDS; ++k) {
+  for (int k = 0; i->has_diagonals && k < INFO_BOUNDS; k++) {
     i->diagonals[k].bound = bounds[k];
     collect_diagonal(context, matrix, shown, &i->diagonals[k]);
   }
@@ -260,11 +258,11 @@ static bisai_status collect(bisai_context *context, const options *o, const prob
   *i = (info){
       .name = scalar->name, .rows = scalar->rows, .entries = bisai_bcsr_blocks(scalar->matrix)};
   i->origin = origin_of(o, csr.block_size > 0 && problem_block_size(o) == 0);
-  if (status == BISAI_OK) status = bisai_block_size_study(context, &csr, sizes, &best);
+  if (!status) status = bisai_block_size_study(context, &csr, sizes, &best);
   if (csr.block_size == 0) csr.block_size = best;
-  if (status == BISAI_OK) status = bisai_bcsr_from_csr(context, &csr, &matrix);
-  if (status == BISAI_OK) status = collect_matrix(context, &csr, matrix, i);
-  if (status == BISAI_OK) {
+  if (!status) status = bisai_bcsr_from_csr(context, &csr, &matrix);
+  if (!status) status = collect_matrix(context, &csr, matrix, i);
+  if (!status) {
     collect_sizes(i, sizes);
     collect_structures(context, matrix, shown, i);
   }
@@ -286,9 +284,9 @@ int info_run(bisai_context *context, const options *o) {
     progress_start(&shown, scalar.name, "blocks");
     const bisai_status status = collect(context, o, &scalar, &shown, &found);
     progress_end(&shown);
-    if (status != BISAI_OK) say_failure(context, scalar.name, status);
-    if (status == BISAI_OK && !standard_is(o->json)) info_print(&found);
-    if (status == BISAI_OK && (!o->json || json_write(context, o->json, info_json(&found))))
+    if (status) say_failure(context, scalar.name, status);
+    if (!status && !standard_is(o->json)) info_print(&found);
+    if (!status && (!o->json || json_write(context, o->json, info_json(&found))))
       code = EXIT_SUCCESS;
   }
   problem_free(&scalar);

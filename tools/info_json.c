@@ -12,7 +12,7 @@
 /* Returns an array of `count` values that `make` returns. */
 static json_t *array(int count, const info *i, json_t *(*make)(const info *i, int k)) {
   json_t *all = json_array();
-  for (int k = 0; k < count; ++k) {
+  for (int k = 0; k < count; k++) {
     if (json_array_append_new(all, make(i, k)) == 0) continue;
     json_decref(all);
     return NULL;

@@ -64,15 +64,14 @@ static void print_matrix(const info *i) {
 static void print_sizes(const info *i) {
   printf("\n%12s%14s%14s%10s%14s%20s%20s\n", "block size", "block rows", "blocks", "filled", "MB",
          "missing diagonals", "singular diagonals");
-  for (int k = 0; k < i->sizes; ++k) {
+  for (int k = 0; k < i->sizes; k++) {
     const info_size *s = &i->size[k];
     printf("%12" PRId32 "%14" PRId32 "%14" PRId64 "%8.1f %%%14.2f", s->block_size, s->block_rows,
            s->blocks, 100 * s->filled, 1e-6 * (double)s->bytes);
-    if (s->diagonals_known) {
+    if (s->diagonals_known)
       printf("%20" PRId32 "%20" PRId32, s->missing_diagonals, s->singular_diagonals);
-    } else {
+    else
       printf("%40s", "");
-    }
     printf("%s\n", s->chosen ? "  <-" : "");
   }
 }
@@ -81,7 +80,7 @@ static void print_triangles(const info *i) {
   const info_triangle *l = &i->triangles[0], *u = &i->triangles[1];
   printf("\n%12s%14s%14s%14s%14s%14s%14s\n", "k", "S(|L|^k)", "S(|U|^k)", "both", "of k = 1",
          "longest in L", "longest in U");
-  for (int k = 0; k < INFO_POWERS; ++k) {
+  for (int k = 0; k < INFO_POWERS; k++) {
     if (!l->known[k] || !u->known[k]) continue;
     const int64_t both = l->blocks[k] + u->blocks[k];
     printf("%12d%14" PRId64 "%14" PRId64 "%14" PRId64 "%14.2f%14" PRId32 "%14" PRId32 "\n", k + 1,
@@ -94,7 +93,7 @@ static void print_diagonals(const info *i) {
   if (!i->has_diagonals) return;
   printf("\nblocks that bjacobi:max=N finds\n%12s%14s%14s%14s%14s\n", "N", "blocks", "mean rows",
          "largest", "MB");
-  for (int k = 0; k < INFO_BOUNDS; ++k) {
+  for (int k = 0; k < INFO_BOUNDS; k++) {
     const info_diagonal *d = &i->diagonals[k];
     if (!d->known) continue;
     printf("%12" PRId32 "%14" PRId32 "%14.2f%14" PRId32 "%14.2f\n", d->bound, d->blocks,
@@ -133,7 +132,7 @@ static void print_pressure(const info *i) {
 static void print_methods(const info *i) {
   printf("\nMB that an iteration of GMRES(30) moves at least, fp64\n%20s%14s%18s%12s%12s\n",
          "method", "matrix", "preconditioner", "vectors", "all");
-  for (int k = 0; k < i->methods; ++k) {
+  for (int k = 0; k < i->methods; k++) {
     const info_method *m = &i->method[k];
     printf("%20s%14.2f%18.2f%12.2f%12.2f\n", m->label, 1e-6 * m->matrix, 1e-6 * m->preconditioner,
            1e-6 * m->vectors, 1e-6 * (m->matrix + m->preconditioner + m->vectors));

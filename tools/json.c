@@ -10,13 +10,12 @@
 
 bool json_write(bisai_context *context, const char *path, char *text) {
   bool ok = text != NULL;
-  if (!text) {
+  if (!text)
     say("--json: %s: out of memory", path);
-  } else if (standard_is(path)) {
+  else if (standard_is(path))
     fputs(text, stdout); /* the end of the program reports failures */
-  } else {
+  else
     ok = target_write(context, (target){"--json", path}, text);
-  }
   free(text);
   return ok;
 }
@@ -82,12 +81,12 @@ static json_t *diagonal(const run_result *r) {
   if (!method_uses(&r->m, BISAI_PRECOND_BJACOBI)) return json_null();
   json_t *sizes = json_object(), *stored = json_object();
   for (int rows = 1;
-       r->set_up && rows < (int)(sizeof s->bjacobi.by_size / sizeof *s->bjacobi.by_size); ++rows) {
+       r->set_up && rows < (int)(sizeof s->bjacobi.by_size / sizeof *s->bjacobi.by_size); rows++) {
     char name[16];
     snprintf(name, sizeof name, "%d", rows);
     count(&sizes, name, s->bjacobi.by_size[rows]);
   }
-  for (int f = 0; r->set_up && f < BISAI_VALUE_TYPES; ++f)
+  for (int f = 0; r->set_up && f < BISAI_VALUE_TYPES; f++)
     count(&stored, bisai_value_type_string((bisai_value_type)f), s->bjacobi.by_format[f]);
   return OBJECT(
       {"max_block", option_of(r, section, "max_block")}, {"form", option_of(r, section, "form")},
@@ -114,9 +113,8 @@ static const char *json_key(const char *name) {
                                           {"column_limit", "cap"},
                                           {"pattern", "patterns"},
                                           {"apply", "products"}};
-  for (size_t k = 0; k < sizeof others / sizeof *others; ++k) {
+  for (size_t k = 0; k < sizeof others / sizeof *others; k++)
     if (strcmp(name, others[k][0]) == 0) return others[k][1];
-  }
   return name;
 }
 
@@ -125,11 +123,10 @@ static json_t *add_options(const run_result *r, method_section section, json_t *
   static const char *const diagonals[] = {"max_block", "form",       "digits",
                                           "formats",   "extraction", "damping"};
   const char *name;
-  for (int i = 0; result && (name = method_option_name(&r->m, section, i)); ++i) {
+  for (int i = 0; result && (name = method_option_name(&r->m, section, i)); i++) {
     bool there = json_object_get(result, json_key(name)) != NULL;
-    for (size_t k = 0; k < sizeof diagonals / sizeof *diagonals && section == SECTION_OWN; ++k) {
+    for (size_t k = 0; k < sizeof diagonals / sizeof *diagonals && section == SECTION_OWN; k++)
       there |= strcmp(name, diagonals[k]) == 0;
-    }
     if (there || json_object_set_new(result, json_key(name), option_of(r, section, name)) == 0)
       continue;
     json_decref(result);
@@ -146,9 +143,8 @@ static json_t *add_stages(const run_result *r, json_t *result) {
       {"first", add_options(r, SECTION_FIRST, OBJECT({"method", text(true, "mg")}))},
       {"second", add_options(r, SECTION_SECOND, OBJECT({"method", text(true, second)}))}};
   bool ok = result != NULL;
-  for (size_t i = 0; i < sizeof stages / sizeof *stages; ++i) {
+  for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
     ok &= json_object_set_new(result, stages[i].key, stages[i].value) == 0;
-  }
   if (ok) return result;
   json_decref(result);
   return NULL;
@@ -221,15 +217,14 @@ static json_t *option_value(const bisai_option *option, const bisai_solver_optio
  * are null. */
 static bool add_solver_options(json_t *all, const bisai_solver_options *how) {
   bool ok = true;
-  for (int m = 0; m < BISAI_METHODS; ++m) {
+  for (int m = 0; m < BISAI_METHODS; m++) {
     const bisai_option *option;
-    for (int i = 0; (option = bisai_method_option((bisai_method)m, i)); ++i) {
+    for (int i = 0; (option = bisai_method_option((bisai_method)m, i)); i++) {
       if (!option->key) continue;
-      if (how->method == (bisai_method)m) {
+      if (how->method == (bisai_method)m)
         ok &= json_object_set_new(all, option->name, option_value(option, how)) == 0;
-      } else if (!json_object_get(all, option->name)) {
+      else if (!json_object_get(all, option->name))
         ok &= json_object_set_new(all, option->name, json_null()) == 0;
-      }
     }
   }
   return ok;
@@ -238,7 +233,7 @@ static bool add_solver_options(json_t *all, const bisai_solver_options *how) {
 static json_t *document(bisai_context *context, const problem *p, const options *o, int count,
                         const run_result *results) {
   json_t *runs = json_array();
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; i++) {
     if (json_array_append_new(
             runs, run(&results[i], o->solver.method, bisai_bcsr_block_size(p->matrix))) != 0) {
       json_decref(runs);
@@ -266,9 +261,8 @@ static json_t *document(bisai_context *context, const problem *p, const options 
       {"restart", integer(o->solver.method == BISAI_GMRES, o->solver.gmres.restart)},
       {"runs", runs},
       {"verdict", conclusion(p, count, results)}};
-  for (size_t i = 0; i < sizeof rest / sizeof *rest; ++i) {
+  for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
     ok &= json_object_set_new(all, rest[i].key, rest[i].value) == 0;
-  }
   if (ok) return all;
   json_decref(all);
   return NULL;

@@ -36,9 +36,8 @@ typedef struct member {
 static inline json_t *object(size_t count, const member *members) {
   json_t *result = json_object();
   bool ok = result != NULL;
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; i++)
     ok &= json_object_set_new(result, members[i].key, members[i].value) == 0;
-  }
   if (ok) return result;
   json_decref(result);
   return NULL;
@@ -53,11 +52,10 @@ static inline char *text_of_document(json_t *all) {
   char *written = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
   size_t length = written ? strlen(written) : 0;
   char *line = written ? realloc(written, length + 2) : NULL;
-  if (line) {
+  if (line)
     memcpy(line + length, "\n", 2);
-  } else {
+  else
     free(written);
-  }
   json_decref(all);
   return line;
 }

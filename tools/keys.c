@@ -72,10 +72,9 @@ int keys_of(method *m, method_section section, key keys[MOST_KEYS]) {
   int count = 0;
   if (section != SECTION_OWN && !method_has_stages(m)) return 0;
   const bisai_precond_kind kind = kind_of(m, section);
-  for (int i = 0; (option = bisai_precond_kind_option(kind, i)) && count < MOST_KEYS; ++i) {
+  for (int i = 0; (option = bisai_precond_kind_option(kind, i)) && count < MOST_KEYS; i++)
     if (has(m, section, option)) keys[count++] = (key){option, &m->options};
-  }
-  for (int i = 0; i < PROGRAM_KEYS && count < MOST_KEYS; ++i) {
+  for (int i = 0; i < PROGRAM_KEYS && count < MOST_KEYS; i++) {
     if (section == SECTION_OWN && program_keys[i].taken(m))
       keys[count++] = (key){&program_keys[i].option, m};
   }
@@ -83,9 +82,8 @@ int keys_of(method *m, method_section section, key keys[MOST_KEYS]) {
 }
 
 int keys_find(int count, const key *keys, const char *name) {
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; i++)
     if (strcmp(keys[i].option->key, name) == 0) return i;
-  }
   return -1;
 }
 
@@ -95,7 +93,7 @@ const char *keys_head(method_section section) {
 
 const bisai_option *keys_second(const method *m) {
   const bisai_option *option = NULL;
-  for (int i = 0; method_has_stages(m); ++i) {
+  for (int i = 0; method_has_stages(m); i++) {
     option = bisai_precond_kind_option(m->options.kind, i);
     if (!option || strcmp(option->field, "cpr.second") == 0) break;
   }

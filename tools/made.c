@@ -79,7 +79,7 @@ static bool set_key(const char *item, size_t length, unsigned *seen, made_case *
   if (!equals || length - (size_t)(equals + 1 - item) >= sizeof value) return false;
   memcpy(value, equals + 1, length - (size_t)(equals + 1 - item));
   value[length - (size_t)(equals + 1 - item)] = '\0';
-  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; ++i) {
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
     if (keys[i].name != m->name || !is_word(item, (size_t)(equals - item), keys[i].word)) continue;
     if (*seen >> i & 1) return false;
     *seen |= 1U << i;
@@ -97,9 +97,8 @@ static bool parse(const char *text, made_case *m) {
   m->reservoir = case_reservoir_options_default();
   m->euler = case_euler_options_default();
   m->shell = case_shell_options_default();
-  for (int name = CASE_CAVITY; name <= CASE_SHELL; ++name) {
+  for (int name = CASE_CAVITY; name <= CASE_SHELL; name++)
     if (is_word(text, length, kinds[name].word)) m->name = (case_name)name;
-  }
   if (m->name == CASE_NONE) return false;
   while (text[length] == ':') {
     text += length + 1;
@@ -132,7 +131,7 @@ bool made_parse_size(const char *text, made_case *m) {
       char *comma = strchr(item, ',');
       if (comma) *comma = '\0';
       if (!parse_integer(item, 1, INT_MAX, &m->size[count])) break;
-      ++count;
+      count++;
       item = comma ? comma + 1 : NULL;
     }
     if (!item && count != 2) {
@@ -145,13 +144,12 @@ bool made_parse_size(const char *text, made_case *m) {
 }
 
 bool made_check_sizes(const made_case *m) {
-  if (m->sizes == 0) {
+  if (m->sizes == 0)
     say("--case needs --size");
-  } else if (m->sizes != 1 && !kinds[m->name].has_three_sizes) {
+  else if (m->sizes != 1 && !kinds[m->name].has_three_sizes)
     say("--size: %s takes only one N", kinds[m->name].title);
-  } else {
+  else
     return true;
-  }
   return false;
 }
 
@@ -166,17 +164,13 @@ static int size_of(const made_case *m, int d) { return m->size[m->sizes == 3 ? d
 
 static case_elasticity_options elasticity_of(const made_case *m) {
   case_elasticity_options o = m->elasticity;
-  for (int d = 0; d < 3; ++d) {
-    o.nodes[d] = size_of(m, d);
-  }
+  for (int d = 0; d < 3; d++) o.nodes[d] = size_of(m, d);
   return o;
 }
 
 static case_reservoir_options reservoir_of(const made_case *m) {
   case_reservoir_options o = m->reservoir;
-  for (int d = 0; d < 3; ++d) {
-    o.cells[d] = size_of(m, d);
-  }
+  for (int d = 0; d < 3; d++) o.cells[d] = size_of(m, d);
   return o;
 }
 

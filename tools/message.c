@@ -33,9 +33,8 @@ const char *message_base(const char *message) {
 void say_failure(const bisai_context *context, const char *what, bisai_status status) {
   const char *message = bisai_context_error(context);
   if (!*message) message = bisai_status_string(status);
-  if (strstr(message, what)) {
+  if (strstr(message, what))
     say("%s%s", message, message_base(message));
-  } else {
+  else
     say("%s: %s%s", what, message, message_base(message));
-  }
 }

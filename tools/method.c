@@ -55,7 +55,7 @@ const bisai_option *method_option(const method *m, method_section section, const
   method copy = *m;
   key keys[MOST_KEYS];
   const int count = keys_of(&copy, section, keys);
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; i++) {
     if (strcmp(keys[i].option->name, name) != 0) continue;
     *value = bisai_option_get(keys[i].option, keys[i].place);
     return keys[i].option;
@@ -64,17 +64,15 @@ const bisai_option *method_option(const method *m, method_section section, const
 }
 
 const char *method_path(const method *m, const bisai_option *option) {
-  for (int i = 0; i < METHOD_FILES; ++i) {
+  for (int i = 0; i < METHOD_FILES; i++)
     if (m->files[i].option == option) return m->files[i].path;
-  }
   return NULL;
 }
 
 /* Appends "a, b, c"; `last` stands before the last word. */
 static void join(int count, const char *const *words, const char *last, char text[LIST_TEXT]) {
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; i++)
     append(text, LIST_TEXT, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : last, words[i]);
-  }
 }
 
 /* A METHOD that is being read. */
@@ -91,12 +89,9 @@ typedef struct reading {
 
 static void join_keys(const method *m, int count, const key *keys, char text[LIST_TEXT]) {
   const char *taken[MOST_KEYS + 2];
-  for (int i = 0; i < count; ++i) {
-    taken[i] = keys[i].option->key;
-  }
-  for (int s = SECTION_FIRST; s < METHOD_SECTIONS && method_has_stages(m); ++s) {
+  for (int i = 0; i < count; i++) taken[i] = keys[i].option->key;
+  for (int s = SECTION_FIRST; s < METHOD_SECTIONS && method_has_stages(m); s++)
     taken[count++] = keys_head((method_section)s);
-  }
   *text = '\0';
   join(count, taken, ", ", text);
 }
@@ -124,7 +119,7 @@ static bool set_value(const key *k, const char *text, method *m) {
   if (parsed) bisai_option_set(k->option, value, k->place);
   if (parsed || k->option->type != BISAI_OPTION_VECTORS || !*text) return parsed;
   int i = 0;
-  while (i < METHOD_FILES - 1 && m->files[i].option) ++i;
+  while (i < METHOD_FILES - 1 && m->files[i].option) i++;
   m->files[i].option = k->option;
   snprintf(m->files[i].path, sizeof m->files[i].path, "%s", text);
   return true;
@@ -135,7 +130,7 @@ static void say_unknown(reading *r, const char *item, int count, const key *keys
   char title[KEYS_TITLE], other[KEYS_TITLE], taken[LIST_TEXT], hint[LIST_TEXT] = "";
   keys_title(&r->m, r->section, title);
   join_keys(&r->m, count, keys, taken);
-  for (int s = 0; s < METHOD_SECTIONS && !*hint; ++s) {
+  for (int s = 0; s < METHOD_SECTIONS && !*hint; s++) {
     key all[MOST_KEYS];
     if (keys_find(keys_of(&r->m, (method_section)s, all), all, item) < 0) continue;
     keys_title(&r->m, (method_section)s, other);
@@ -145,11 +140,10 @@ static void say_unknown(reading *r, const char *item, int count, const key *keys
   }
   if (!*hint && r->after_file)
     snprintf(hint, sizeof hint, "; the name of a file cannot have a colon");
-  if (*taken) {
+  if (*taken)
     say("%s: %s: '%s' is not a key of %s (%s)%s", r->flag, r->text, item, title, taken, hint);
-  } else {
+  else
     say("%s: %s: %s takes no keys", r->flag, r->text, title);
-  }
 }
 
 /* Applies "key" or "key=value" to the section. */
@@ -201,7 +195,7 @@ static bool read_item(reading *r, char *item) {
   char *equals = strchr(item, '=');
   const char *value = equals ? equals + 1 : NULL;
   if (equals) *equals = '\0';
-  for (int s = SECTION_FIRST; s < METHOD_SECTIONS && method_has_stages(&r->m); ++s) {
+  for (int s = SECTION_FIRST; s < METHOD_SECTIONS && method_has_stages(&r->m); s++) {
     if (strcmp(item, keys_head((method_section)s)) == 0)
       return begin_section(r, (method_section)s, value);
   }
@@ -209,11 +203,11 @@ static bool read_item(reading *r, char *item) {
 }
 
 static bool has_what_it_needs(reading *r) {
-  for (int s = 0; s < METHOD_SECTIONS; ++s) {
+  for (int s = 0; s < METHOD_SECTIONS; s++) {
     key keys[MOST_KEYS];
     char title[KEYS_TITLE];
     const int count = keys_of(&r->m, (method_section)s, keys);
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < count; i++) {
       if (keys[i].option->use != BISAI_OPTION_NEEDED || r->seen[s] >> i & 1) continue;
       keys_title(&r->m, (method_section)s, title);
       say("%s: %s needs its number, as in %s:%s=3", r->flag, title, title, keys[i].option->key);
@@ -229,7 +223,7 @@ static bool find_method(const char *name, method *m) {
   if (bisai_precond_kind_parse(name, &m->options.kind))
     return !bisai_precond_kind_needs_code(m->options.kind);
   m->options.kind = BISAI_PRECOND_CALLBACK;
-  for (int i = METHOD_PETSC; i <= METHOD_CUSPARSE_ILU; ++i) {
+  for (int i = METHOD_PETSC; i <= METHOD_CUSPARSE_ILU; i++) {
     m->program = (method_program)i;
     if (strcmp(programs[i], name) == 0) return true;
   }
@@ -239,13 +233,11 @@ static bool find_method(const char *name, method *m) {
 static void join_methods(char text[LIST_TEXT]) {
   const char *names[BISAI_PRECOND_KINDS + METHOD_CUSPARSE_ILU];
   int count = 0;
-  for (int kind = 0; kind < BISAI_PRECOND_KINDS; ++kind) {
+  for (int kind = 0; kind < BISAI_PRECOND_KINDS; kind++) {
     if (!bisai_precond_kind_needs_code((bisai_precond_kind)kind))
       names[count++] = bisai_precond_kind_string((bisai_precond_kind)kind);
   }
-  for (int i = METHOD_PETSC; i <= METHOD_CUSPARSE_ILU; ++i) {
-    names[count++] = programs[i];
-  }
+  for (int i = METHOD_PETSC; i <= METHOD_CUSPARSE_ILU; i++) names[count++] = programs[i];
   *text = '\0';
   join(count, names, ", ", text);
 }
@@ -315,19 +307,14 @@ bool method_list_add_by_cg(const char *text, method_list *list) {
   } else {
     say("--methods: out of memory");
   }
-  for (size_t i = 0; all && i < added; ++i) {
-    all[before + i].by_cg = true;
-  }
+  for (size_t i = 0; all && i < added; i++) all[before + i].by_cg = true;
   free(more.items);
   return all != NULL;
 }
 
 void method_list_free(method_list *list) {
-  for (int i = 0; i < list->count; ++i) {
-    for (int k = 0; k < METHOD_FILES; ++k) {
-      free(list->items[i].files[k].values);
-    }
-  }
+  for (int i = 0; i < list->count; i++)
+    for (int k = 0; k < METHOD_FILES; k++) free(list->items[i].files[k].values);
   free(list->items);
   *list = (method_list){0};
 }
@@ -337,7 +324,7 @@ static void label_keys(const method *m, method_section section, char label[METHO
   method copy = *m;
   key keys[MOST_KEYS];
   const int count = keys_of(&copy, section, keys);
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; i++) {
     const bisai_option *option = keys[i].option;
     const double value = bisai_option_get(option, keys[i].place);
     const char *path = method_path(m, option);
@@ -346,20 +333,19 @@ static void label_keys(const method *m, method_section section, char label[METHO
     const bool flag = option->type == BISAI_OPTION_FLAG;
     if (initial && (flag || option->use == BISAI_OPTION_OPTIONAL)) continue;
     append(label, METHOD_LABEL, ":%s", option->key);
-    if (option->type == BISAI_OPTION_WORD) {
+    if (option->type == BISAI_OPTION_WORD)
       append(label, METHOD_LABEL, "=%s", option->words[(int)value]);
-    } else if (option->type == BISAI_OPTION_VECTORS) {
+    else if (option->type == BISAI_OPTION_VECTORS)
       append(label, METHOD_LABEL, "=%s", path);
-    } else if (option->type != BISAI_OPTION_FLAG) {
+    else if (option->type != BISAI_OPTION_FLAG)
       append(label, METHOD_LABEL, "=%.10g", value);
-    }
   }
 }
 
 void method_label(const method *m, char label[METHOD_LABEL]) {
   snprintf(label, METHOD_LABEL, "%s", method_kind(m));
   label_keys(m, SECTION_OWN, label);
-  for (int s = SECTION_FIRST; s < METHOD_SECTIONS && method_has_stages(m); ++s) {
+  for (int s = SECTION_FIRST; s < METHOD_SECTIONS && method_has_stages(m); s++) {
     char keys[METHOD_LABEL] = "", title[KEYS_TITLE];
     label_keys(m, (method_section)s, keys);
     keys_title(m, (method_section)s, title);
@@ -375,29 +361,26 @@ static void append_stages(const method *m, char grammar[METHOD_GRAMMAR]) {
   char title[KEYS_TITLE];
   keys_title(m, SECTION_FIRST, title);
   append(grammar, METHOD_GRAMMAR, "[:%s[:KEY]...][:second", title);
-  for (int i = 0; i <= (int)second->advised; ++i) {
+  for (int i = 0; i <= (int)second->advised; i++)
     append(grammar, METHOD_GRAMMAR, "%s%s", i == 0 ? "=" : "|", second->words[i]);
-  }
   append(grammar, METHOD_GRAMMAR, "[:KEY]...]");
 }
 
 void method_grammar(char grammar[METHOD_GRAMMAR]) {
   *grammar = '\0';
-  for (int k = 0; k < BISAI_PRECOND_KINDS; ++k) {
+  for (int k = 0; k < BISAI_PRECOND_KINDS; k++) {
     method m = {.program = METHOD_OF_LIBRARY, .options = bisai_precond_options_default()};
     key keys[MOST_KEYS];
     m.options.kind = (bisai_precond_kind)k;
     if (bisai_precond_kind_needs_code(m.options.kind)) continue;
     append(grammar, METHOD_GRAMMAR, "%s%s", *grammar ? " | " : "", method_kind(&m));
     const int count = keys_of(&m, SECTION_OWN, keys);
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < count; i++)
       if (keys[i].option->placeholder) append_key(grammar, METHOD_GRAMMAR, keys[i].option);
-    }
     if (method_has_stages(&m)) append_stages(&m, grammar);
   }
-  for (int i = METHOD_PETSC; i <= METHOD_CUSPARSE_ILU; ++i) {
+  for (int i = METHOD_PETSC; i <= METHOD_CUSPARSE_ILU; i++)
     append(grammar, METHOD_GRAMMAR, " | %s", programs[i]);
-  }
 }
 
 void method_key_help(bisai_precond_kind kind, char help[METHOD_GRAMMAR]) {
@@ -406,7 +389,7 @@ void method_key_help(bisai_precond_kind kind, char help[METHOD_GRAMMAR]) {
   m.options.kind = kind;
   *help = '\0';
   const int count = keys_of(&m, SECTION_OWN, keys);
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; i++) {
     append(help, METHOD_GRAMMAR, i == 0 ? "" : "\n");
     append_key_help(help, METHOD_GRAMMAR, keys[i].option);
   }

@@ -16,9 +16,7 @@ static char *text_of(int64_t rows, int columns, const double *values) {
   FILE *out = open_memstream(&text, &size);
   if (!out) return NULL;
   fprintf(out, "%%%%MatrixMarket matrix array real general\n%" PRId64 " %d\n", rows, columns);
-  for (int64_t i = 0; i < rows * columns; ++i) {
-    fprintf(out, "%.17g\n", values[i]);
-  }
+  for (int64_t i = 0; i < rows * columns; i++) fprintf(out, "%.17g\n", values[i]);
   const bool whole = !ferror(out);
   if (fclose(out) == 0 && whole) return text;
   free(text);
@@ -32,7 +30,7 @@ bool null_space_write(bisai_context *context, const options *o, const problem *p
   progress shown;
   progress_start(&shown, o->write_null, "writing");
   const bisai_status status = made_null_space(&o->made, &columns, &vectors);
-  char *text = status == BISAI_OK ? text_of(p->rows, columns, vectors) : NULL;
+  char *text = !status ? text_of(p->rows, columns, vectors) : NULL;
   free(vectors);
   progress_end(&shown);
   const target output = {"--write-null", o->write_null};

@@ -320,9 +320,7 @@ static const struct argp_child converting[CONVERTING + 1] = {{&system_parser, 0,
 /* The children of a parser write into the same options. */
 static error_t parse_parent(int key, char *text, struct argp_state *state, int children) {
   if (key != ARGP_KEY_INIT) return parse_one(key, text, state);
-  for (int i = 0; i < children; ++i) {
-    state->child_inputs[i] = state->input;
-  }
+  for (int i = 0; i < children; i++) state->child_inputs[i] = state->input;
   return 0;
 }
 

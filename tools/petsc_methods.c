@@ -89,7 +89,7 @@ static bisai_status start(bisai_context *context) {
   setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   bool now = false;
   bisai_status status = load(context);
-  if (status != BISAI_OK) return status;
+  if (status) return status;
   status = petsc.start(context, &now);
   started |= now;
   return status;
@@ -97,7 +97,7 @@ static bisai_status start(bisai_context *context) {
 
 /* Frees the parts if a step has failed. */
 static bisai_status end(bisai_status status, petsc_parts **parts) {
-  if (status != BISAI_OK) petsc_free(parts);
+  if (status) petsc_free(parts);
   return status;
 }
 
@@ -113,11 +113,10 @@ static bisai_status fetch_matrix(petsc_parts *parts, const bisai_bcsr *from) {
   bisai_status status = row_ptr && col_idx && values
                             ? bisai_bcsr_fetch(from, row_ptr, col_idx, values)
                             : bisai_context_fail(parts->context, BISAI_OUT_OF_MEMORY, NULL);
-  if (status == BISAI_OK) {
+  if (!status) {
     desc.row_ptr = row_ptr, desc.col_idx = col_idx, desc.values = values;
     status = bisai_bcsr_create(parts->host, &desc, &parts->copied);
-    if (status != BISAI_OK)
-      bisai_context_fail(parts->context, status, bisai_context_error(parts->host));
+    if (status) bisai_context_fail(parts->context, status, bisai_context_error(parts->host));
   }
   free(row_ptr);
   free(col_idx);
@@ -132,9 +131,9 @@ static bisai_status go_to_host(petsc_parts *parts, const problem *p, const optio
   how.threads = o->threads;
   parts->host = NULL;
   bisai_status status = bisai_context_create(&how, &parts->host);
-  if (status != BISAI_OK) return bisai_context_fail(parts->context, status, NULL);
+  if (status) return bisai_context_fail(parts->context, status, NULL);
   status = fetch_matrix(parts, p->matrix);
-  if (status != BISAI_OK) return status;
+  if (status) return status;
   const size_t n = (size_t)p->unknowns;
   parts->v = malloc(n * sizeof *parts->v);
   parts->z = malloc(n * sizeof *parts->z);
@@ -149,14 +148,14 @@ static bisai_status go_to_host(petsc_parts *parts, const problem *p, const optio
 static bisai_status apply_on_host(void *user, int64_t n, const double *v, double *z) {
   petsc_parts *parts = user;
   bisai_status status = bisai_precond_apply(parts->copies, v, parts->v);
-  if (status == BISAI_OK) status = petsc.ilu_apply(parts->ilu, n, parts->v, parts->z);
-  return status == BISAI_OK ? bisai_precond_apply(parts->copies, parts->z, z) : status;
+  if (!status) status = petsc.ilu_apply(parts->ilu, n, parts->v, parts->z);
+  return !status ? bisai_precond_apply(parts->copies, parts->z, z) : status;
 }
 
 static bisai_status begin(bisai_context *context, const problem *p, const options *o,
                           petsc_parts **parts) {
   bisai_status status = start(context);
-  if (status != BISAI_OK) return status;
+  if (status) return status;
   petsc_parts *made = calloc(1, sizeof *made);
   if (!made) return bisai_context_fail(context, BISAI_OUT_OF_MEMORY, NULL);
   made->context = made->host = context;
@@ -171,7 +170,7 @@ static const bisai_bcsr *matrix_of(const petsc_parts *parts, const problem *p) {
 
 /* Copies the message of a failure on the host into the main context. */
 static bisai_status told(const petsc_parts *parts, bisai_status status) {
-  if (status == BISAI_OK || parts->host == parts->context) return status;
+  if (!status || parts->host == parts->context) return status;
   return bisai_context_fail(parts->context, status, bisai_context_error(parts->host));
 }
 
@@ -187,15 +186,14 @@ static bisai_status upload(const petsc_parts *parts, const bisai_bcsr *from, bis
 static bisai_status make_factors(petsc_parts *parts) {
   bisai_factors *factors = NULL;
   bisai_status status = told(parts, petsc.ilu_factors(parts->ilu, &factors));
-  if (status != BISAI_OK || parts->host == parts->context) {
+  if (status || parts->host == parts->context) {
     parts->factors = factors;
     return status;
   }
   bisai_bcsr *lower = NULL, *upper = NULL;
   status = upload(parts, bisai_factors_lower(factors), &lower);
-  if (status == BISAI_OK) status = upload(parts, bisai_factors_upper(factors), &upper);
-  if (status == BISAI_OK)
-    status = bisai_factors_from_matrices(parts->context, lower, upper, &parts->factors);
+  if (!status) status = upload(parts, bisai_factors_upper(factors), &upper);
+  if (!status) status = bisai_factors_from_matrices(parts->context, lower, upper, &parts->factors);
   bisai_bcsr_destroy(&lower);
   bisai_bcsr_destroy(&upper);
   bisai_factors_destroy(&factors);
@@ -205,16 +203,16 @@ static bisai_status make_factors(petsc_parts *parts) {
 bisai_status petsc_prepare(bisai_context *context, const problem *p, const options *o,
                            const method *m, bisai_precond_options *setup, petsc_parts **parts) {
   bisai_status status = begin(context, p, o, parts);
-  if (status != BISAI_OK) return status;
+  if (status) return status;
   petsc_parts *made = *parts;
   double start_time = progress_now();
   status = told(
       made, petsc.ilu_create(made->host, matrix_of(made, p), m->options.factor.level, &made->ilu));
-  if (status == BISAI_OK && m->program == METHOD_PETSC_ILU) {
+  if (!status && m->program == METHOD_PETSC_ILU) {
     setup->kind = BISAI_PRECOND_CALLBACK;
     setup->callback.apply = made->copies ? apply_on_host : petsc.ilu_apply;
     setup->callback.user = made->copies ? (void *)made : made->ilu;
-  } else if (status == BISAI_OK) {
+  } else if (!status) {
     status = make_factors(made);
     setup->factor.factors = made->factors;
   }
@@ -244,7 +242,7 @@ bisai_status petsc_create(bisai_context *context, const problem *p, const option
   how.monitor = monitor;
   how.monitor_user = user;
   bisai_status status = begin(context, p, o, parts);
-  if (status != BISAI_OK) return status;
+  if (status) return status;
   petsc_parts *made = *parts;
   double start_time = progress_now();
   status = told(made, petsc.solver_create(made->host, matrix_of(made, p), m->options.factor.level,
@@ -281,7 +279,7 @@ void petsc_free(petsc_parts **parts) {
 }
 
 void petsc_end(bisai_context *context) {
-  if (started && petsc.stop(context) != BISAI_OK) say("%s", bisai_context_error(context));
+  if (started && petsc.stop(context)) say("%s", bisai_context_error(context));
   started = false;
 }
 

@@ -80,9 +80,8 @@ static bool is_drawable(double residual) { return isfinite(residual) && residual
 /* Returns the number of residuals of a run that can be drawn. */
 static int points_of(const run_result *r) {
   int points = 0;
-  for (int k = 0; r->history && k < r->solve.history_length; ++k) {
+  for (int k = 0; r->history && k < r->solve.history_length; k++)
     points += is_drawable(r->history[k]);
-  }
   return points;
 }
 
@@ -91,12 +90,11 @@ static int points_of(const run_result *r) {
 static bool write_residuals(const char *folder, int count, const run_result *results) {
   FILE *out = open_in(folder, "residuals.dat");
   if (!out) return false;
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; i++) {
     const run_result *r = &results[i];
     fprintf(out, "# %s\n", r->label);
-    for (int k = 0; r->history && k < r->solve.history_length; ++k) {
+    for (int k = 0; r->history && k < r->solve.history_length; k++)
       if (is_drawable(r->history[k])) fprintf(out, "%d %.17g\n", k, r->history[k]);
-    }
     if (points_of(r) == 0) fprintf(out, "NaN NaN\n");
     fprintf(out, "\n\n");
   }
@@ -107,7 +105,7 @@ static bool write_setup(const char *folder, int count, const run_result *results
   FILE *out = open_in(folder, "setup.dat");
   if (!out) return false;
   fprintf(out, "# method factor_ms pattern_ms values_ms\n");
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; i++) {
     const run_result *r = &results[i];
     fprintf(out, "\"%s%s\" %.6g %.6g %.6g\n", r->label, r->set_up ? "" : " (failed)",
             run_has_factor(r) ? 1e3 * r->setup.factor_seconds : 0,
@@ -121,7 +119,7 @@ static bool write_totals(const char *folder, int count, const run_result *result
   FILE *out = open_in(folder, "totals.dat");
   if (!out) return false;
   fprintf(out, "# method set-up_ms solve_ms\n");
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; i++) {
     const run_result *r = &results[i];
     fprintf(out, "\"%s%s\" %.6g %.6g\n", r->label, r->converged ? "" : " (failed)",
             r->set_up ? 1e3 * r->setup.setup_seconds : 0,
@@ -134,7 +132,7 @@ static bool write_totals(const char *folder, int count, const run_result *result
  * converged, or those of the longest run. */
 static int shown_iterations(int count, const run_result *results) {
   int longest = 1, converged = 0;
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; i++) {
     int iterations = results[i].solved ? results[i].solve.iterations : 0;
     if (iterations > longest) longest = iterations;
     if (results[i].converged && iterations > converged) converged = iterations;
@@ -145,8 +143,8 @@ static int shown_iterations(int count, const run_result *results) {
 
 static double largest_residual(int count, const run_result *results) {
   double largest = 1;
-  for (int i = 0; i < count; ++i) {
-    for (int k = 0; results[i].history && k < results[i].solve.history_length; ++k) {
+  for (int i = 0; i < count; i++) {
+    for (int k = 0; results[i].history && k < results[i].solve.history_length; k++) {
       double value = results[i].history[k];
       if (isfinite(value) && value > largest) largest = value;
     }
@@ -160,10 +158,10 @@ static void script_markers(FILE *script, int shown, int count, const run_result 
                            const char *style) {
   int points = points_of(&results[i]), rank = 0, alike = 0;
   if (points == 0) return;
-  for (int k = 0; k < count; ++k) {
+  for (int k = 0; k < count; k++) {
     if (points_of(&results[k]) != points) continue;
     rank += k < i;
-    ++alike;
+    alike++;
   }
   int visible = points < shown ? points : shown, step = visible / 5 > alike ? visible / 5 : alike;
   int first = (int)((2.0 * rank + 1) * step / (2.0 * alike));
@@ -187,11 +185,10 @@ static void script_curve(FILE *script, int shown, int count, const run_result *r
   script_markers(script, shown, count, results, i, marker);
   fprintf(script, ", \\\n  NaN with linespoints %s %s title \"%s: ", line,
           marker + strcspn(marker, "p"), r->label);
-  if (r->converged) {
+  if (r->converged)
     fprintf(script, "%d iteration%s\"", r->solve.iterations, plural(r->solve.iterations));
-  } else {
+  else
     fprintf(script, "%s\"", r->reason);
-  }
 }
 
 /* Residuals far below the tolerance, also zero, are drawn at the lower edge. */
@@ -208,16 +205,14 @@ static void script_residuals(const drawing *d, double tolerance, int count,
       "drawn(r) = r > %g ? r : %g\nplot %g with lines lc rgb '#888888' dt 2 title 'tolerance'",
       d->name, shown, tolerance / 5, 2 * largest_residual(count, results), tolerance / 5,
       tolerance / 5, tolerance);
-  for (int i = 0; i < count; ++i) {
-    script_curve(d->script, shown, count, results, i);
-  }
+  for (int i = 0; i < count; i++) script_curve(d->script, shown, count, results, i);
   fprintf(d->script, "\nunset logscale\nset format y\nunset xrange\nunset yrange\nset xrange "
                      "[*:*]\nset yrange [*:*]\n\n");
 }
 
 static size_t longest_label(int count, const run_result *results) {
   size_t longest = 0;
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; i++) {
     size_t length = strlen(results[i].label);
     if (length > longest) longest = length;
   }
@@ -244,7 +239,7 @@ static void script_bars(const drawing *d, const char *name, const char *title, b
 
 static void script_setup(const drawing *d, int count, const run_result *results) {
   bool any = false;
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; i++) {
     any |= run_has_factor(&results[i]) || run_has_structure(&results[i]) ||
            run_has_values(&results[i]);
   }
@@ -256,9 +251,7 @@ static void script_setup(const drawing *d, int count, const run_result *results)
 
 static void script_totals(const drawing *d, int count, const run_result *results) {
   bool any = false;
-  for (int i = 0; i < count; ++i) {
-    any |= results[i].set_up;
-  }
+  for (int i = 0; i < count; i++) any |= results[i].set_up;
   script_bars(
       d, "totals", "total time", any, count, results,
       "using 2:xtic(1) lc rgb '#ddaa33' title 'set-up', '' using 3 lc rgb '#4477aa' title 'solve'");
@@ -289,9 +282,8 @@ static void script_counts(FILE *script, int32_t scale) {
           most);
   for (int64_t ten = 1; ten <= most; ten *= 10) {
     static const int factors[] = {2, 5, 10};
-    for (int k = 0; k < 3; ++k) {
+    for (int k = 0; k < 3; k++)
       if (ten * factors[k] <= most) fprintf(script, ", %" PRId64, ten * factors[k]);
-    }
   }
   fprintf(script, ")\nset cblabel 'blocks in each cell of %" PRId32 " x %" PRId32 "' offset 0.5\n",
           scale, scale);
@@ -302,11 +294,10 @@ static void script_window(FILE *script, const char *file, window w, const char *
   double first = w.first - 0.5, last = first + (w.size < 2 ? 1 : (double)side * scale);
   fprintf(script, "set title \"%s\"\nset xrange [%.1f:%.1f]\nset yrange [%.1f:%.1f]\n", title,
           first, last, last, first);
-  if (scale == 1) {
+  if (scale == 1)
     fprintf(script, "unset logscale cb\nset cbrange [0:1]\nunset colorbox\n");
-  } else {
+  else
     script_counts(script, scale);
-  }
   fprintf(script,
           "plot '%s' matrix using (%d + ($1 + 0.5)*%d - 0.5):(%d + ($2 + 0.5)*%d - 0.5):($3 > 0 ? "
           "$3 : NaN) with image "
@@ -352,7 +343,7 @@ static bool add_picture(const drawing *d, const picture *q) {
 /* Returns the largest power of the ISAI runs, or 1 if there are none. */
 static int largest_power(int count, const run_result *results) {
   int power = 1;
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; i++) {
     if (run_has_pattern(&results[i]) && results[i].m.options.isai.power > power)
       power = results[i].m.options.isai.power;
   }
@@ -362,7 +353,7 @@ static int largest_power(int count, const run_result *results) {
 static bool add_triangle(bisai_context *context, const drawing *d, const bisai_bcsr *matrix,
                          bisai_triangle triangle, int power, const char *name, const char *title) {
   bisai_pattern *pattern = NULL;
-  if (bisai_pattern_power(context, matrix, triangle, power, &pattern) != BISAI_OK) {
+  if (bisai_pattern_power(context, matrix, triangle, power, &pattern)) {
     say("--plots: pattern_%s.png: %s", name, bisai_context_error(context));
     return false;
   }
@@ -374,7 +365,7 @@ static bool add_triangle(bisai_context *context, const drawing *d, const bisai_b
   int32_t *col_idx = malloc(((size_t)q.blocks + 1) * sizeof *col_idx);
   q.row_ptr = row_ptr;
   q.col_idx = col_idx;
-  bool ok = row_ptr && col_idx && bisai_pattern_fetch(pattern, row_ptr, col_idx) == BISAI_OK;
+  bool ok = row_ptr && col_idx && !bisai_pattern_fetch(pattern, row_ptr, col_idx);
   if (!ok) say("--plots: pattern_%s.png: its pattern could not be fetched", name);
   ok = ok && add_picture(d, &q);
   free(row_ptr);
@@ -404,7 +395,7 @@ static bool add_patterns(bisai_context *context, drawing *d, const bisai_bcsr *m
   int32_t *col_idx = malloc(((size_t)a.blocks + 1) * sizeof *col_idx);
   a.row_ptr = row_ptr;
   a.col_idx = col_idx;
-  bool ok = row_ptr && col_idx && bisai_bcsr_fetch(matrix, row_ptr, col_idx, NULL) == BISAI_OK;
+  bool ok = row_ptr && col_idx && !bisai_bcsr_fetch(matrix, row_ptr, col_idx, NULL);
   if (!ok) say("--plots: pattern_A.png: the matrix could not be fetched");
   ok = ok && add_matrix(d, &a);
   free(row_ptr);
@@ -426,9 +417,7 @@ static void script_beginning(FILE *script, int count, const run_result *results)
           840 + 8 * ((int)longest_label(count, results) + 18),
           count > 20 ? 620 + 25 * (count - 20) : 620);
   fprintf(script, "set key noenhanced\nset grid lt 1 lc rgb '#dddddd'\n");
-  for (int i = 0; i < 8; ++i) {
-    fprintf(script, "set linetype %d lc rgb '%s'\n", i + 1, colours[i]);
-  }
+  for (int i = 0; i < 8; i++) fprintf(script, "set linetype %d lc rgb '%s'\n", i + 1, colours[i]);
   fprintf(script, "set linetype cycle 8\n");
 }
 
@@ -436,7 +425,7 @@ static void script_beginning(FILE *script, int count, const run_result *results)
  * command. */
 static void copy_name(char *to, size_t size, const char *from) {
   size_t i = 0;
-  for (; i + 1 < size && from[i]; ++i) {
+  for (; i + 1 < size && from[i]; i++) {
     to[i] = from[i];
     if ((unsigned char)from[i] < ' ' || strchr("'\"`\\", from[i])) to[i] = '_';
   }

@@ -7,9 +7,8 @@
 
 void pressure_print(FILE *out, const bisai_cpr_report *r, int block_size) {
   double next = 0;
-  for (int p = 0; p < block_size; ++p) {
+  for (int p = 0; p < block_size; p++)
     if (p != r->pressure && r->ellipticity[p] > next) next = r->ellipticity[p];
-  }
   fprintf(out, "pressure unknown %" PRId32 " of 0 to %d", r->pressure, block_size - 1);
   if (r->found) fprintf(out, " (ellipticity %.2g", r->ellipticity[r->pressure]);
   if (r->found && block_size > 1) fprintf(out, ", others at most %.2g", next);
@@ -40,7 +39,7 @@ void pressure_print_rows(FILE *out, const char *prefix, const char *colon,
 /* Returns an array with a number for each unknown of a block. */
 static json_t *ellipticity_json(const bisai_cpr_report *r, int block_size) {
   json_t *all = r->found ? json_array() : json_null();
-  for (int p = 0; r->found && p < block_size; ++p) {
+  for (int p = 0; r->found && p < block_size; p++) {
     if (json_array_append_new(all, number(true, r->ellipticity[p])) == 0) continue;
     json_decref(all);
     all = NULL;

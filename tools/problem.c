@@ -29,7 +29,7 @@ static double own_tolerance(const options *o) {
 /* Removes one of the endings from the name, if the name has one and is longer. */
 static void drop_ending(char *name, const char *const *endings) {
   size_t length = strlen(name);
-  for (; *endings; ++endings) {
+  for (; *endings; endings++) {
     size_t ending = strlen(*endings);
     if (length <= ending || strcmp(name + length - ending, *endings) != 0) continue;
     name[length - ending] = '\0';
@@ -65,7 +65,7 @@ static bool make_case(bisai_context *context, const options *o, int block_size, 
   progress_start(&shown, p->name, "assembling");
   bisai_status status = made_make(context, &o->made, block_size, &p->matrix, &p->rhs);
   progress_end(&shown);
-  if (status != BISAI_OK) return fail(context, p->name, status);
+  if (status) return fail(context, p->name, status);
   int bs = bisai_bcsr_block_size(p->matrix), nx = o->made.size[0];
   if (o->made.name == CASE_CONVDIFF && nx % bs != 0) {
     say("%s: blocks of %d run across the ends of grid lines of %d point%s", p->name, bs, nx,
@@ -117,7 +117,7 @@ static bool read_file(bisai_context *context, const options *o, int block_size, 
   bisai_status status = with_rhs ? bisai_read_system(context, o->file, &read, &found)
                                  : bisai_read_matrix(context, o->file, &read, &found.matrix);
   progress_end(&shown);
-  if (status == BISAI_OK) return take_system(context, &found, p);
+  if (!status) return take_system(context, &found, p);
   const case_suitesparse *known = case_suitesparse_find(o->file);
   fail(context, o->file, status);
   if (found.rhs_failed) say("%s: --rhs ones ignores the right-hand side in the file", p->name);
@@ -177,9 +177,7 @@ const char *problem_rhs_name(problem_rhs from) {
 
 static void set_ones(problem *p) {
   p->rhs_from = RHS_ONES;
-  for (int64_t i = 0; i < p->rows; ++i) {
-    p->rhs[i] = 1;
-  }
+  for (int64_t i = 0; i < p->rows; i++) p->rhs[i] = 1;
 }
 
 /* Sets b = A x̂. The padding rows of x̂ are zero, so that those of b are zero too. */
@@ -189,14 +187,14 @@ static bool set_consistent(bisai_context *context, problem *p) {
     say("%s: out of memory", p->name);
     return false;
   }
-  for (int64_t i = 0; i < p->rows; ++i) {
+  for (int64_t i = 0; i < p->rows; i++) {
     const double place = (double)(i + 1) / (double)p->rows;
     x[i] = place * place;
   }
   const bisai_status status = bisai_bcsr_multiply(p->matrix, x, p->rhs);
   free(x);
   p->rhs_from = RHS_CONSISTENT;
-  return status == BISAI_OK || fail(context, p->name, status);
+  return !status || fail(context, p->name, status);
 }
 
 const facts *problem_facts(bisai_context *context, problem *p) {
@@ -210,7 +208,7 @@ static bisai_status read_rhs(bisai_context *context, const char *path, problem_r
   progress_start(&shown, path, "reading");
   bisai_status status = bisai_read_vector(context, path, p->rows, p->rhs);
   progress_end(&shown);
-  if (status != BISAI_OK) return status;
+  if (status) return status;
   p->rhs_from = from;
   p->rhs_file = path;
   return BISAI_OK;
@@ -220,7 +218,7 @@ static bisai_status read_rhs(bisai_context *context, const char *path, problem_r
 static bool read_beside(bisai_context *context, const options *o, problem *p) {
   if (!make_rhs(p)) return false;
   bisai_status status = read_rhs(context, o->beside, RHS_BESIDE, p);
-  if (status == BISAI_OK) return true;
+  if (!status) return true;
   fail(context, o->beside, status);
   if (status == BISAI_INVALID_ARGUMENT) {
     say("%s: ignored as a right-hand side", o->beside);
@@ -241,7 +239,7 @@ bool problem_load_system(bisai_context *context, const options *o, problem *p) {
   if (!make_rhs(p)) return false;
   if (o->rhs) {
     bisai_status status = read_rhs(context, o->rhs, RHS_FILE, p);
-    return status == BISAI_OK || fail(context, o->rhs, status);
+    return !status || fail(context, o->rhs, status);
   }
   set_ones(p);
   return true;

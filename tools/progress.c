@@ -37,9 +37,9 @@ static void cut(char *line) {
   struct winsize size = {0};
   if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return;
   size_t length = 0, columns = 0;
-  for (; line[length] && columns + 1 < size.ws_col; ++columns) {
+  for (; line[length] && columns + 1 < size.ws_col; columns++) {
     do {
-      ++length; /* with all bytes of a character of UTF-8 */
+      length++; /* with all bytes of a character of UTF-8 */
     } while (((unsigned char)line[length] & 0xC0) == 0x80);
   }
   line[length] = '\0';

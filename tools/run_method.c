@@ -56,7 +56,7 @@ static void fail(bisai_context *context, bisai_status status, const char *reason
 static void refuse(bisai_context *context, run_result *r) {
   const char *message = bisai_context_error(context);
   char text[1024];
-  for (int i = 0; i < METHOD_FILES && r->m.files[i].option; ++i) {
+  for (int i = 0; i < METHOD_FILES && r->m.files[i].option; i++) {
     const method_file *f = &r->m.files[i];
     const char *place = strstr(message, f->option->name);
     if (!place || place[strlen(f->option->name)] != ':') continue;
@@ -76,12 +76,12 @@ typedef struct norm {
 
 static norm norm_of(int64_t n, const double *v) {
   norm result = {0, 0};
-  for (int64_t i = 0; i < n; ++i) {
+  for (int64_t i = 0; i < n; i++) {
     double size = fabs(v[i]);
     if (!isfinite(size)) return (norm){size, 1};
     if (size > result.largest) result.largest = size;
   }
-  for (int64_t i = 0; i < n && result.largest > 0; ++i) {
+  for (int64_t i = 0; i < n && result.largest > 0; i++) {
     double part = v[i] / result.largest;
     result.sum += part * part;
   }
@@ -93,10 +93,8 @@ static bisai_status relative_residual(const problem *p, const double *x, double 
   double *y = malloc((size_t)p->unknowns * sizeof *y);
   if (!y) return BISAI_OUT_OF_MEMORY;
   bisai_status status = bisai_bcsr_multiply(p->matrix, x, y);
-  if (status == BISAI_OK) {
-    for (int64_t i = 0; i < p->rows; ++i) {
-      y[i] = p->rhs[i] - y[i];
-    }
+  if (!status) {
+    for (int64_t i = 0; i < p->rows; i++) y[i] = p->rhs[i] - y[i];
     norm r = norm_of(p->rows, y), b = norm_of(p->rows, p->rhs);
     *value = r.largest == 0 ? 0 : fabs(r.largest / b.largest * sqrt(r.sum / b.sum));
   }
@@ -148,10 +146,10 @@ static void judge(bisai_context *context, const problem *p, bisai_status status,
   r->solved = true;
   keep_history(r);
   r->reason = solve_reason(r->solve.reason);
-  if (status != BISAI_OK) fail(context, status, r->reason, r);
+  if (status) fail(context, status, r->reason, r);
   status = relative_residual(p, x, &r->residual);
   r->converged = r->solve.reason == BISAI_REASON_CONVERGED && r->residual <= 2 * p->tolerance;
-  if (status != BISAI_OK) {
+  if (status) {
     set_message(r, "failed",
                 status == BISAI_OUT_OF_MEMORY ? "no memory to recompute the residual"
                                               : bisai_status_string(status));
@@ -207,8 +205,8 @@ static bool matrix_fits(bisai_context *context, const problem *p, const options 
   const bisai_solver_options how = solver_of(p, o, &r->m);
   bisai_solver *judge = NULL;
   bisai_status status = bisai_solver_create(context, 0, &how, &judge);
-  if (status == BISAI_OK) status = bisai_solver_check(judge, p->matrix, NULL, NULL);
-  if (status != BISAI_OK) fail(context, status, setup_reason(status), r);
+  if (!status) status = bisai_solver_check(judge, p->matrix, NULL, NULL);
+  if (status) fail(context, status, setup_reason(status), r);
   bisai_solver_destroy(&judge);
   return status == BISAI_OK;
 }
@@ -223,12 +221,12 @@ static void run_bisai(bisai_context *context, const problem *p, const options *o
   bisai_precond_options setup = preconditioner(o, &r->m);
   bisai_status status =
       petsc_is_needed(&r->m) ? petsc_prepare(context, p, o, &r->m, &setup, &parts) : BISAI_OK;
-  if (status == BISAI_OK && cusparse_is_needed(&r->m))
+  if (!status && cusparse_is_needed(&r->m))
     status = cusparse_prepare(context, p, &r->m, &setup, &fast);
-  if (status == BISAI_OK) status = bisai_precond_create(context, p->matrix, &setup, &precond);
+  if (!status) status = bisai_precond_create(context, p->matrix, &setup, &precond);
   if (status == BISAI_INVALID_ARGUMENT) refuse(context, r);
-  if (status != BISAI_OK && !r->bad_input) fail(context, status, setup_reason(status), r);
-  if (status != BISAI_OK) goto done;
+  if (status && !r->bad_input) fail(context, status, setup_reason(status), r);
+  if (status) goto done;
   r->setup.struct_size = sizeof r->setup;
   bisai_precond_get_report(precond, &r->setup);
   used = precond;
@@ -241,7 +239,7 @@ static void run_bisai(bisai_context *context, const problem *p, const options *o
            parts  ? petsc_describe(parts)
            : fast ? cusparse_describe(fast)
                   : "");
-  if (status != BISAI_OK) {
+  if (status) {
     fail(context, status, setup_reason(status), r);
     goto done;
   }
@@ -254,14 +252,14 @@ static void run_bisai(bisai_context *context, const problem *p, const options *o
   how.monitor_late = true; /* lets a device have steps ahead, as without a monitor */
   progress_show(shown, "solve");
   status = bisai_solver_create(context, p->unknowns, &how, &solver);
-  if (status != BISAI_OK) {
+  if (status) {
     fail(context, status, "failed", r);
     goto done;
   }
   /* The solve may have the matrix or the preconditioner as functions, about which nothing is
    * known. */
   status = bisai_solver_check(solver, p->matrix, precond, NULL);
-  if (status != BISAI_OK) {
+  if (status) {
     fail(context, status, setup_reason(status), r);
     goto done;
   }
@@ -286,7 +284,7 @@ static void run_petsc(bisai_context *context, const problem *p, const options *o
   const bisai_solver_options how = solver_of(p, o, &r->m);
   watch watched = watch_start(shown, &how, o->give_up);
   bisai_status status = petsc_create(context, p, o, &r->m, watch_iteration, &watched, &parts);
-  if (status != BISAI_OK) {
+  if (status) {
     fail(context, status, setup_reason(status), r);
     return;
   }
@@ -310,11 +308,10 @@ static void run_once(bisai_context *context, const problem *p, const options *o,
   progress shown;
   progress_start(&shown, r->label, first);
   memset(x, 0, (size_t)p->unknowns * sizeof *x);
-  if (m->program == METHOD_PETSC) {
+  if (m->program == METHOD_PETSC)
     run_petsc(context, p, o, &shown, x, r);
-  } else if (matrix_fits(context, p, o, r)) {
+  else if (matrix_fits(context, p, o, r))
     run_bisai(context, p, o, &shown, x, r);
-  }
   progress_end(&shown);
 }
 
@@ -346,7 +343,7 @@ static void repeat(bisai_context *context, const problem *p, const options *o, d
   while (runs < o->repeat && all[runs - 1].converged && !signals_caught()) {
     run_once(context, p, o, &r->m, "set-up", x, &all[runs]);
     if (all[runs].converged)
-      ++runs;
+      runs++;
     else
       run_result_free(&all[runs]);
   }
@@ -355,9 +352,8 @@ static void repeat(bisai_context *context, const problem *p, const options *o, d
   *r = all[median];
   r->repeats = runs;
   r->least_seconds = run_total(&all[0]);
-  for (int i = 0; i < runs; ++i) {
+  for (int i = 0; i < runs; i++)
     if (i != median) run_result_free(&all[i]);
-  }
   free(all);
 }
 
@@ -372,8 +368,7 @@ void run_method(bisai_context *context, const problem *p, const options *o, cons
 static bool refused(const problem *p, const run_result *r) {
   double asymmetry = 0;
   if (r->solved || signals_caught()) return false;
-  return bisai_bcsr_asymmetry(p->matrix, &asymmetry, NULL) == BISAI_OK &&
-         asymmetry <= BISAI_SYMMETRY_LIMIT;
+  return !bisai_bcsr_asymmetry(p->matrix, &asymmetry, NULL) && asymmetry <= BISAI_SYMMETRY_LIMIT;
 }
 
 void run_chosen(bisai_context *context, const problem *p, const options *o, double *x,

@@ -45,10 +45,8 @@ void signals_install(void) {
   struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART}, before;
   terminal = isatty(STDERR_FILENO) == 1;
   sigemptyset(&action.sa_mask);
-  for (int i = 0; i < NUMBERS; ++i) {
-    sigaddset(&action.sa_mask, numbers[i]);
-  }
-  for (int i = 0; i < NUMBERS; ++i) {
+  for (int i = 0; i < NUMBERS; i++) sigaddset(&action.sa_mask, numbers[i]);
+  for (int i = 0; i < NUMBERS; i++) {
     if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
       sigaction(numbers[i], &action, NULL);
   }

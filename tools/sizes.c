@@ -22,11 +22,10 @@ static bisai_status fetch_nonzeros(const bisai_bcsr *scalar, bisai_csr_desc *csr
                             ? bisai_bcsr_fetch(scalar, row_ptr, col_idx, values)
                             : BISAI_OUT_OF_MEMORY;
   int32_t kept = 0, begin = 0;
-  for (size_t i = 0; status == BISAI_OK && i < rows; ++i) {
+  for (size_t i = 0; !status && i < rows; i++) {
     const int32_t end = row_ptr[i + 1];
-    for (int32_t p = begin; p < end; ++p) {
+    for (int32_t p = begin; p < end; p++)
       if (values[p] != 0) col_idx[kept++] = col_idx[p];
-    }
     begin = end;
     row_ptr[i + 1] = kept;
   }
@@ -43,8 +42,8 @@ static bisai_status study(bisai_context *context, const problem *p,
   bisai_csr_desc csr = bisai_csr_desc_default();
   int32_t chosen;
   bisai_status status = case_reblock(context, p->matrix, 1, &scalar);
-  if (status == BISAI_OK) status = fetch_nonzeros(scalar, &csr);
-  if (status == BISAI_OK) status = bisai_block_size_study(context, &csr, sizes, &chosen);
+  if (!status) status = fetch_nonzeros(scalar, &csr);
+  if (!status) status = bisai_block_size_study(context, &csr, sizes, &chosen);
   free((int32_t *)csr.row_ptr);
   free((int32_t *)csr.col_idx);
   bisai_bcsr_destroy(&scalar);
@@ -55,7 +54,7 @@ static bisai_status study(bisai_context *context, const problem *p,
  * blocks. NULL: there is none, or it has less than two block rows. */
 static const bisai_block_size_info *cheapest(const bisai_block_size_info *sizes, int32_t singular) {
   const bisai_block_size_info *best = NULL;
-  for (int i = 0; i < BISAI_CHOSEN_SIZES; ++i) {
+  for (int i = 0; i < BISAI_CHOSEN_SIZES; i++) {
     const bisai_block_size_info *s = &sizes[i];
     if (s->possible && s->sound && s->singular_diagonals <= singular && s->block_rows >= 2 &&
         (!best || s->bytes < best->bytes))
@@ -67,7 +66,7 @@ static const bisai_block_size_info *cheapest(const bisai_block_size_info *sizes,
 bool sizes_suggest(bisai_context *context, const problem *p) {
   bisai_block_size_info sizes[BISAI_CHOSEN_SIZES];
   const int32_t bs = bisai_bcsr_block_size(p->matrix);
-  if (bs > BISAI_CHOSEN_SIZES || study(context, p, sizes) != BISAI_OK) return false;
+  if (bs > BISAI_CHOSEN_SIZES || study(context, p, sizes)) return false;
   const bisai_block_size_info *present = &sizes[bs - 1];
   const bisai_block_size_info *regular = cheapest(sizes, 0), *small = cheapest(sizes, INT32_MAX);
   if (present->singular_diagonals > 0 && regular && regular->bytes <= MOST_BYTES * small->bytes) {

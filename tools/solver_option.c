@@ -19,13 +19,13 @@ static const char *title_of(bisai_method method) {
 const char *solver_name(const bisai_solver_options *how, char name[SOLVER_NAME]) {
   const bisai_option *option;
   *name = '\0';
-  for (int i = 0; (option = bisai_method_option(how->method, i)); ++i) {
+  for (int i = 0; (option = bisai_method_option(how->method, i)); i++) {
     if (option->use == BISAI_OPTION_SHOWN && option->type == BISAI_OPTION_FLAG &&
         bisai_option_get(option, how) != 0)
       append(name, SOLVER_NAME, "%s ", option->name);
   }
   append(name, SOLVER_NAME, "%s", title_of(how->method));
-  for (int i = 0; (option = bisai_method_option(how->method, i)); ++i) {
+  for (int i = 0; (option = bisai_method_option(how->method, i)); i++) {
     if (option->use == BISAI_OPTION_SHOWN && option->type != BISAI_OPTION_FLAG)
       append(name, SOLVER_NAME, "(%.10g)", bisai_option_get(option, how));
   }
@@ -36,11 +36,10 @@ const char *solver_name(const bisai_solver_options *how, char name[SOLVER_NAME])
 static void append_solver(char *text, size_t size, bisai_method method) {
   const bisai_option *option;
   append(text, size, "%s", bisai_method_string(method));
-  for (int i = 0; (option = bisai_method_option(method, i)); ++i) {
+  for (int i = 0; (option = bisai_method_option(method, i)); i++)
     if (option->key) append_key(text, size, option);
-  }
   const char *before = "with";
-  for (int i = 0; (option = bisai_method_option(method, i)); ++i) {
+  for (int i = 0; (option = bisai_method_option(method, i)); i++) {
     if (!option->key || !option->placeholder) continue;
     append(text, size, " %s %s from %.10g to %.10g", before, option->placeholder, option->minimum,
            option->advised);
@@ -50,9 +49,9 @@ static void append_solver(char *text, size_t size, bisai_method method) {
 
 /* Returns true if no method before this one has the key with the same meaning. */
 static bool is_new(bisai_method method, const bisai_option *option) {
-  for (int m = 0; m < (int)method; ++m) {
+  for (int m = 0; m < (int)method; m++) {
     const bisai_option *other;
-    for (int i = 0; (other = bisai_method_option((bisai_method)m, i)); ++i) {
+    for (int i = 0; (other = bisai_method_option((bisai_method)m, i)); i++) {
       if (other->key && strcmp(other->key, option->key) == 0 &&
           strcmp(other->help, option->help) == 0)
         return false;
@@ -64,14 +63,14 @@ static bool is_new(bisai_method method, const bisai_option *option) {
 void solver_help(char help[SOLVER_HELP]) {
   const bisai_method usual = bisai_solver_options_default().method;
   *help = '\0';
-  for (int m = 0; m < BISAI_METHODS; ++m) {
+  for (int m = 0; m < BISAI_METHODS; m++) {
     append(help, SOLVER_HELP, "%s", m == 0 ? "" : m + 1 < BISAI_METHODS ? ", " : " or ");
     append_solver(help, SOLVER_HELP, (bisai_method)m);
     if ((bisai_method)m == usual) append(help, SOLVER_HELP, " (default)");
   }
-  for (int m = 0; m < BISAI_METHODS; ++m) {
+  for (int m = 0; m < BISAI_METHODS; m++) {
     const bisai_option *option;
-    for (int i = 0; (option = bisai_method_option((bisai_method)m, i)); ++i) {
+    for (int i = 0; (option = bisai_method_option((bisai_method)m, i)); i++) {
       if (!option->key || !is_new((bisai_method)m, option)) continue;
       append(help, SOLVER_HELP, ". %s: %s", option->key, option->help);
       if (option->placeholder) append(help, SOLVER_HELP, " (default %.10g)", option->initial);
@@ -89,7 +88,7 @@ static bool set_key(const char *item, size_t length, unsigned *seen, bisai_solve
   double value = 0;
   if (equals)
     snprintf(value_text, sizeof value_text, "%.*s", (int)(length - key_length - 1), equals + 1);
-  for (int i = 0; (option = bisai_method_option(how->method, i)); ++i) {
+  for (int i = 0; (option = bisai_method_option(how->method, i)); i++) {
     if (!option->key || strlen(option->key) != key_length ||
         strncmp(option->key, item, key_length) != 0)
       continue;
@@ -104,11 +103,10 @@ static bool set_key(const char *item, size_t length, unsigned *seen, bisai_solve
 }
 
 static void reset_keys(bisai_solver_options *how) {
-  for (int m = 0; m < BISAI_METHODS; ++m) {
+  for (int m = 0; m < BISAI_METHODS; m++) {
     const bisai_option *option;
-    for (int i = 0; (option = bisai_method_option((bisai_method)m, i)); ++i) {
+    for (int i = 0; (option = bisai_method_option((bisai_method)m, i)); i++)
       if (option->key) bisai_option_set(option, option->initial, how);
-    }
   }
 }
 
@@ -132,7 +130,7 @@ bool solver_parse(const char *flag, const char *text, bisai_solver_options *how)
   char all[SOLVER_HELP] = "";
   reset_keys(how);
   if (parse(text, how)) return true;
-  for (int m = 0; m < BISAI_METHODS; ++m) {
+  for (int m = 0; m < BISAI_METHODS; m++) {
     append(all, sizeof all, "%s", m == 0 ? "" : ", ");
     append_solver(all, sizeof all, (bisai_method)m);
   }

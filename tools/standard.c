@@ -43,9 +43,8 @@ static void *copy(void *user) {
 }
 
 static void close_all(const int *files, int count) {
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; i++)
     if (files[i] >= 0) close(files[i]);
-  }
 }
 
 /* Replaces standard output by the pipe. Returns 0 or an error number. */

@@ -48,7 +48,7 @@ void table_heading(FILE *out, bisai_context *context, const problem *p, const op
 
 int table_width(const method_list *methods) {
   int width = 10;
-  for (int i = 0; i < methods->count; ++i) {
+  for (int i = 0; i < methods->count; i++) {
     char label[METHOD_LABEL];
     method_label(&methods->items[i], label);
     if ((int)strlen(label) > width) width = (int)strlen(label);
@@ -65,11 +65,10 @@ void table_columns(FILE *out, int width) {
 }
 
 static void print_count(FILE *out, bool has, int64_t count) {
-  if (has) {
+  if (has)
     fprintf(out, "%*" PRId64, COUNT_WIDTH, count);
-  } else {
+  else
     fprintf(out, "%*s", COUNT_WIDTH, "-");
-  }
 }
 
 /* Prints at most three decimals and four significant digits. More digits would be noise. */
@@ -90,11 +89,10 @@ static void print_figure(FILE *out, bool has, double value) {
 static const char *not_finite(double value) { return isnan(value) ? "nan" : "inf"; }
 
 static void print_residual(FILE *out, double value, const char *what) {
-  if (isfinite(value)) {
+  if (isfinite(value))
     fprintf(out, "%.3e %s", value, what);
-  } else {
+  else
     fprintf(out, "%s %s", not_finite(value), what);
-  }
 }
 
 void table_row(FILE *out, int width, const run_result *r) {
@@ -106,11 +104,10 @@ void table_row(FILE *out, int width, const run_result *r) {
   print_figure(out, r->solved, 1e3 * run_total(r));
   print_figure(out, run_has_memory(r) && !method_is(&r->m, BISAI_PRECOND_NONE),
                1e-6 * (double)r->setup.memory_bytes);
-  if (r->solved && isfinite(r->residual)) {
+  if (r->solved && isfinite(r->residual))
     fprintf(out, "%*.2e", TIME_WIDTH, r->residual);
-  } else {
+  else
     fprintf(out, "%*s", TIME_WIDTH, r->solved ? not_finite(r->residual) : "-");
-  }
   fprintf(out, "  %s\n", r->reason);
   standard_flush(out);
 }
@@ -134,7 +131,7 @@ static void print_order(FILE *out, const bisai_precond_report *s) {
 static void print_blocks(FILE *out, const bisai_precond_report *s) {
   fputs("sizes    ", out);
   const char *comma = "";
-  for (int rows = 1; rows < (int)(sizeof s->bjacobi.by_size / sizeof *s->bjacobi.by_size); ++rows) {
+  for (int rows = 1; rows < (int)(sizeof s->bjacobi.by_size / sizeof *s->bjacobi.by_size); rows++) {
     if (s->bjacobi.by_size[rows] == 0) continue;
     fprintf(out, "%s%" PRId32 " block%s of %d", comma, s->bjacobi.by_size[rows],
             plural(s->bjacobi.by_size[rows]), rows);
@@ -142,7 +139,7 @@ static void print_blocks(FILE *out, const bisai_precond_report *s) {
   }
   fputs("\nformats  ", out);
   comma = "";
-  for (int f = 0; f < BISAI_VALUE_TYPES; ++f) {
+  for (int f = 0; f < BISAI_VALUE_TYPES; f++) {
     if (s->bjacobi.by_format[f] == 0) continue;
     fprintf(out, "%s%" PRId64 " in %s", comma, s->bjacobi.by_format[f],
             bisai_value_type_string((bisai_value_type)f));
@@ -195,9 +192,8 @@ static void print_columns(FILE *out, int count, const run_result *results) {
       "\niterations of the solver; set-up of the preconditioner; solve: the iterations from x = 0; "
       "total: set-up and solve;\n"
       "memory of the preconditioner; true residual: ||b - A x|| / ||b||, recomputed at the end.\n");
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; i++)
     if (results[i].repeats > repeats) repeats = results[i].repeats;
-  }
   if (repeats == 1)
     fprintf(out, "Each method was warmed up and run once; --repeat N gives minimum and median.\n");
   if (repeats < 2) return;
@@ -206,7 +202,7 @@ static void print_columns(FILE *out, int count, const run_result *results) {
           "median total. "
           "Least totals in ms:",
           repeats);
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; i++) {
     if (results[i].repeats > 0)
       fprintf(out, "%s %s %.4g", i > 0 ? "," : "", results[i].label,
               1e3 * results[i].least_seconds);
@@ -218,7 +214,7 @@ void table_failures(FILE *out, const problem *p, int count, const run_result *re
   bool any = false, exact = false, cheaper = false, approximate = false, missing = false,
        singular = false, by_cg = false;
   print_columns(out, count, results);
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; i++) {
     const run_result *r = &results[i];
     if (!r->converged) fprintf(out, "%s: %s\n", r->label, run_message(r));
     if (r->set_up) print_changes(out, r->label, ": ", r);

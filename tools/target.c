@@ -13,7 +13,7 @@
 static bool standard_is_closed;
 
 void target_open_standard(void) {
-  for (int file = STDIN_FILENO; file <= STDERR_FILENO; ++file) {
+  for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++) {
     if (fcntl(file, F_GETFD) >= 0 || errno != EBADF) continue;
     if (file == STDOUT_FILENO) standard_is_closed = true;
     /* open() takes the lowest free number, which is this one. */
@@ -42,17 +42,16 @@ static bool is_apart(bisai_context *context, target t, target other) {
   bool same = false;
   if (!other.path) return true;
   bisai_status status = bisai_write_same_file(context, t.path, other.path, &same);
-  if (status != BISAI_OK) return fail(context, t, status);
+  if (status) return fail(context, t, status);
   if (same) say("%s: %s: the same file as %s", t.flag, t.path, other.flag);
   return !same;
 }
 
 static bool check(bisai_context *context, target t, int inputs, const target *input) {
   bisai_status status = bisai_write_check(context, t.path);
-  if (status != BISAI_OK) return fail(context, t, status);
-  for (int i = 0; i < inputs; ++i) {
+  if (status) return fail(context, t, status);
+  for (int i = 0; i < inputs; i++)
     if (!is_apart(context, t, input[i])) return false;
-  }
   if (!is_standard_output(t.path)) return true;
   say("%s: %s: the same file as standard output", t.flag, t.path);
   return false;
@@ -60,12 +59,11 @@ static bool check(bisai_context *context, target t, int inputs, const target *in
 
 bool target_check(bisai_context *context, int outputs, const target *output, int inputs,
                   const target *input) {
-  for (int i = 0; i < outputs; ++i) {
+  for (int i = 0; i < outputs; i++) {
     if (!output[i].path) continue;
     if (!check(context, output[i], inputs, input)) return false;
-    for (int k = 0; k < i; ++k) {
+    for (int k = 0; k < i; k++)
       if (!is_apart(context, output[i], output[k])) return false;
-    }
   }
   return true;
 }
@@ -83,12 +81,8 @@ bool target_check_beside(bisai_context *context, target beside, int inputs, cons
  * its parent is missing or not writable. */
 static int refusal_of_new(const char *path) {
   size_t length = strlen(path);
-  while (length > 1 && path[length - 1] == '/') {
-    --length;
-  }
-  while (length > 0 && path[length - 1] != '/') {
-    --length;
-  }
+  while (length > 1 && path[length - 1] == '/') length--;
+  while (length > 0 && path[length - 1] != '/') length--;
   char *parent = length ? strndup(path, length) : strdup(".");
   if (!parent) return ENOMEM;
   int error = access(parent, W_OK | X_OK) == 0 ? 0 : errno;
@@ -118,5 +112,5 @@ bool target_is_file(const char *path) {
 
 bool target_write(bisai_context *context, target output, const char *text) {
   bisai_status status = bisai_write_bytes(context, output.path, text, strlen(text));
-  return status == BISAI_OK || fail(context, output, status);
+  return !status || fail(context, output, status);
 }

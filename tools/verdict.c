@@ -30,9 +30,8 @@ static const run_result *least(int count, const run_result *results,
                                bool (*competes)(const run_result *),
                                double (*value)(const run_result *)) {
   const run_result *best = NULL;
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; i++)
     if (competes(&results[i]) && (!best || value(&results[i]) < value(best))) best = &results[i];
-  }
   return best;
 }
 
@@ -90,11 +89,10 @@ verdict verdict_of(const problem *p, int count, const run_result *results) {
 }
 
 static void print_seconds(FILE *out, double seconds) {
-  if (seconds < 1) {
+  if (seconds < 1)
     fprintf(out, "%.3g ms", 1e3 * seconds);
-  } else {
+  else
     fprintf(out, "%.3g s", seconds);
-  }
 }
 
 void verdict_print(FILE *out, const verdict *v, int count) {

@@ -41,12 +41,10 @@ static double vertical_diffusion(double height) {
  * pollutant, and at the top it diffuses into clean air. */
 static void row_of(const int32_t size[3], const int32_t at[3], double coefficient[7], double *rhs) {
   double edge[3], wind[3];
-  for (int d = 0; d < 3; ++d) {
-    edge[d] = extent[d] / size[d];
-  }
+  for (int d = 0; d < 3; d++) edge[d] = extent[d] / size[d];
   wind_at((at[2] + 0.5) * edge[2], wind);
   coefficient[3] = decay;
-  for (int d = 0; d < 3; ++d) {
+  for (int d = 0; d < 3; d++) {
     for (int side = -1; side <= 1; side += 2) {
       const double face = (at[2] + (side > 0)) * edge[2], out = side * wind[d] / edge[d];
       const double spread = (d < 2 ? horizontal : vertical_diffusion(face)) / (edge[d] * edge[d]);
@@ -61,7 +59,7 @@ static void row_of(const int32_t size[3], const int32_t at[3], double coefficien
 
   /* a town of a fifth of the length and width of the box, a quarter of it from the inflow */
   bool town = at[2] == 0;
-  for (int d = 0; d < 2; ++d) {
+  for (int d = 0; d < 2; d++) {
     const double place = (at[d] + 0.5) / size[d];
     town = town && place > 0.15 && place < 0.35;
   }

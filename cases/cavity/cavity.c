@@ -30,7 +30,7 @@ const char *case_cavity_refusal(int32_t n) {
 static void add(double *block, int row, int col, double value) { block[col * BS + row] += value; }
 
 static void fill_interior(const star *s, double hx, double hy) {
-  for (int unknown = U; unknown <= OMEGA; ++unknown) {
+  for (int unknown = U; unknown <= OMEGA; unknown++) {
     add(s->centre, unknown, unknown, 2 * hy / hx + 2 * hx / hy);
     add(s->west, unknown, unknown, -hy / hx);
     add(s->east, unknown, unknown, -hy / hx);
@@ -46,9 +46,7 @@ static void fill_interior(const star *s, double hx, double hy) {
 /* The velocities are given. ω = ∂v/∂x − ∂u/∂y by one-sided differences. The corners belong to the
  * vertical walls. */
 static void fill_boundary(const star *s, double hx, double hy) {
-  for (int unknown = U; unknown <= OMEGA; ++unknown) {
-    add(s->centre, unknown, unknown, 1);
-  }
+  for (int unknown = U; unknown <= OMEGA; unknown++) add(s->centre, unknown, unknown, 1);
   if (s->west && !s->east) {
     add(s->centre, OMEGA, V, -1 / hx);
     add(s->west, OMEGA, V, 1 / hx);
@@ -76,8 +74,8 @@ static bisai_status fill(const void *of, const case_arrays *a) {
   double *values = a->values, *rhs = a->rhs;
   double h = 1.0 / (n - 1);
   int32_t blocks = 0;
-  for (int32_t j = 0; j < n; ++j) {
-    for (int32_t i = 0; i < n; ++i) {
+  for (int32_t j = 0; j < n; j++) {
+    for (int32_t i = 0; i < n; i++) {
       int32_t row = j * n + i;
       star s = {0};
       row_ptr[row] = blocks;
@@ -86,11 +84,10 @@ static bisai_status fill(const void *of, const case_arrays *a) {
       s.centre = append(&blocks, row, col_idx, values);
       if (i < n - 1) s.east = append(&blocks, row + 1, col_idx, values);
       if (j < n - 1) s.north = append(&blocks, row + n, col_idx, values);
-      if (s.south && s.west && s.east && s.north) {
+      if (s.south && s.west && s.east && s.north)
         fill_interior(&s, h, h);
-      } else {
+      else
         fill_boundary(&s, h, h);
-      }
       if (j == n - 1 && i > 0 && i < n - 1) rhs[(int64_t)row * BS + U] = 1;
     }
   }

@@ -47,7 +47,7 @@ static int32_t row_of(const grid *g, const int32_t at[3]) {
 
 const char *case_elasticity_refusal(const case_elasticity_options *o) {
   double blocks = 1;
-  for (int d = 0; d < 3; ++d) {
+  for (int d = 0; d < 3; d++) {
     if (o->nodes[d] < 2) return "elasticity needs at least 2 nodes in each direction";
     blocks *= 3.0 * o->nodes[d];
   }
@@ -68,7 +68,7 @@ case_elasticity_options case_elasticity_options_default(void) {
  * overflow, since the product of the m is below 2³¹/27. */
 static double modulus(const grid *g, const case_elasticity_options *o, const int32_t at[3]) {
   int64_t m[3], a[3];
-  for (int d = 0; d < 3; ++d) {
+  for (int d = 0; d < 3; d++) {
     m[d] = g->nodes[d] - 1;
     a[d] = 2 * (int64_t)at[d] + 1 - m[d];
   }
@@ -80,14 +80,10 @@ static double modulus(const grid *g, const case_elasticity_options *o, const int
 /* Adds the row of node `corner` of one element. The 27 blocks around the node are in the order of
  * their columns. */
 static void add_element(const element *e, double young, int corner, double blocks[][VALUES]) {
-  for (int b = 0; b < ELEMENT_NODES; ++b) {
+  for (int b = 0; b < ELEMENT_NODES; b++) {
     int around = 0;
-    for (int d = 2; d >= 0; --d) {
-      around = 3 * around + (b >> d & 1) - (corner >> d & 1) + 1;
-    }
-    for (int v = 0; v < VALUES; ++v) {
-      blocks[around][v] += young * e->block[corner][b][v];
-    }
+    for (int d = 2; d >= 0; d--) around = 3 * around + (b >> d & 1) - (corner >> d & 1) + 1;
+    for (int v = 0; v < VALUES; v++) blocks[around][v] += young * e->block[corner][b][v];
   }
 }
 
@@ -96,16 +92,16 @@ static void add_element(const element *e, double young, int corner, double block
 static int add_elements(const grid *g, const case_elasticity_options *o, const element *e,
                         const int32_t at[3], double blocks[][VALUES]) {
   int count = 0;
-  for (int corner = ELEMENT_NODES - 1; corner >= 0; --corner) {
+  for (int corner = ELEMENT_NODES - 1; corner >= 0; corner--) {
     int32_t origin[3];
     bool inside = true;
-    for (int d = 0; d < 3; ++d) {
+    for (int d = 0; d < 3; d++) {
       origin[d] = at[d] - (corner >> d & 1);
       inside = inside && origin[d] >= 0 && origin[d] < g->nodes[d] - 1;
     }
     if (!inside) continue;
     add_element(e, modulus(g, o, origin), corner, blocks);
-    ++count;
+    count++;
   }
   return count;
 }
@@ -113,7 +109,7 @@ static int add_elements(const grid *g, const case_elasticity_options *o, const e
 /* Finds node number `around` of the 27 around a node. Returns false if the grid has no such node or
  * if it is clamped. */
 static bool neighbour(const grid *g, const int32_t at[3], int around, int32_t found[3]) {
-  for (int d = 0; d < 3; ++d, around /= 3) {
+  for (int d = 0; d < 3; d++, around /= 3) {
     found[d] = at[d] + around % 3 - 1;
     if (found[d] < 0 || found[d] >= g->nodes[d]) return false;
   }
@@ -136,7 +132,7 @@ static void write_free_row(const grid *g, const case_elasticity_options *o, cons
                            double volume, const int32_t at[3], writer *w) {
   double blocks[AROUND][VALUES] = {{0}};
   const int elements = add_elements(g, o, e, at, blocks);
-  for (int around = 0; around < AROUND; ++around) {
+  for (int around = 0; around < AROUND; around++) {
     int32_t found[3];
     if (neighbour(g, at, around, found)) append(w, row_of(g, found), blocks[around]);
   }
@@ -152,22 +148,19 @@ static bisai_status fill(const void *of, const case_arrays *a) {
   writer *w = &writing;
   static const double identity[VALUES] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   double edge[3];
-  for (int d = 0; d < 3; ++d) {
-    edge[d] = 1.0 / (g->nodes[d] - 1);
-  }
+  for (int d = 0; d < 3; d++) edge[d] = 1.0 / (g->nodes[d] - 1);
   element e;
   element_stiffness(edge, &e);
   int32_t at[3];
-  for (at[2] = 0; at[2] < g->nodes[2]; ++at[2]) {
-    for (at[1] = 0; at[1] < g->nodes[1]; ++at[1]) {
-      for (at[0] = g->first; at[0] < g->nodes[0]; ++at[0]) {
+  for (at[2] = 0; at[2] < g->nodes[2]; at[2]++) {
+    for (at[1] = 0; at[1] < g->nodes[1]; at[1]++) {
+      for (at[0] = g->first; at[0] < g->nodes[0]; at[0]++) {
         const int32_t row = row_of(g, at);
         w->row_ptr[row] = w->blocks;
-        if (at[0] < g->free_from) {
+        if (at[0] < g->free_from)
           append(w, row, identity);
-        } else {
+        else
           write_free_row(g, o, &e, edge[0] * edge[1] * edge[2], at, w);
-        }
       }
     }
   }
@@ -190,15 +183,15 @@ bisai_status case_elasticity_modes(const case_elasticity_options *o, double **mo
   double *all = calloc((size_t)n * CASE_ELASTICITY_MODES, sizeof *all);
   if (!all) return BISAI_OUT_OF_MEMORY;
   int32_t at[3];
-  for (at[2] = 0; at[2] < g.nodes[2]; ++at[2]) {
-    for (at[1] = 0; at[1] < g.nodes[1]; ++at[1]) {
-      for (at[0] = g.first; at[0] < g.nodes[0]; ++at[0]) {
+  for (at[2] = 0; at[2] < g.nodes[2]; at[2]++) {
+    for (at[1] = 0; at[1] < g.nodes[1]; at[1]++) {
+      for (at[0] = g.first; at[0] < g.nodes[0]; at[0]++) {
         double *row = all + (int64_t)row_of(&g, at) * BS, place[3];
-        for (int d = 0; d < 3; ++d) {
+        for (int d = 0; d < 3; d++) {
           place[d] = (double)at[d] / (g.nodes[d] - 1) - 0.5;
           row[d * n + d] = 1;
         }
-        for (int axis = 0; axis < 3; ++axis) { /* e × place */
+        for (int axis = 0; axis < 3; axis++) { /* e × place */
           const int next = (axis + 1) % 3, last = (axis + 2) % 3;
           row[(3 + axis) * n + next] = 0 - place[last]; /* 0, and not −0, in the middle */
           row[(3 + axis) * n + last] = place[next];

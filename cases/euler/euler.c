@@ -60,11 +60,11 @@ static void place_of(const euler *e, int32_t i, int32_t j, double place[2]) {
 }
 
 static void fill_state(const euler *e, double *state) {
-  for (int32_t i = 0; i < e->ni; ++i) {
+  for (int32_t i = 0; i < e->ni; i++) {
     const int32_t before = i > 0 ? i - 1 : i, after = i + 1 < e->ni ? i + 1 : i;
     const double rise = floor_at(x_of(e, after)) - floor_at(x_of(e, before));
     const double slope = rise / (x_of(e, after) - x_of(e, before));
-    for (int32_t j = 0; j < e->nj; ++j) {
+    for (int32_t j = 0; j < e->nj; j++) {
       euler_channel_flow(1 - floor_at(x_of(e, i)), slope * (e->nj - 1 - j) / (e->nj - 1),
                          state + ((int64_t)j * e->ni + i) * BS);
     }
@@ -77,17 +77,14 @@ static void fill_state(const euler *e, double *state) {
 static void add_block(const euler *e, int32_t of, int32_t by, double factor, const dual flux[BS]) {
   if (!e->values) return;
   int32_t p = e->row_ptr[of];
-  while (e->col_idx[p] != by) ++p;
-  for (int v = 0; v < VALUES; ++v) {
+  while (e->col_idx[p] != by) p++;
+  for (int v = 0; v < VALUES; v++)
     e->values[(int64_t)p * VALUES + v] += factor * flux[v % BS].slope[v / BS];
-  }
 }
 
 static void add_residual(const euler *e, int32_t of, double factor, const dual flux[BS]) {
   if (!e->residual) return;
-  for (int u = 0; u < BS; ++u) {
-    e->residual[(int64_t)of * BS + u] += factor * flux[u].value;
-  }
+  for (int u = 0; u < BS; u++) e->residual[(int64_t)of * BS + u] += factor * flux[u].value;
 }
 
 static void add_wave(const euler *e, int32_t node, const double normal[2]) {
@@ -97,10 +94,10 @@ static void add_wave(const euler *e, int32_t node, const double normal[2]) {
 /* The face between two nodes; the normal points to the second one. What goes along the normal comes
  * from the first node. */
 static void add_face(const euler *e, const int32_t nodes[2], const double normal[2]) {
-  for (int from = 0; from < 2; ++from) {
+  for (int from = 0; from < 2; from++) {
     dual flux[BS];
     euler_split_flux(e->state + (int64_t)nodes[from] * BS, normal, from == 0 ? 1 : -1, flux);
-    for (int of = 0; of < 2; ++of) {
+    for (int of = 0; of < 2; of++) {
       const double factor = of == 0 ? 1 : -1;
       add_block(e, nodes[of], nodes[from], factor, flux);
       add_residual(e, nodes[of], factor, flux);
@@ -113,13 +110,11 @@ static void add_face(const euler *e, const int32_t nodes[2], const double normal
  * counterclockwise order. */
 static void add_triangle(const euler *e, const int32_t at[3][2]) {
   double place[3][2], centroid[2] = {0, 0};
-  for (int c = 0; c < 3; ++c) {
+  for (int c = 0; c < 3; c++) {
     place_of(e, at[c][0], at[c][1], place[c]);
-    for (int d = 0; d < 2; ++d) {
-      centroid[d] += place[c][d] / 3;
-    }
+    for (int d = 0; d < 2; d++) centroid[d] += place[c][d] / 3;
   }
-  for (int c = 0; c < 3; ++c) {
+  for (int c = 0; c < 3; c++) {
     const int next = (c + 1) % 3;
     const int32_t nodes[2] = {at[c][1] * e->ni + at[c][0], at[next][1] * e->ni + at[next][0]};
     const double dx = centroid[0] - 0.5 * (place[c][0] + place[next][0]),
@@ -158,8 +153,8 @@ static void add_side(const euler *e, const int32_t from[2], const int32_t to[2],
 }
 
 static void add_all(const euler *e) {
-  for (int32_t j = 0; j + 1 < e->nj; ++j) {
-    for (int32_t i = 0; i + 1 < e->ni; ++i) {
+  for (int32_t j = 0; j + 1 < e->nj; j++) {
+    for (int32_t i = 0; i + 1 < e->ni; i++) {
       const int32_t lower[][2] = {{i, j}, {i + 1, j}, {i + 1, j + 1}},
                     upper[][2] = {{i, j}, {i + 1, j + 1}, {i, j + 1}};
       add_triangle(e, lower);
@@ -167,11 +162,11 @@ static void add_all(const euler *e) {
     }
   }
   const int32_t right = e->ni - 1, top = e->nj - 1;
-  for (int32_t i = 0; i < right; ++i) {
+  for (int32_t i = 0; i < right; i++) {
     add_side(e, (int32_t[2]){i, 0}, (int32_t[2]){i + 1, 0}, true);
     add_side(e, (int32_t[2]){i + 1, top}, (int32_t[2]){i, top}, true);
   }
-  for (int32_t j = 0; j < top; ++j) {
+  for (int32_t j = 0; j < top; j++) {
     add_side(e, (int32_t[2]){right, j}, (int32_t[2]){right, j + 1}, false);
     add_side(e, (int32_t[2]){0, j + 1}, (int32_t[2]){0, j}, false);
   }
@@ -203,10 +198,10 @@ bisai_status case_euler_residual(const case_euler_options *o, const double *stat
 
 /* Adds V/Δt to the diagonal, and turns the residual into the right-hand side. */
 static void finish(const case_euler_options *o, const euler *e) {
-  for (int32_t row = 0; row < e->ni * e->nj; ++row) {
+  for (int32_t row = 0; row < e->ni * e->nj; row++) {
     int32_t p = e->row_ptr[row];
-    while (e->col_idx[p] != row) ++p;
-    for (int u = 0; u < BS; ++u) {
+    while (e->col_idx[p] != row) p++;
+    for (int u = 0; u < BS; u++) {
       e->values[(int64_t)p * VALUES + u * BS + u] += e->waves[row] / o->cfl;
       e->residual[(int64_t)row * BS + u] *= -1;
     }
@@ -219,8 +214,8 @@ static bisai_status fill(const void *of, const case_arrays *a) {
   double *state = NULL;
   bisai_status status = case_euler_state(o, &state);
   e.waves = calloc((size_t)e.ni * (size_t)e.nj, sizeof *e.waves);
-  if (status == BISAI_OK && !e.waves) status = BISAI_OUT_OF_MEMORY;
-  if (status == BISAI_OK) {
+  if (!status && !e.waves) status = BISAI_OUT_OF_MEMORY;
+  if (!status) {
     case_triangles_pattern(e.ni, e.nj, a->row_ptr, a->col_idx);
     e.row_ptr = a->row_ptr;
     e.col_idx = a->col_idx;

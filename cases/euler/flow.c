@@ -14,15 +14,13 @@ typedef struct primitive {
 static primitive primitive_of(const double state[EULER_BS], const double unit[2]) {
   primitive w;
   dual unknown[EULER_BS];
-  for (int u = 0; u < EULER_BS; ++u) {
-    unknown[u] = dual_unknown(state[u], u);
-  }
+  for (int u = 0; u < EULER_BS; u++) unknown[u] = dual_unknown(state[u], u);
   const dual volume = dual_inverse(unknown[0]);
   w.density = unknown[0];
   w.energy = unknown[3];
   w.normal_velocity = dual_constant(0);
   dual kinetic = dual_constant(0);
-  for (int d = 0; d < 2; ++d) {
+  for (int d = 0; d < 2; d++) {
     w.velocity[d] = dual_times(unknown[1 + d], volume);
     w.normal_velocity = dual_add(w.normal_velocity, unit[d], w.velocity[d]);
     kinetic = dual_add(kinetic, 0.5, dual_times(unknown[1 + d], w.velocity[d]));
@@ -34,9 +32,8 @@ static primitive primitive_of(const double state[EULER_BS], const double unit[2]
 
 static void whole_flux(const primitive *w, const double unit[2], dual flux[EULER_BS]) {
   flux[0] = dual_times(w->density, w->normal_velocity);
-  for (int d = 0; d < 2; ++d) {
+  for (int d = 0; d < 2; d++)
     flux[1 + d] = dual_add(dual_times(flux[0], w->velocity[d]), unit[d], w->pressure);
-  }
   flux[3] = dual_times(dual_add(w->energy, 1, w->pressure), w->normal_velocity);
 }
 
@@ -49,7 +46,7 @@ static void subsonic_flux(const primitive *w, const double unit[2], int sign, du
   dual square = dual_constant(0); /* of the velocity along the face */
   const dual push = dual_add(dual_add(dual_constant(0), -1 / gamma_, w->normal_velocity),
                              2 * sign / gamma_, w->sound);
-  for (int d = 0; d < 2; ++d) {
+  for (int d = 0; d < 2; d++) {
     flux[1 + d] = dual_times(flux[0], dual_add(w->velocity[d], unit[d], push));
     square = dual_add(square, 1, dual_times(w->velocity[d], w->velocity[d]));
   }
@@ -70,9 +67,7 @@ static double unit_of(const double normal[2], double unit[2]) {
 }
 
 static void scale(double length, dual flux[EULER_BS]) {
-  for (int u = 0; u < EULER_BS; ++u) {
-    flux[u] = dual_add(dual_constant(0), length, flux[u]);
-  }
+  for (int u = 0; u < EULER_BS; u++) flux[u] = dual_add(dual_constant(0), length, flux[u]);
 }
 
 void euler_split_flux(const double state[EULER_BS], const double normal[2], int sign,
@@ -81,15 +76,12 @@ void euler_split_flux(const double state[EULER_BS], const double normal[2], int 
   const double length = unit_of(normal, unit);
   const primitive w = primitive_of(state, unit);
   const double ratio = sign * w.normal_velocity.value / w.sound.value;
-  if (ratio >= 1) {
+  if (ratio >= 1)
     whole_flux(&w, unit, flux);
-  } else if (ratio <= -1) {
-    for (int u = 0; u < EULER_BS; ++u) {
-      flux[u] = dual_constant(0);
-    }
-  } else {
+  else if (ratio <= -1)
+    for (int u = 0; u < EULER_BS; u++) flux[u] = dual_constant(0);
+  else
     subsonic_flux(&w, unit, sign, flux);
-  }
   scale(length, flux);
 }
 
@@ -98,9 +90,7 @@ void euler_wall_flux(const double state[EULER_BS], const double normal[2], dual 
   const double length = unit_of(normal, unit);
   const primitive w = primitive_of(state, unit);
   flux[0] = flux[3] = dual_constant(0);
-  for (int d = 0; d < 2; ++d) {
-    flux[1 + d] = dual_add(dual_constant(0), unit[d], w.pressure);
-  }
+  for (int d = 0; d < 2; d++) flux[1 + d] = dual_add(dual_constant(0), unit[d], w.pressure);
   scale(length, flux);
 }
 
@@ -123,13 +113,12 @@ static double height_at(double m) {
 
 void euler_channel_flow(double height, double slope, double state[EULER_BS]) {
   double low = 0, high = 1; /* the height falls from infinity as the Mach number rises to 1 */
-  for (int step = 0; step < 60; ++step) {
+  for (int step = 0; step < 60; step++) {
     const double middle = 0.5 * (low + high);
-    if (height_at(middle) > height) {
+    if (height_at(middle) > height)
       low = middle;
-    } else {
+    else
       high = middle;
-    }
   }
   const double m = 0.5 * (low + high), temperature = heat(mach) / heat(m);
   const double speed = m * sqrt(temperature), along = speed / hypot(1, slope);

@@ -53,7 +53,7 @@ static double flux(int32_t n, int32_t i, int32_t j, int place) {
 static int32_t fill_row(int32_t n, int32_t i, int32_t j, int32_t *col_idx, double *values) {
   int32_t blocks = 0;
   double sum = 0, *centre = NULL;
-  for (int p = 0; p < PLACES; ++p) {
+  for (int p = 0; p < PLACES; p++) {
     const int32_t x = i + step[p][0], y = j + step[p][1];
     const double out = p == CENTRE ? 0 : flux(n, i, j, p);
     sum += out;
@@ -63,9 +63,7 @@ static int32_t fill_row(int32_t n, int32_t i, int32_t j, int32_t *col_idx, doubl
     block[0] = block[3] = -out;
     if (p == CENTRE) centre = block;
   }
-  for (int v = 0; v < VALUES; ++v) {
-    centre[v] = reaction[v] / n / n + (v == 0 || v == 3 ? sum : 0);
-  }
+  for (int v = 0; v < VALUES; v++) centre[v] = reaction[v] / n / n + (v == 0 || v == 3 ? sum : 0);
   return blocks;
 }
 
@@ -74,14 +72,12 @@ static bisai_status fill(const void *of, const case_arrays *a) {
   int32_t *row_ptr = a->row_ptr, *col_idx = a->col_idx;
   double *values = a->values, *rhs = a->rhs;
   int32_t blocks = 0;
-  for (int32_t j = 0; j < n; ++j) {
-    for (int32_t i = 0; i < n; ++i) {
+  for (int32_t j = 0; j < n; j++) {
+    for (int32_t i = 0; i < n; i++) {
       const int32_t row = j * n + i;
       row_ptr[row] = blocks;
       blocks += fill_row(n, i, j, col_idx + blocks, values + (size_t)blocks * VALUES);
-      for (int c = 0; c < BS; ++c) {
-        rhs[(int64_t)row * BS + c] = source[c] / n / n;
-      }
+      for (int c = 0; c < BS; c++) rhs[(int64_t)row * BS + c] = source[c] / n / n;
     }
   }
   row_ptr[n * n] = blocks;

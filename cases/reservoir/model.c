@@ -84,9 +84,7 @@ fluid reservoir_fluid(int components, const double unknowns[COMPONENTS]) {
   const double surface_density[COMPONENTS] = {components == 2 ? 850 : 620, 1030, 160};
   const int gas = components > 2;
   dual unknown[COMPONENTS], saturation[COMPONENTS], concentration[STREAMS], flow[COMPONENTS];
-  for (int u = 0; u < COMPONENTS; ++u) {
-    unknown[u] = dual_unknown(unknowns[u], u);
-  }
+  for (int u = 0; u < COMPONENTS; u++) unknown[u] = dual_unknown(unknowns[u], u);
   saturation[WATER] = unknown[WATER];
   saturation[GAS] = gas ? unknown[GAS] : dual_constant(0);
   saturation[OIL] =
@@ -106,7 +104,7 @@ fluid reservoir_fluid(int components, const double unknowns[COMPONENTS]) {
   flow[GAS] = gas ? corey(saturation[GAS], 0, 0.8 / 0.02) : dual_constant(0);
 
   fluid f = {0};
-  for (int s = 0; s < reservoir_streams(components); ++s) {
+  for (int s = 0; s < reservoir_streams(components); s++) {
     const int phase = reservoir_stream_phase[s], component = reservoir_stream_component[s];
     f.amount[component] =
         dual_add(f.amount[component], 1, dual_times(saturation[phase], concentration[s]));

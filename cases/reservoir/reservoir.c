@@ -47,7 +47,7 @@ case_reservoir_options case_reservoir_options_default(void) {
 }
 
 const char *case_reservoir_refusal(const case_reservoir_options *o) {
-  for (int d = 0; d < 3; ++d) {
+  for (int d = 0; d < 3; d++) {
     if (o->cells[d] < 2) return "the reservoir needs at least 2 cells in each direction";
     if (o->cells[d] > 250) return "the reservoir takes at most 250 cells in each direction";
   }
@@ -63,7 +63,7 @@ static int32_t row_of(const int32_t cells[3], const int32_t at[3]) {
 
 /* Goes to the next cell in the order of the rows. Returns false after the last one. */
 static bool advance(const int32_t cells[3], int32_t at[3]) {
-  for (int d = 0; d < 3; ++d) {
+  for (int d = 0; d < 3; d++) {
     if (++at[d] < cells[d]) return true;
     at[d] = 0;
   }
@@ -91,10 +91,9 @@ static void fill_pattern(const int32_t cells[3], int32_t *row_ptr, int32_t *col_
   int32_t blocks = 0, row = 0, at[3] = {0};
   do {
     row_ptr[row] = blocks;
-    for (int place = 0; place < PLACES; ++place) {
+    for (int place = 0; place < PLACES; place++)
       if (exists(cells, at, place)) col_idx[blocks++] = row + distance(cells, place);
-    }
-    ++row;
+    row++;
   } while (advance(cells, at));
   row_ptr[row] = blocks;
 }
@@ -102,9 +101,7 @@ static void fill_pattern(const int32_t cells[3], int32_t *row_ptr, int32_t *col_
 /* Returns the block of a cell and its neighbour at a place of the stencil. */
 static double *block_at(const assembly *s, const int32_t at[3], int place) {
   int64_t block = s->row_ptr[row_of(s->cells, at)];
-  for (int p = 0; p < place; ++p) {
-    block += exists(s->cells, at, p);
-  }
+  for (int p = 0; p < place; p++) block += exists(s->cells, at, p);
   return s->values + block * s->components * s->components;
 }
 
@@ -120,18 +117,16 @@ typedef struct cell {
 static cell cell_at(const assembly *s, const int32_t at[3], const double *state) {
   double unknowns[COMPONENTS];
   reservoir_initial(s->components, s->cells, at, unknowns);
-  for (int u = 0; state && u < s->components; ++u) {
+  for (int u = 0; state && u < s->components; u++)
     unknowns[u] = state[(int64_t)row_of(s->cells, at) * s->components + s->place[u]];
-  }
   return (cell){unknowns[PRESSURE], reservoir_fluid(s->components, unknowns)};
 }
 
 /* Adds the derivatives of the equation of a component to a block. */
 static void add_slopes(const assembly *s, int component, double factor, const double *slope,
                        double *block) {
-  for (int u = 0; u < COMPONENTS && u < s->components; ++u) {
+  for (int u = 0; u < COMPONENTS && u < s->components; u++)
     block[s->place[u] * s->components + s->place[component]] += factor * slope[u];
-  }
 }
 
 static double *residual_of(const assembly *s, const int32_t at[3]) {
@@ -145,7 +140,7 @@ static void add_storage(const assembly *s, const int32_t at[3], const cell *now)
   const double volume = reservoir_edge[0] * reservoir_edge[1] * reservoir_edge[2] *
                         reservoir_rock(s->cells, at).porosity / s->step;
   double *block = s->values ? block_at(s, at, CENTRE) : NULL;
-  for (int c = 0; c < s->components; ++c) {
+  for (int c = 0; c < s->components; c++) {
     const dual *amount = &now->fluid.amount[c];
     residual_of(s, at)[s->place[c]] +=
         volume * (pores.value * amount->value - old.value * before.fluid.amount[c].value);
@@ -181,16 +176,14 @@ static void add_stream(const assembly *s, const face *f, int stream) {
   const int from = potential >= 0 ? 0 : 1;
   const dual *mobility = &f->side[from]->fluid.mobility[stream];
   const double conductance = f->transmissibility * mobility->value;
-  for (int side = 0; side < 2; ++side) {
+  for (int side = 0; side < 2; side++) {
     const double sign = side == 0 ? 1 : -1;
     f->residual[side][s->place[c]] += sign * conductance * potential;
     if (!s->values) continue;
     add_slopes(s, c, sign * f->transmissibility * potential, mobility->slope, f->block[side][from]);
-    for (int other = 0; other < 2; ++other) {
+    for (int other = 0; other < 2; other++) {
       double slope[COMPONENTS] = {0};
-      for (int u = 0; u < s->components; ++u) {
-        slope[u] = weight * density[other]->slope[u];
-      }
+      for (int u = 0; u < s->components; u++) slope[u] = weight * density[other]->slope[u];
       slope[PRESSURE] += other == 0 ? 1 : -1;
       add_slopes(s, c, sign * conductance, slope, f->block[side][other]);
     }
@@ -201,10 +194,10 @@ static void add_stream(const assembly *s, const face *f, int stream) {
 static void add_flows(const assembly *s, const int32_t at[3], const cell *now) {
   const int32_t row = row_of(s->cells, at);
   const rock own = reservoir_rock(s->cells, at);
-  for (int d = 0; d < 3; ++d) {
+  for (int d = 0; d < 3; d++) {
     if (!exists(s->cells, at, CENTRE + 1 + d)) continue;
     int32_t next[3] = {at[0], at[1], at[2]};
-    ++next[d];
+    next[d]++;
     const int32_t column = row_of(s->cells, next);
     const rock other = reservoir_rock(s->cells, next);
     face f = {.side = {now + row, now + column},
@@ -217,9 +210,7 @@ static void add_flows(const assembly *s, const int32_t at[3], const cell *now) {
       f.block[1][0] = block_at(s, next, CENTRE - 1 - d);
       f.block[1][1] = block_at(s, next, CENTRE);
     }
-    for (int stream = 0; stream < s->streams; ++stream) {
-      add_stream(s, &f, stream);
-    }
+    for (int stream = 0; stream < s->streams; stream++) add_stream(s, &f, stream);
   }
 }
 
@@ -241,14 +232,14 @@ static void add_well(const assembly *s, const int32_t at[3], int component, cons
 /* The injector is the column of the first cell, and the producer that of the last one. */
 static void add_wells(const assembly *s, const cell *now) {
   int32_t at[3] = {0};
-  for (; at[2] < s->cells[2]; ++at[2]) {
+  for (; at[2] < s->cells[2]; at[2]++) {
     at[0] = at[1] = 0;
     const cell *c = &now[row_of(s->cells, at)];
     add_well(s, at, WATER, &c->fluid.injected, c->pressure - reservoir_injector(s->cells, at));
     at[0] = s->cells[0] - 1;
     at[1] = s->cells[1] - 1;
     c = &now[row_of(s->cells, at)];
-    for (int stream = 0; stream < s->streams; ++stream) {
+    for (int stream = 0; stream < s->streams; stream++) {
       add_well(s, at, reservoir_stream_component[stream], &c->fluid.mobility[stream],
                c->pressure - reservoir_producer(s->cells, at));
     }
@@ -293,9 +284,8 @@ bisai_status case_reservoir_state(const case_reservoir_options *o, double **stat
   do {
     double unknowns[COMPONENTS];
     reservoir_initial(s.components, s.cells, at, unknowns);
-    for (int u = 0; u < s.components; ++u) {
+    for (int u = 0; u < s.components; u++)
       all[(int64_t)row_of(s.cells, at) * s.components + s.place[u]] = unknowns[u];
-    }
   } while (advance(s.cells, at));
   *state = all;
   return BISAI_OK;
@@ -307,11 +297,10 @@ bisai_status case_reservoir_residual(const case_reservoir_options *o, const doub
   assembly s = assembly_of(o);
   s.residual = calloc((size_t)(rows_of(o) * s.components), sizeof *s.residual);
   const bisai_status status = s.residual ? assemble(&s, state) : BISAI_OUT_OF_MEMORY;
-  if (status == BISAI_OK) {
+  if (!status)
     *residual = s.residual;
-  } else {
+  else
     free(s.residual);
-  }
   return status;
 }
 
@@ -323,9 +312,7 @@ static bisai_status fill(const void *of, const case_arrays *a) {
   s.residual = a->rhs;
   fill_pattern(s.cells, a->row_ptr, a->col_idx);
   const bisai_status status = assemble(&s, NULL);
-  for (int64_t i = 0; i < rows_of(o) * s.components; ++i) {
-    a->rhs[i] = 0 - a->rhs[i];
-  }
+  for (int64_t i = 0; i < rows_of(o) * s.components; i++) a->rhs[i] = 0 - a->rhs[i];
   return status;
 }
 

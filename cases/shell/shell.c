@@ -24,9 +24,8 @@ case_shell_options case_shell_options_default(void) {
 }
 
 const char *case_shell_refusal(const case_shell_options *o) {
-  for (int d = 0; d < 2; ++d) {
+  for (int d = 0; d < 2; d++)
     if (o->nodes[d] < 2) return "shell needs at least 2 nodes in each direction";
-  }
   if (7.0 * o->nodes[0] * o->nodes[1] > INT32_MAX)
     return "shell takes at most 2^31 - 1 blocks (7 for each node; 17515 nodes in each direction)";
   if (!(o->angle >= 0 && o->angle <= 90)) return "the angle of shell is between 0 and 90 degrees";
@@ -57,7 +56,7 @@ static bool is_held(const case_shell_options *o, int32_t i, int32_t j, int u) {
 
 static double *block_at(const case_arrays *a, int32_t row, int32_t column) {
   int32_t p = a->row_ptr[row];
-  while (a->col_idx[p] != column) ++p;
+  while (a->col_idx[p] != column) p++;
   return a->values + (int64_t)p * VALUES;
 }
 
@@ -68,7 +67,7 @@ static void add_mass(const case_shell_options *o, const case_arrays *a, int32_t 
   double *diagonal = block_at(a, row, row);
   const double mass = o->step > 0 ? load / gravity * third * 4 / (o->step * o->step) : 0;
   const double rotary = mass * concrete.thickness * concrete.thickness / 12;
-  for (int u = 0; u < BS; ++u) {
+  for (int u = 0; u < BS; u++) {
     diagonal[u * BS + u] += u < 3 ? mass : rotary;
     if (u < 3) a->rhs[(int64_t)row * BS + u] -= load * third * node->frame[u][2];
   }
@@ -81,18 +80,16 @@ static void add_triangle(const case_shell_options *o, const int32_t at[SHELL_COR
   const shell_node *corners[SHELL_CORNERS];
   int32_t rows[SHELL_CORNERS];
   double stiffness[SHELL_SIDE][SHELL_SIDE];
-  for (int c = 0; c < SHELL_CORNERS; ++c) {
+  for (int c = 0; c < SHELL_CORNERS; c++) {
     nodes[c] = node_of(o, at[c][0], at[c][1]);
     corners[c] = &nodes[c];
     rows[c] = at[c][1] * o->nodes[0] + at[c][0];
   }
   const double area = shell_stiffness(&concrete, corners, stiffness);
-  for (int r = 0; r < SHELL_CORNERS; ++r) {
-    for (int c = 0; c < SHELL_CORNERS; ++c) {
+  for (int r = 0; r < SHELL_CORNERS; r++) {
+    for (int c = 0; c < SHELL_CORNERS; c++) {
       double *block = block_at(a, rows[r], rows[c]);
-      for (int v = 0; v < VALUES; ++v) {
-        block[v] += stiffness[BS * r + v % BS][BS * c + v / BS];
-      }
+      for (int v = 0; v < VALUES; v++) block[v] += stiffness[BS * r + v % BS][BS * c + v / BS];
     }
     add_mass(o, a, rows[r], &nodes[r], area / 3);
   }
@@ -101,28 +98,27 @@ static void add_triangle(const case_shell_options *o, const int32_t at[SHELL_COR
 /* Clears the rows and columns of held unknowns, but for the diagonal. */
 static void hold(const case_shell_options *o, const case_arrays *a) {
   const int32_t ni = o->nodes[0], n = ni * o->nodes[1];
-  for (int32_t row = 0; row < n; ++row) {
-    for (int32_t p = a->row_ptr[row]; p < a->row_ptr[row + 1]; ++p) {
+  for (int32_t row = 0; row < n; row++) {
+    for (int32_t p = a->row_ptr[row]; p < a->row_ptr[row + 1]; p++) {
       const int32_t column = a->col_idx[p];
       double *block = a->values + (int64_t)p * VALUES;
-      for (int v = 0; v < VALUES; ++v) {
+      for (int v = 0; v < VALUES; v++) {
         const int r = v % BS, c = v / BS;
         if (row == column && r == c) continue;
         if (is_held(o, row % ni, row / ni, r) || is_held(o, column % ni, column / ni, c))
           block[v] = 0;
       }
     }
-    for (int u = 0; u < BS; ++u) {
+    for (int u = 0; u < BS; u++)
       if (is_held(o, row % ni, row / ni, u)) a->rhs[(int64_t)row * BS + u] = 0;
-    }
   }
 }
 
 static bisai_status fill(const void *of, const case_arrays *a) {
   const case_shell_options *o = of;
   case_triangles_pattern(o->nodes[0], o->nodes[1], a->row_ptr, a->col_idx);
-  for (int32_t j = 0; j + 1 < o->nodes[1]; ++j) {
-    for (int32_t i = 0; i + 1 < o->nodes[0]; ++i) {
+  for (int32_t j = 0; j + 1 < o->nodes[1]; j++) {
+    for (int32_t i = 0; i + 1 < o->nodes[0]; i++) {
       const int32_t lower[][2] = {{i, j}, {i + 1, j}, {i + 1, j + 1}},
                     upper[][2] = {{i, j}, {i + 1, j + 1}, {i, j + 1}};
       add_triangle(o, lower, a);
@@ -153,7 +149,7 @@ static void motion_of(const shell_node *node, const double centre[3], int mode, 
     shift[next] = centre[last] - node->place[last];
     shift[last] = node->place[next] - centre[next];
   }
-  for (int u = 0; u < BS; ++u) {
+  for (int u = 0; u < BS; u++) {
     const double *direction = node->frame[u % 3], *vector = u < 3 ? shift : turn;
     unknowns[u] = direction[0] * vector[0] + direction[1] * vector[1] + direction[2] * vector[2];
   }
@@ -165,15 +161,12 @@ bisai_status case_shell_modes(const case_shell_options *o, double **modes) {
   double *all = malloc((size_t)n * CASE_SHELL_MODES * sizeof *all), centre[3];
   if (!all) return BISAI_OUT_OF_MEMORY;
   const shell_node first = node_of(o, 0, 0), last = node_of(o, o->nodes[0] - 1, o->nodes[1] - 1);
-  for (int d = 0; d < 3; ++d) {
-    centre[d] = 0.5 * (first.place[d] + last.place[d]);
-  }
-  for (int32_t j = 0; j < o->nodes[1]; ++j) {
-    for (int32_t i = 0; i < o->nodes[0]; ++i) {
+  for (int d = 0; d < 3; d++) centre[d] = 0.5 * (first.place[d] + last.place[d]);
+  for (int32_t j = 0; j < o->nodes[1]; j++) {
+    for (int32_t i = 0; i < o->nodes[0]; i++) {
       const shell_node node = node_of(o, i, j);
-      for (int mode = 0; mode < CASE_SHELL_MODES; ++mode) {
+      for (int mode = 0; mode < CASE_SHELL_MODES; mode++)
         motion_of(&node, centre, mode, all + mode * n + ((int64_t)j * o->nodes[0] + i) * BS);
-      }
     }
   }
   *modes = all;

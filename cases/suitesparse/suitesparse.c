@@ -18,15 +18,14 @@ static bool is_matrix_ending(const char *ending) {
   static const char *const packed[] = {"", ".gz", ".xz", ".bz2", ".zst"};
   if (strcmp(ending, ".tgz") == 0) return true;
   if (strncmp(ending, ".mtx", 4) != 0 && strncmp(ending, ".tar", 4) != 0) return false;
-  for (size_t i = 0; i < sizeof packed / sizeof packed[0]; ++i) {
+  for (size_t i = 0; i < sizeof packed / sizeof packed[0]; i++)
     if (strcmp(ending + 4, packed[i]) == 0) return true;
-  }
   return false;
 }
 
 const case_suitesparse *case_suitesparse_find(const char *path) {
   const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
-  for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i) {
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
     size_t length = strlen(known[i].name);
     if (strncmp(file, known[i].name, length) == 0 && is_matrix_ending(file + length))
       return &known[i];

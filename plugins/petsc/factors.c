@@ -101,8 +101,8 @@ static bisai_status invert_back(reading *r, const double *inverted, const int32_
   bisai_factors *inverses = NULL;
   const bisai_bcsr_desc desc = describe(r, count, count, inverted);
   bisai_status status = bisai_bcsr_create(r->context, &desc, &matrix);
-  if (status == BISAI_OK) status = bisai_factors_create(r->context, matrix, NULL, &inverses);
-  if (status == BISAI_OK) {
+  if (!status) status = bisai_factors_create(r->context, matrix, NULL, &inverses);
+  if (!status) {
     const double *diagonal = bisai_factors_inverse_diagonal(inverses);
     for (PetscInt i = 0; i < r->n; i++) {
       for (int64_t q = 0; q < size; q++)
@@ -119,9 +119,8 @@ static bisai_status make_factors(reading *r) {
   const bisai_bcsr_desc of_upper = describe(r, r->upper_ptr, r->upper_col, r->upper);
   bisai_bcsr *lower = NULL, *upper = NULL;
   bisai_status status = bisai_bcsr_create(r->context, &of_lower, &lower);
-  if (status == BISAI_OK) status = bisai_bcsr_create(r->context, &of_upper, &upper);
-  if (status == BISAI_OK)
-    status = bisai_factors_from_matrices(r->context, lower, upper, &r->factors);
+  if (!status) status = bisai_bcsr_create(r->context, &of_upper, &upper);
+  if (!status) status = bisai_factors_from_matrices(r->context, lower, upper, &r->factors);
   bisai_bcsr_destroy(&lower);
   bisai_bcsr_destroy(&upper);
   return status;
@@ -158,7 +157,7 @@ static bisai_status compare(const reading *r, const double *b, double *x, double
                    *upper = bisai_factors_upper(r->factors);
   const int64_t count = (int64_t)r->n * r->bs;
   bisai_status status = bisai_bcsr_multiply(upper, x, y);
-  if (status == BISAI_OK) status = bisai_bcsr_multiply(lower, y, z);
+  if (!status) status = bisai_bcsr_multiply(lower, y, z);
   if (status) return status;
   for (int64_t i = 0; i < count; i++) z[i] -= b[i], x[i] = fabs(x[i]);
   const double difference = largest(count, z);
@@ -223,8 +222,8 @@ static PetscErrorCode extract(reading *r, bisai_status *status) {
     read_upper(r, inverted);
     *status = invert_back(r, inverted, count);
     PetscCall(PetscFree2(inverted, count));
-    if (*status == BISAI_OK) *status = make_factors(r);
-    if (*status == BISAI_OK) PetscCall(check(r, status));
+    if (!*status) *status = make_factors(r);
+    if (!*status) PetscCall(check(r, status));
   } else {
     *status = unknown_arrangement(r->context);
   }
@@ -301,10 +300,9 @@ bisai_status bisai_petsc_factors(bisai_context *context, Mat factored, bisai_fac
     return bisai_context_fail(context, BISAI_INVALID_ARGUMENT, "factored or factors is NULL");
   reading r = {.context = context, .mat = factored};
   bisai_status status = bsi_petsc_run(context, read_factors, &r);
-  if (status == BISAI_OK) {
+  if (!status)
     *factors = r.factors;
-  } else {
+  else
     bisai_factors_destroy(&r.factors);
-  }
   return status;
 }

@@ -78,11 +78,10 @@ bisai_status bisai_petsc_ilu_create(bisai_context *context, const bisai_bcsr *ma
   making m = {.context = context, .matrix = matrix, .level = level};
   status = bsi_petsc_run(context, make, &m);
   if (m.mat || m.order) bsi_petsc_run(context, tidy, &m);
-  if (status == BISAI_OK) {
+  if (!status)
     *ilu = m.ilu;
-  } else {
+  else
     bisai_petsc_ilu_destroy(&m.ilu);
-  }
   return status;
 }
 

@@ -86,7 +86,7 @@ bisai_status bisai_petsc_to_mat(bisai_context *context, const bisai_bcsr *matrix
                               "PETSc needs fp64 values and stored diagonal blocks");
   to_mat o = {matrix, NULL};
   bisai_status status = bsi_petsc_run(context, make_mat, &o);
-  if (status == BISAI_OK) *result = o.mat;
+  if (!status) *result = o.mat;
   return status;
 }
 
@@ -108,7 +108,7 @@ bisai_status bisai_petsc_from_mat(bisai_context *context, Mat mat, bisai_bcsr **
     return bisai_context_fail(context, BISAI_INVALID_ARGUMENT, "mat or result is NULL");
   from_mat o = {.context = context, .mat = mat};
   const bisai_status status = bsi_petsc_run_anywhere(context, read_mat, &o);
-  if (status == BISAI_OK)
+  if (!status)
     *result = o.result;
   else
     bisai_bcsr_destroy(&o.result);

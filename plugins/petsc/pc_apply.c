@@ -55,11 +55,10 @@ PetscErrorCode bsi_pc_apply_transpose(PC pc, Vec v, Vec z) {
   PetscCall(VecGetLocalSize(z, &n));
   PetscCall(VecGetArrayRead(v, &from));
   PetscCall(VecGetArrayWrite(z, &to));
-  if (*m->failure) {
+  if (*m->failure)
     fill(n, to);
-  } else if (n > 0) {
+  else if (n > 0)
     code = bsi_pc_transposed(pc, from, to);
-  }
   PetscCall(VecRestoreArrayWrite(z, &to));
   PetscCall(VecRestoreArrayRead(v, &from));
   PetscCall(code);

@@ -111,7 +111,7 @@ PetscErrorCode bsi_pc_log_set_up(PC pc) {
   bisai_precond_report report = {.struct_size = sizeof report};
   PetscFunctionBegin;
   /* A process without rows has no preconditioner, and takes part with zeros. */
-  if (m->precond && bisai_precond_get_report(m->precond, &report) != BISAI_OK)
+  if (m->precond && bisai_precond_get_report(m->precond, &report))
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(add_time(pc, BSI_PC_ORDER, report.order_seconds));
   PetscCall(add_time(pc, BSI_PC_FACTOR, report.factor_seconds));

@@ -61,7 +61,7 @@ static PetscErrorCode judge(const bsi_pc *m, KSP ksp, PetscErrorCode *code, char
   KSPType type;
   PetscBool is_flexible, is_symmetric, estimates;
   PetscFunctionBegin;
-  if (!m->precond || bisai_precond_get_report(m->precond, &report) != BISAI_OK)
+  if (!m->precond || bisai_precond_get_report(m->precond, &report))
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetType(ksp, &type));
   PetscCall(contains(flexible, PETSC_STATIC_ARRAY_LENGTH(flexible), type, &is_flexible));

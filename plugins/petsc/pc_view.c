@@ -69,7 +69,7 @@ static PetscErrorCode view_precond(const bsi_pc *m, PetscViewer viewer) {
   bisai_precond_report report = {.struct_size = sizeof report};
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", bisai_precond_describe(m->precond)));
-  if (bisai_precond_get_report(m->precond, &report) != BISAI_OK) PetscFunctionReturn(PETSC_SUCCESS);
+  if (bisai_precond_get_report(m->precond, &report)) PetscFunctionReturn(PETSC_SUCCESS);
   if (report.kind == BISAI_PRECOND_CPR) PetscCall(view_cpr(&report.cpr, viewer));
   if (report.kind == BISAI_PRECOND_MULTIGRID) PetscCall(view_null_space(m->null_count, viewer));
   PetscCall(view_levels(&report.multigrid, viewer));

@@ -80,11 +80,10 @@ static PetscErrorCode configure(KSP ksp, Mat mat, int level, const bisai_solver_
   PetscCall(KSPSetOperators(ksp, mat, mat));
   PetscCall(KSPSetType(ksp, type_of(o->method)));
   PetscCall(KSPGMRESSetRestart(ksp, o->gmres.restart));
-  if (o->method == BISAI_CG) { /* CG has no side, and would test the preconditioned residual */
+  if (o->method == BISAI_CG) /* CG has no side, and would test the preconditioned residual */
     PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
-  } else {
+  else
     PetscCall(KSPSetPCSide(ksp, o->gmres.side == BISAI_RIGHT ? PC_RIGHT : PC_LEFT));
-  }
   PetscCall(KSPSetTolerances(ksp, o->tolerance, 0, PETSC_DEFAULT, o->max_iterations));
   PetscCall(KSPSetInitialGuessNonzero(ksp, o->use_initial_guess ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(KSPGetPC(ksp, &pc));
@@ -154,10 +153,9 @@ static bisai_status check_options(bisai_context *context, const bisai_solver_opt
   bisai_solver *judge = NULL;
   bisai_status status = bisai_solver_create(context, 1, options, &judge);
   bisai_solver_destroy(&judge);
-  if (status == BISAI_OK && options && !type_of(options->method))
+  if (!status && options && !type_of(options->method))
     return bisai_context_fail(context, BISAI_UNSUPPORTED, "PETSc has gmres, cg and bicgstab only");
-  if (status == BISAI_OK && options &&
-      (options->gmres.flexible || options->cg.flexible || options->reduce))
+  if (!status && options && (options->gmres.flexible || options->cg.flexible || options->reduce))
     return bisai_context_fail(context, BISAI_UNSUPPORTED,
                               "PETSc's solver supports neither a reduction nor a flexible method");
   return status;
@@ -168,16 +166,15 @@ bisai_status bisai_petsc_solver_create(bisai_context *context, const bisai_bcsr 
                                        bisai_petsc_solver **solver) {
   if (!solver) return bisai_context_fail(context, BISAI_INVALID_ARGUMENT, "solver is NULL");
   bisai_status status = bsi_petsc_check_factorable(context, matrix, level);
-  if (status == BISAI_OK) status = check_options(context, options);
+  if (!status) status = check_options(context, options);
   if (status) return status;
   making m = {.context = context, .matrix = matrix, .level = level};
   m.options = options ? *options : bisai_solver_options_default();
   status = bsi_petsc_run(context, make, &m);
-  if (status == BISAI_OK) {
+  if (!status)
     *solver = m.solver;
-  } else {
+  else
     bisai_petsc_solver_destroy(&m.solver);
-  }
   return status;
 }
 
@@ -259,15 +256,14 @@ static bisai_status judge(solving *o) {
     r->reason = BISAI_REASON_CONVERGED;
     return BISAI_OK;
   }
-  if (o->solver->stopped) {
+  if (o->solver->stopped)
     r->reason = BISAI_REASON_STOPPED, status = BISAI_STOPPED;
-  } else if (o->reason == KSP_DIVERGED_ITS) {
+  else if (o->reason == KSP_DIVERGED_ITS)
     r->reason = BISAI_REASON_MAX_ITERATIONS, status = BISAI_MAX_ITERATIONS;
-  } else if (o->reason == KSP_DIVERGED_NANORINF || !isfinite(r->relative_residual)) {
+  else if (o->reason == KSP_DIVERGED_NANORINF || !isfinite(r->relative_residual))
     r->reason = BISAI_REASON_NOT_FINITE, status = BISAI_NOT_FINITE;
-  } else if (o->reason == KSP_DIVERGED_PC_FAILED) {
+  else if (o->reason == KSP_DIVERGED_PC_FAILED)
     r->reason = BISAI_REASON_PRECOND_FAILED, status = BISAI_CALLBACK_FAILED;
-  }
   char residual[32] = "not finite"; /* printf() may print a NaN with a sign */
   if (isfinite(r->relative_residual))
     snprintf(residual, sizeof residual, "%.3e", r->relative_residual);
@@ -284,8 +280,8 @@ bisai_status bisai_petsc_solver_solve(bisai_petsc_solver *solver, const double *
                               "b or x is NULL, or report.struct_size is not set");
   solving o = {.solver = solver, .b = b, .x = x, .report = {.struct_size = sizeof o.report}};
   bisai_status status = bsi_petsc_run(solver->context, solve, &o);
-  if (status == BISAI_OK) status = recompute(&o);
-  if (status == BISAI_OK) status = judge(&o);
+  if (!status) status = recompute(&o);
+  if (!status) status = judge(&o);
   if (report) *report = o.report;
   return status;
 }

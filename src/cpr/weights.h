@@ -93,11 +93,10 @@ BSI_INLINE int bsi_weights_finish(const int bs, const bsi_weighing *g, const boo
   }
   const bool corrected = bsi_weights_entry(bs, w, a, &d);
   const double sign = !corrected ? 0.0 : d < 0.0 ? -1.0 : 1.0;
-  if (!corrected) {
+  if (!corrected)
     rules |= BSI_WEIGHTS_EXCLUDED;
-  } else if (d < 0.0) {
+  else if (d < 0.0)
     rules |= BSI_WEIGHTS_REVERSED;
-  }
   for (int k = 0; k < bs; k++) w[k] = sign == 0.0 ? 0.0 : sign * w[k];
   return rules;
 }

@@ -285,7 +285,7 @@ static bisai_status begin(bsi_run *run) {
 static void restore_best(bsi_run *run) {
   bisai_solver *s = run->solver;
   if (run->true_norm < run->best_norm || isinf(run->best_norm)) return;
-  if (bsi_backend_of(run)->vectors->copy(s->context, s->n, s->best, run->x) == BISAI_OK)
+  if (!bsi_backend_of(run)->vectors->copy(s->context, s->n, s->best, run->x))
     run->true_norm = run->best_norm;
 }
 

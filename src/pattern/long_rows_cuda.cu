@@ -83,9 +83,8 @@ __global__ void __launch_bounds__(LONG_THREADS)
     int32_t place = WRITE ? s.found_ptr[row] : 0;
     for (int t = 0; WRITE && mine > 0 && t < thread; t++) place += of_thread[t];
     for (int32_t w = first; w < last; w++) {
-      for (unsigned left = bits[w]; WRITE && left != 0; left &= left - 1, place++) {
+      for (unsigned left = bits[w]; WRITE && left != 0; left &= left - 1, place++)
         s.found_col[place] = w * 32 + __ffs(static_cast<int>(left)) - 1;
-      }
       bits[w] = 0;
     }
     __syncthreads();

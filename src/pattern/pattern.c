@@ -154,7 +154,7 @@ int32_t bisai_pattern_longest_column(const bisai_pattern *pattern) {
 int32_t bisai_pattern_levels(const bisai_pattern *pattern) {
   bisai_pattern *p = (bisai_pattern *)(uintptr_t)pattern;
   bsi_structure rows;
-  if (p->levels < 0 && bsi_pattern_structure(p, &rows) == BISAI_OK)
+  if (p->levels < 0 && !bsi_pattern_structure(p, &rows))
     bsi_levels_count(p->context, p->triangle, p->block_rows, rows.row_ptr, rows.col_idx,
                      &p->levels);
   return p->levels;

@@ -32,13 +32,9 @@ static double *dense_relaxed(int64_t n, const double *inverse, const double *t, 
   double *x = test_dense_multiply(n, n, 1, inverse, b);
   for (int sweep = 0; sweep < relax; sweep++) {
     double *rest = test_dense_multiply(n, n, 1, t, x);
-    for (int64_t i = 0; i < n; i++) {
-      rest[i] = b[i] - rest[i];
-    }
+    for (int64_t i = 0; i < n; i++) rest[i] = b[i] - rest[i];
     double *step = test_dense_multiply(n, n, 1, inverse, rest);
-    for (int64_t i = 0; i < n; i++) {
-      x[i] += step[i];
-    }
+    for (int64_t i = 0; i < n; i++) x[i] += step[i];
     free(rest);
     free(step);
   }
@@ -58,9 +54,7 @@ static double *dense_swept(int64_t n, int32_t bs, const double *t, int sweeps, c
   double *inverse = test_dense_inverse(n, diagonal), *x = test_dense_multiply(n, n, 1, inverse, b);
   for (int sweep = 0; sweep < sweeps; sweep++) {
     double *rest = test_dense_multiply(n, n, 1, off, x);
-    for (int64_t i = 0; i < n; i++) {
-      rest[i] = b[i] - rest[i];
-    }
+    for (int64_t i = 0; i < n; i++) rest[i] = b[i] - rest[i];
     free(x);
     x = test_dense_multiply(n, n, 1, inverse, rest);
     free(rest);
@@ -268,9 +262,7 @@ static void many_vectors_are_applied_like_single_ones(void **state) {
           for (int32_t c = 0; c < counts[k]; c++) {
             double *expected = applied(precond, n, v + c * ldv);
             expect_same_vector(n, expected, z + c * ldz);
-            for (int64_t i = n; i < ldz; i++) {
-              assert_true(isnan(z[c * ldz + i]));
-            }
+            for (int64_t i = n; i < ldz; i++) assert_true(isnan(z[c * ldz + i]));
             free(expected);
           }
           assert_true(isnan(z[counts[k] * ldz]));
@@ -301,9 +293,7 @@ static void thread_counts_give_the_same_bits(void **state) {
         double *z = test_nan_vector(6 * n);
         EXPECT_OK(other, bisai_precond_apply(precond, v, z));
         EXPECT_OK(other, bisai_precond_apply_many(precond, 5, v, n, z + n, n));
-        if (t == 0) {
-          memcpy(first, z, (size_t)(6 * n) * sizeof *z);
-        }
+        if (t == 0) memcpy(first, z, (size_t)(6 * n) * sizeof *z);
         assert_memory_equal(first, z, (size_t)(6 * n) * sizeof *z);
         free(z);
         bisai_precond_destroy(&precond);

@@ -26,9 +26,7 @@ static void expect_applied(const test_bcsr *a, bisai_precond *precond) {
   const int32_t bs = a->block_size;
   const int64_t n = (int64_t)a->block_rows * bs;
   double *v = test_random_vector(n, 1), *z = test_random_vector(n, 2);
-  for (int64_t i = 0; i < n; i++) {
-    z[i] = (double)NAN;
-  }
+  for (int64_t i = 0; i < n; i++) z[i] = (double)NAN;
   EXPECT_OK(context, bisai_precond_apply(precond, v, z));
   for (int32_t i = 0; i < a->block_rows; i++) {
     const double *block = test_bcsr_block(a, i, i);
@@ -85,11 +83,8 @@ static void diagonal_blocks_alone_matter(void **state) {
   bisai_bcsr *matrix = test_bcsr_make(context, &a);
   bisai_precond *first = bjacobi_of(context, matrix);
   for (int32_t i = 0; i < a.block_rows; i++) {
-    for (int32_t p = a.row_ptr[i]; p < a.row_ptr[i + 1]; p++) {
-      for (int32_t k = 0; k < 9 && a.col_idx[p] != i; k++) {
-        a.values[9 * p + k] = 1e300;
-      }
-    }
+    for (int32_t p = a.row_ptr[i]; p < a.row_ptr[i + 1]; p++)
+      for (int32_t k = 0; k < 9 && a.col_idx[p] != i; k++) a.values[9 * p + k] = 1e300;
   }
   bisai_bcsr *other = test_bcsr_make(context, &a);
   bisai_precond *second = bjacobi_of(context, other);
@@ -297,9 +292,7 @@ static void update_equals_a_fresh_set_up_and_allocates_nothing(void **state) {
     bisai_context *counted = test_context_on(&allocator, 3);
     test_bcsr a = test_bcsr_grid(30, 20, bs, 1);
     bisai_bcsr *first = test_bcsr_make(counted, &a);
-    for (int32_t i = 0; i < 600; i++) {
-      test_bcsr_block(&a, i, i)[0] += 1.0 + i;
-    }
+    for (int32_t i = 0; i < 600; i++) test_bcsr_block(&a, i, i)[0] += 1.0 + i;
     bisai_bcsr *second = test_bcsr_take(counted, a);
     bisai_precond *updated = bjacobi_of(counted, first), *fresh = bjacobi_of(counted, second);
     double *v = test_random_vector(n, 3), *x = test_random_vector(n, 4),

@@ -29,9 +29,8 @@ static bool same_pattern(const test_bcsr *a, int32_t row, int32_t other) {
   const int32_t i = row / a->block_size, j = other / a->block_size,
                 length = a->row_ptr[i + 1] - a->row_ptr[i];
   if (length != a->row_ptr[j + 1] - a->row_ptr[j]) return false;
-  for (int32_t p = 0; p < length; p++) {
+  for (int32_t p = 0; p < length; p++)
     if (a->col_idx[a->row_ptr[i] + p] != a->col_idx[a->row_ptr[j] + p]) return false;
-  }
   return true;
 }
 
@@ -46,9 +45,8 @@ static int32_t *expected_blocks(const test_bcsr *a, int32_t most, int32_t *block
   }
   piece[pieces] = rows;
   *blocks = 0;
-  for (int32_t p = 0; p < pieces; p++) {
+  for (int32_t p = 0; p < pieces; p++)
     if (p == 0 || piece[p + 1] - start[*blocks - 1] > most) start[(*blocks)++] = piece[p];
-  }
   start[*blocks] = rows;
   free(piece);
   return start;

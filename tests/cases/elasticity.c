@@ -98,9 +98,8 @@ static void stress_of(double stress[3][3]) {
   const double lambda = 0.3 / (1.3 * 0.4), mu = 0.5 / 1.3;
   const double trace = gradient[0][0] + gradient[1][1] + gradient[2][2];
   for (int r = 0; r < 3; r++) {
-    for (int c = 0; c < 3; c++) {
+    for (int c = 0; c < 3; c++)
       stress[r][c] = mu * (gradient[r][c] + gradient[c][r]) + (r == c ? lambda * trace : 0);
-    }
   }
 }
 

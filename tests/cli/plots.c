@@ -31,9 +31,8 @@ static void plots_are_png_files(void **state) {
   static const char *const names[] = {
       "plots/residuals.png", "plots/setup.png",      "plots/pattern_A.png", "plots/pattern_L.png",
       "plots/pattern_U.png", "plots/pattern_NL.png", "plots/pattern_NU.png"};
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     if (!is_png(names[i])) fail_msg("%s is not a PNG file", names[i]);
-  }
   char *script = program_read("plots/figures.gnuplot");
   program_expect_in("the script", script, "\"cavity: matrix A, 288 blocks in 64 block rows\"");
   program_expect_in("the script", script, "\"cavity: NL on S(|L|^2), ");

@@ -37,11 +37,10 @@ static double now(void) {
 static pid_t start_with(char *const *arguments, int err, bool out_too) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  if (out_too) {
+  if (out_too)
     posix_spawn_file_actions_adddup2(&actions, err, STDOUT_FILENO);
-  } else {
+  else
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  }
   posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
   pid_t child;
   if (posix_spawn(&child, program_path(), &actions, NULL, arguments, environ) != 0)
@@ -134,9 +133,8 @@ static void a_narrow_terminal_sees_lines_that_fit(void **state) {
   finish(child, master);
   char *line = strstr(text, "\r\033[K");
   assert_non_null(line);
-  for (char *next; (next = strstr(line + 1, "\r\033[K")); line = next) {
+  for (char *next; (next = strstr(line + 1, "\r\033[K")); line = next)
     assert_in_range(next - line, 4, 4 + 19); /* \r, \033, [ and K are not shown */
-  }
 }
 
 static void a_file_that_is_slow_to_come_is_said_to_be_read(void **state) {

@@ -13,9 +13,7 @@
 static double *nan_vector(int64_t n) {
   double *values = malloc((size_t)(n > 0 ? n : 1) * sizeof *values);
   assert_non_null(values);
-  for (int64_t i = 0; i < n; i++) {
-    values[i] = (double)NAN;
-  }
+  for (int64_t i = 0; i < n; i++) values[i] = (double)NAN;
   return values;
 }
 
@@ -138,9 +136,8 @@ static void *random_narrow_values(bisai_value_type type, size_t count, uint64_t 
   test_random random = test_random_seed(seed);
   if (type == BISAI_FP32) {
     float *values = malloc((count + 1) * sizeof *values);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
       values[i] = (float)test_random_uniform(&random, -1.0, 1.0) * (i % 5 == 0 ? 1e-40F : 1.0F);
-    }
     return values;
   }
   const uint16_t infinity = type == BISAI_FP16 ? 0x7c00 : 0x7f80;
@@ -153,12 +150,9 @@ static void *random_narrow_values(bisai_value_type type, size_t count, uint64_t 
     do {
       values[i] = (uint16_t)test_random_integer(&random, 0, 0xffff);
     } while ((values[i] & infinity) == infinity);
-    if (i % 3 == 0) {
+    if (i % 3 == 0)
       values[i] = (uint16_t)(values[i] & (type == BISAI_FP16 ? 0x83ff : 0x807f)); /* subnormal */
-    }
-    if (i < 9) {
-      values[i] = type == BISAI_FP16 ? fp16_edges[i] : bf16_edges[i];
-    }
+    if (i < 9) values[i] = type == BISAI_FP16 ? fp16_edges[i] : bf16_edges[i];
   }
   return values;
 }
@@ -174,9 +168,7 @@ static void narrow_values_multiply_as_their_exact_conversions(void **state) {
       test_bcsr arrays = test_bcsr_random(shape);
       const size_t count = (size_t)test_bcsr_blocks(&arrays) * (size_t)(bs * bs);
       void *values = random_narrow_values(types[t], count, (uint64_t)(400 + bs));
-      for (size_t i = 0; i < count; i++) {
-        arrays.values[i] = test_value(types[t], values, i);
-      }
+      for (size_t i = 0; i < count; i++) arrays.values[i] = test_value(types[t], values, i);
       double *dense = test_dense_from_arrays(&arrays);
       bisai_bcsr_desc desc = desc_of(&arrays);
       desc.values = values;
@@ -224,9 +216,7 @@ static void every_sixteen_bit_value_is_converted_exactly(void **state) {
     bisai_bcsr *a = NULL;
     EXPECT_OK(context, bisai_bcsr_create(context, &desc, &a));
     EXPECT_OK(context, bisai_bcsr_multiply(a, x, y));
-    for (int32_t i = 0; i < n; i++) {
-      assert_true(y[i] == test_value(types[t], values, (size_t)i));
-    }
+    for (int32_t i = 0; i < n; i++) assert_true(y[i] == test_value(types[t], values, (size_t)i));
     bisai_bcsr_destroy(&a);
     free(values);
     free(row_ptr);
@@ -401,13 +391,9 @@ static void matrices_without_rows_columns_or_blocks_are_legal(void **state) {
       EXPECT_OK(context, bisai_bcsr_create(context, &desc, &a));
       assert_int_equal(bisai_bcsr_blocks(a), 0);
       double x[12] = {1}, y[12];
-      for (int k = 0; k < 12; k++) {
-        y[k] = (double)NAN;
-      }
+      for (int k = 0; k < 12; k++) y[k] = (double)NAN;
       EXPECT_OK(context, bisai_bcsr_multiply(a, x, y));
-      for (int k = 0; k < 12; k++) {
-        assert_true(k < 3 * sizes[i][0] ? y[k] == 0.0 : isnan(y[k]));
-      }
+      for (int k = 0; k < 12; k++) assert_true(k < 3 * sizes[i][0] ? y[k] == 0.0 : isnan(y[k]));
       bisai_bcsr_destroy(&a);
     }
   }
@@ -433,9 +419,7 @@ static void many_vectors_multiply_like_single_ones(void **state) {
         EXPECT_OK(context, bisai_bcsr_multiply_many(a, count, x, ldx, y, ldy));
         for (int32_t c = 0; c < count; c++) {
           expect_product(rows, cols, dense, x + c * ldx, y + c * ldy);
-          for (int64_t i = rows; i < ldy; i++) {
-            assert_true(isnan(y[c * ldy + i]));
-          }
+          for (int64_t i = rows; i < ldy; i++) assert_true(isnan(y[c * ldy + i]));
         }
         assert_true(isnan(y[count * ldy]));
         free(x);
@@ -486,9 +470,7 @@ static void update_replaces_the_values_and_allocates_nothing(void **state) {
   bisai_bcsr *a = test_bcsr_make(counted, &arrays);
   const long long calls = atomic_load(&allocator.calls);
   const size_t count = (size_t)test_bcsr_blocks(&arrays) * 9;
-  for (size_t i = 0; i < count; i++) {
-    arrays.values[i] = -2.0 * arrays.values[i] + 1.0;
-  }
+  for (size_t i = 0; i < count; i++) arrays.values[i] = -2.0 * arrays.values[i] + 1.0;
   EXPECT_OK(counted, bisai_bcsr_update(a, arrays.values, BISAI_COLUMN_MAJOR));
   const void *values;
   bisai_bcsr_arrays(a, NULL, NULL, &values);

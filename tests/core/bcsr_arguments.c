@@ -13,9 +13,7 @@ typedef struct spoilt {
 
 static void make_sound(spoilt *s) {
   *s = (spoilt){.row_ptr = {0, 2, 3, 6}, .col_idx = {0, 2, 1, 0, 2, 3}};
-  for (int i = 0; i < 24; i++) {
-    s->values[i] = i + 1.0;
-  }
+  for (int i = 0; i < 24; i++) s->values[i] = i + 1.0;
   s->desc = bisai_bcsr_desc_default();
   s->desc.block_rows = 3;
   s->desc.block_cols = 4;

@@ -18,9 +18,7 @@ enum { MAX_VALUES = BISAI_MAX_BLOCK_SIZE * BISAI_MAX_BLOCK_SIZE };
 static double at(int bs, const double *a, int r, int c) { return a[c * bs + r]; }
 
 static void fill_random(int bs, test_random *random, double *a) {
-  for (int i = 0; i < bs * bs; i++) {
-    a[i] = test_random_uniform(random, -1.0, 1.0);
-  }
+  for (int i = 0; i < bs * bs; i++) a[i] = test_random_uniform(random, -1.0, 1.0);
 }
 
 /* max over columns of ‖A X − I‖₁, in long double where the platform has it, so that the check adds
@@ -31,9 +29,8 @@ static double residual(int bs, const double *a, const double *x) {
     long double sum = 0.0L;
     for (int r = 0; r < bs; r++) {
       long double entry = r == c ? -1.0L : 0.0L;
-      for (int k = 0; k < bs; k++) {
+      for (int k = 0; k < bs; k++)
         entry += (long double)at(bs, a, r, k) * (long double)at(bs, x, k, c);
-      }
       sum += fabsl(entry);
     }
     worst = sum > worst || isnan(sum) ? sum : worst;
@@ -48,29 +45,21 @@ static double kappa1(int bs, const double *a, const double *x) {
 static void expect_inverse(const char *what, int bs, const double *a, const double *x,
                            double kappa) {
   double found = residual(bs, a, x), bound = C_BOUND * bs * DBL_EPSILON * kappa;
-  if (!(found <= bound)) {
+  if (!(found <= bound))
     fail_msg("%s, bs %d: |A X - I| = %.3g > %.3g, kappa %.3g", what, bs, found, bound, kappa);
-  }
 }
 
 static void expect_inverted(const char *what, int bs, const double *a) {
   double x[MAX_VALUES], y[MAX_VALUES], condition = (double)NAN;
-  for (int i = 0; i < MAX_VALUES; i++) {
-    x[i] = y[i] = (double)NAN;
-  }
-  if (!bsi_gauss_jordan(bs, a, x)) {
-    fail_msg("%s, bs %d: Gauss-Jordan found it singular", what, bs);
-  }
+  for (int i = 0; i < MAX_VALUES; i++) x[i] = y[i] = (double)NAN;
+  if (!bsi_gauss_jordan(bs, a, x)) fail_msg("%s, bs %d: Gauss-Jordan found it singular", what, bs);
   expect_inverse(what, bs, a, x, kappa1(bs, a, x));
-  if (bsi_block_invert(bs, a, y, &condition) == BSI_BLOCK_SINGULAR) {
+  if (bsi_block_invert(bs, a, y, &condition) == BSI_BLOCK_SINGULAR)
     fail_msg("%s, bs %d: found singular", what, bs);
-  }
   expect_inverse(what, bs, a, y, kappa1(bs, a, x));
   /* both inverses agree to eps·κ, so both conditions to a relative eps·κ; blocks with κ near 1/eps
    * are tested elsewhere */
-  if (kappa1(bs, a, x) < 1e9) {
-    EXPECT_NEAR(1.0, condition / kappa1(bs, a, x), 1e-5);
-  }
+  if (kappa1(bs, a, x) < 1e9) EXPECT_NEAR(1.0, condition / kappa1(bs, a, x), 1e-5);
 }
 
 static void random_blocks_of_every_size_are_inverted(void **state) {
@@ -111,9 +100,8 @@ static void permutations_with_zero_diagonal_need_pivoting(void **state) {
   for (int bs = 2; bs <= BISAI_MAX_BLOCK_SIZE; bs++) {
     for (int shift = 1; shift<bs; shift += bs> 8 ? 5 : 1) {
       double a[MAX_VALUES] = {0}, x[MAX_VALUES], condition;
-      for (int c = 0; c < bs; c++) {
+      for (int c = 0; c < bs; c++)
         a[c * bs + (c + shift) % bs] = (double)(1 << (c % 8)) * (c % 2 == 0 ? 1.0 : -1.0);
-      }
       assert_true(bsi_gauss_jordan(bs, a, x));
       for (int c = 0; c < bs; c++) {
         for (int r = 0; r < bs; r++) {
@@ -134,9 +122,7 @@ static void tiny_diagonals_need_pivoting(void **state) {
     test_random random = test_random_seed((uint64_t)(200 + bs));
     double a[MAX_VALUES];
     fill_random(bs, &random, a);
-    for (int c = 0; c < bs; c++) {
-      a[c * bs + c] = 1e-20;
-    }
+    for (int c = 0; c < bs; c++) a[c * bs + c] = 1e-20;
     if (bs > 2) {
       a[1] += 1.0;
       a[bs] += 1.0;
@@ -158,9 +144,7 @@ static void badly_scaled_blocks_are_inverted(void **state) {
     for (size_t s = 0; s < sizeof powers / sizeof powers[0]; s++) {
       double a[MAX_VALUES], scaled[MAX_VALUES], x[MAX_VALUES], y[MAX_VALUES], condition;
       fill_random(bs, &random, a);
-      for (int c = 0; c < bs; c++) {
-        a[c * bs + c] += 2.0 * bs;
-      }
+      for (int c = 0; c < bs; c++) a[c * bs + c] += 2.0 * bs;
       const int row = test_random_integer(&random, 0, bs - 1),
                 column = test_random_integer(&random, 0, bs - 1);
       for (int c = 0; c < bs; c++) {
@@ -192,9 +176,7 @@ static void uniformly_scaled_blocks_are_inverted(void **state) {
       test_random random = test_random_seed((uint64_t)(400 + bs));
       double a[MAX_VALUES];
       fill_random(bs, &random, a);
-      for (int i = 0; i < bs * bs; i++) {
-        a[i] = scales[s] * (a[i] + (i % (bs + 1) == 0 ? 2.0 : 0.0));
-      }
+      for (int i = 0; i < bs * bs; i++) a[i] = scales[s] * (a[i] + (i % (bs + 1) == 0 ? 2.0 : 0.0));
       expect_inverted("scaled", bs, a);
     }
   }
@@ -249,11 +231,10 @@ static void nearly_singular_blocks_are_inverted_as_well_as_their_condition_allow
         assert_int_not_equal(bsi_block_invert(bs, a, x, &condition), BSI_BLOCK_SINGULAR);
         /* κ₂/bs ≤ κ₁ ≤ bs·κ₂; entries were rounded to eps, so that near κ = 1/eps the true κ is
          * anything above 1e13 */
-        if (digits <= 13) {
+        if (digits <= 13)
           assert_true(condition > kappa / (1.5 * bs) && condition < 1.5 * bs * kappa);
-        } else {
+        else
           assert_true(condition > 1e12);
-        }
         expect_inverse("nearly singular", bs, a, x, condition);
       }
     }
@@ -268,9 +249,7 @@ static void cofactors_and_gauss_jordan_agree(void **state) {
     for (int trial = 0; trial < 500; trial++) {
       double a[25], x[25], y[25], columns = 1.0;
       fill_random(bs, &random, a);
-      for (int c = 0; c < bs; c++) {
-        columns *= test_norm2(bs, a + c * bs);
-      }
+      for (int c = 0; c < bs; c++) columns *= test_norm2(bs, a + c * bs);
       double determinant = bsi_cofactor_inverse(bs, a, x);
       assert_true(bsi_gauss_jordan(bs, a, y));
       double loss = columns / fabs(determinant) + kappa1(bs, a, y);
@@ -348,12 +327,9 @@ static void sizes_without_cofactors_never_report_a_fallback(void **state) {
 
 static void expect_singular(const char *what, int bs, const double *a) {
   double x[MAX_VALUES], condition = 0.0;
-  if (bsi_block_invert(bs, a, x, &condition) != BSI_BLOCK_SINGULAR) {
+  if (bsi_block_invert(bs, a, x, &condition) != BSI_BLOCK_SINGULAR)
     fail_msg("%s, bs %d: inverted, condition %.3g", what, bs, condition);
-  }
-  if (bsi_gauss_jordan(bs, a, x)) {
-    fail_msg("%s, bs %d: inverted by Gauss-Jordan", what, bs);
-  }
+  if (bsi_gauss_jordan(bs, a, x)) fail_msg("%s, bs %d: inverted by Gauss-Jordan", what, bs);
 }
 
 static void exactly_singular_blocks_are_reported(void **state) {
@@ -364,14 +340,10 @@ static void exactly_singular_blocks_are_reported(void **state) {
     expect_singular("zero block", bs, a);
     for (int line = 0; line < bs; line++) {
       fill_random(bs, &random, a);
-      for (int i = 0; i < bs; i++) {
-        a[line * bs + i] = 0.0;
-      }
+      for (int i = 0; i < bs; i++) a[line * bs + i] = 0.0;
       expect_singular("zero column", bs, a);
       fill_random(bs, &random, a);
-      for (int i = 0; i < bs; i++) {
-        a[i * bs + line] = 0.0;
-      }
+      for (int i = 0; i < bs; i++) a[i * bs + line] = 0.0;
       expect_singular("zero row", bs, a);
     }
     for (int line = 1; line < bs; line++) {
@@ -391,9 +363,8 @@ static void equal_rows_are_reported(void **state) {
       double a[MAX_VALUES] = {0};
       for (int r = 0; r < bs; r++) {
         const int source = r == row + 1 ? row : r;
-        for (int c = 0; c <= source; c++) {
+        for (int c = 0; c <= source; c++)
           a[c * bs + r] = c == source ? 1.0 : ((source + c) % 3 == 0 ? -1.0 : 0.0);
-        }
       }
       expect_singular("equal rows", bs, a);
     }
@@ -409,9 +380,7 @@ static void equal_rows_that_round_are_reported_or_have_a_huge_condition(void **s
     for (int trial = 0; trial < 20; trial++) {
       double a[MAX_VALUES], x[MAX_VALUES], condition = 0.0;
       fill_random(bs, &random, a);
-      for (int c = 0; c < bs; c++) {
-        a[c * bs + bs - 1] = a[c * bs];
-      }
+      for (int c = 0; c < bs; c++) a[c * bs + bs - 1] = a[c * bs];
       bsi_block_result result = bsi_block_invert(bs, a, x, &condition);
       assert_true(result == BSI_BLOCK_SINGULAR || condition > 1e13);
     }
@@ -430,9 +399,7 @@ static void nan_and_infinity_are_reported_as_singular(void **state) {
         a[position] = bad[i];
         expect_singular("not finite", bs, a);
         memset(a, 0, sizeof a);
-        for (int c = 0; c < bs; c++) {
-          a[c * bs + c] = 1.0;
-        }
+        for (int c = 0; c < bs; c++) a[c * bs + c] = 1.0;
         a[position] = bad[i];
         expect_singular("not finite in an identity", bs, a);
       }
@@ -445,9 +412,7 @@ static void inverse_that_is_not_finite_is_reported_as_singular(void **state) {
   (void)state;
   for (int bs = 1; bs <= BISAI_MAX_BLOCK_SIZE; bs++) {
     double a[MAX_VALUES] = {0};
-    for (int c = 0; c < bs; c++) {
-      a[c * bs + c] = c == bs / 2 ? 0x1p-1060 : 1.0;
-    }
+    for (int c = 0; c < bs; c++) a[c * bs + c] = c == bs / 2 ? 0x1p-1060 : 1.0;
     expect_singular("inverse overflows", bs, a);
   }
 }

@@ -118,10 +118,9 @@ result on_host(blocks_of &a, double threshold) {
   result r;
   r.strength.assign(a.idx.size() + 1, NAN);
   r.aggregate.assign(a.n + 1, -7);
-  r.good = bsi_aggregation_host.weigh(host, &view, a.inverse.data(), &rule, r.strength.data()) ==
-               BISAI_OK &&
-           bsi_aggregation_host.aggregate(host, &view, r.strength.data(), r.aggregate.data(),
-                                          &r.count) == BISAI_OK;
+  r.good =
+      !bsi_aggregation_host.weigh(host, &view, a.inverse.data(), &rule, r.strength.data()) &&
+      !bsi_aggregation_host.aggregate(host, &view, r.strength.data(), r.aggregate.data(), &r.count);
   return r;
 }
 
@@ -135,10 +134,9 @@ result on_device(bisai_context *device, blocks_of &a, double threshold,
   const device_array<double> values(a.values), inverse(a.inverse);
   const device_array<float> strength(given ? *given : std::vector<float>(a.idx.size() + 1, NAN));
   view.row_ptr = ptr.data, view.col_idx = idx.data, view.values = values.data;
-  r.good = (given || bsi_aggregation_cuda.weigh(device, &view, inverse.data, &rule,
-                                                strength.data) == BISAI_OK) &&
-           bsi_aggregation_cuda.aggregate(device, &view, strength.data, aggregate.data, &r.count) ==
-               BISAI_OK;
+  r.good =
+      (given || !bsi_aggregation_cuda.weigh(device, &view, inverse.data, &rule, strength.data)) &&
+      !bsi_aggregation_cuda.aggregate(device, &view, strength.data, aggregate.data, &r.count);
   unsigned ticket = 1;
   CHECK(cudaMemcpy(&ticket, device->tickets, sizeof ticket, cudaMemcpyDefault));
   r.good = r.good && ticket == 0; /* others count on it */

@@ -25,7 +25,7 @@ struct matrix_on {
     bisai_bcsr_desc d = bisai_bcsr_desc_default();
     d.block_rows = d.block_cols = a.n / a.bs, d.block_size = a.bs;
     d.row_ptr = a.ptr.data(), d.col_idx = a.col.data(), d.values = a.values.data();
-    if (bisai_bcsr_create(context, &d, &made) != BISAI_OK)
+    if (bisai_bcsr_create(context, &d, &made))
       verdict(false, "matrix: %s", bisai_context_error(context));
   }
   matrix_on(const matrix_on &) = delete;

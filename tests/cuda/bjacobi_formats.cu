@@ -19,8 +19,7 @@ void stores(bisai_context *host, bisai_context *device, const std::vector<int> &
   o.digits = 2;
   if (!natural) o.given_blocks = static_cast<int32_t>(sizes.size()), o.given_start = start.data();
   jacobi_on full(device, here.made, o);
-  bool good =
-      full.status == BISAI_OK && bsi_bjacobi_update(device, here.made, &full.made) == BISAI_OK;
+  bool good = !full.status && !bsi_bjacobi_update(device, here.made, &full.made);
   const std::vector<double> e =
       full.fetch<double>(full.made.data, static_cast<size_t>(full.made.values));
   const std::vector<int64_t> firsts = full.fetch<int64_t>(
@@ -33,7 +32,7 @@ void stores(bisai_context *host, bisai_context *device, const std::vector<int> &
        {BISAI_FP32, BISAI_FP16, BISAI_BF16, BISAI_FP11_4, BISAI_FP11_20, BISAI_ADAPTIVE}) {
     o.storage = type;
     jacobi_on j(device, here.made, o);
-    good = j.status == BISAI_OK && bsi_bjacobi_update(device, here.made, &j.made) == BISAI_OK;
+    good = !j.status && !bsi_bjacobi_update(device, here.made, &j.made);
     const std::vector<uint8_t> data = j.data();
     const std::vector<uint8_t> formats =
         j.fetch<uint8_t>(j.made.format, j.made.format ? static_cast<size_t>(j.made.groups) : 0);
@@ -62,7 +61,7 @@ void stores(bisai_context *host, bisai_context *device, const std::vector<int> &
     o.group_rows = 32;
     jacobi_on right(host, there.made, o);
     o.group_rows = 0;
-    good = good && bsi_bjacobi_update(host, there.made, &right.made) == BISAI_OK;
+    good = good && !bsi_bjacobi_update(host, there.made, &right.made);
     good = good &&
            std::memcmp(right.made.stats.formats, j.made.stats.formats,
                        sizeof j.made.stats.formats) == 0 &&
@@ -75,11 +74,11 @@ void stores(bisai_context *host, bisai_context *device, const std::vector<int> &
     const std::vector<double> x = random_vector(static_cast<size_t>(a.n) * 13);
     std::vector<double> expected(x.size(), NAN);
     const device_array<double> d_x(x), d_y(expected);
-    good = good &&
-           host->backend->bjacobi->solve->apply(host, &right.made, 13, x.data(), a.n,
-                                                expected.data(), a.n) == BISAI_OK &&
-           device->backend->bjacobi->solve->apply(device, &j.made, 13, d_x.data, a.n, d_y.data,
-                                                  a.n) == BISAI_OK;
+    good =
+        good &&
+        !host->backend->bjacobi->solve->apply(host, &right.made, 13, x.data(), a.n, expected.data(),
+                                              a.n) &&
+        !device->backend->bjacobi->solve->apply(device, &j.made, 13, d_x.data, a.n, d_y.data, a.n);
     const std::vector<double> y = d_y.fetch();
     for (size_t v = 0; v < 13 && good; v++)
       good = device->backend->bjacobi->solve->apply(
@@ -118,8 +117,7 @@ void solves(bisai_context *host, bisai_context *device, const std::vector<int> &
       jacobi_on j(device, here.made, o);
       o.group_rows = 32;
       jacobi_on right(host, there.made, o);
-      bool good = j.status == BISAI_OK && right.status == BISAI_OK &&
-                  bsi_bjacobi_update(device, here.made, &j.made) == BISAI_OK;
+      bool good = !j.status && !right.status && !bsi_bjacobi_update(device, here.made, &j.made);
       const std::vector<uint8_t> data = j.data(),
                                  pivots = j.fetch<uint8_t>(j.made.pivots, good ? a.n : 0);
       if (good) {
@@ -131,10 +129,10 @@ void solves(bisai_context *host, bisai_context *device, const std::vector<int> &
       std::vector<double> expected(x.size(), NAN);
       const device_array<double> d_x(x), d_y(expected);
       good = good &&
-             host->backend->bjacobi->solve->apply(host, &right.made, count, x.data(), a.n,
-                                                  expected.data(), a.n) == BISAI_OK &&
-             device->backend->bjacobi->solve->apply(device, &j.made, count, d_x.data, a.n, d_y.data,
-                                                    a.n) == BISAI_OK;
+             !host->backend->bjacobi->solve->apply(host, &right.made, count, x.data(), a.n,
+                                                   expected.data(), a.n) &&
+             !device->backend->bjacobi->solve->apply(device, &j.made, count, d_x.data, a.n,
+                                                     d_y.data, a.n);
       const std::vector<double> y = d_y.fetch();
       double apart = 0.0, largest = 0.0;
       for (size_t i = 0; i < y.size(); i++) {

@@ -32,9 +32,8 @@ void blocks_are_the_sequential_ones(bisai_context *host, bisai_context *device, 
                                     int most) {
   const matrix_on there(host, a), here(device, a);
   bsi_partition expected = {}, found = {};
-  const bool made =
-      host->backend->bjacobi->partition->find(host, there.made, most, &expected) == BISAI_OK &&
-      device->backend->bjacobi->partition->find(device, here.made, most, &found) == BISAI_OK;
+  const bool made = !host->backend->bjacobi->partition->find(host, there.made, most, &expected) &&
+                    !device->backend->bjacobi->partition->find(device, here.made, most, &found);
   bool same = made && found.blocks == expected.blocks && found.largest == expected.largest &&
               found.uniform == expected.uniform && found.rows == expected.rows &&
               std::memcmp(found.count, expected.count, sizeof found.count) == 0 &&

@@ -127,15 +127,15 @@ void unaligned(bisai_context *device, int m) {
   d.row_ptr = ptr.data, d.col_idx = col.data, d.values = values.data + 1;
   d.location = BISAI_DEVICE, d.ownership = BISAI_BORROW;
   bisai_bcsr *matrix = nullptr;
-  if (bisai_bcsr_create(device, &d, &matrix) != BISAI_OK)
+  if (bisai_bcsr_create(device, &d, &matrix))
     return verdict(false, "unaligned blocks of %d rows: %s", m, bisai_context_error(device));
   bsi_bjacobi_options o = {};
   o.storage = BISAI_FP64;
   const matrix_on copied(device, a);
   jacobi_on right(device, copied.made, o), j(device, matrix, o);
-  bool good = right.status == BISAI_OK && j.status == BISAI_OK;
-  good = good && bsi_bjacobi_update(device, copied.made, &right.made) == BISAI_OK;
-  good = good && bsi_bjacobi_update(device, matrix, &j.made) == BISAI_OK;
+  bool good = !right.status && !j.status;
+  good = good && !bsi_bjacobi_update(device, copied.made, &right.made);
+  good = good && !bsi_bjacobi_update(device, matrix, &j.made);
   double apart = 0.0, largest = 0.0;
   if (good) {
     const size_t count = static_cast<size_t>(right.made.values);

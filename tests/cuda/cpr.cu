@@ -133,10 +133,9 @@ void pressure_matrix_agrees(const cells &c, int32_t pressure) {
       one_columns(columns);
   const bisai_bcsr a = c.on_host(), d_a = c.on_device();
   const bool good =
-      device_ops()->reduce(device, &d_a, d_w.data, pressure, both.data, both_columns.data) ==
-          BISAI_OK &&
-      device_ops()->reduce(device, &d_a, d_w.data, pressure, one.data, nullptr) == BISAI_OK &&
-      device_ops()->reduce(device, &d_a, d_w.data, pressure, nullptr, one_columns.data) == BISAI_OK;
+      !device_ops()->reduce(device, &d_a, d_w.data, pressure, both.data, both_columns.data) &&
+      !device_ops()->reduce(device, &d_a, d_w.data, pressure, one.data, nullptr) &&
+      !device_ops()->reduce(device, &d_a, d_w.data, pressure, nullptr, one_columns.data);
   CHECK(cudaDeviceSynchronize());
   host_ops()->reduce(host, &a, w.data(), pressure, values.data(), columns.data());
   const double most = apart(both.fetch(), values);
@@ -157,9 +156,8 @@ void steps_agree(const cells &c, int32_t pressure) {
   device_array<double> d_w(w), d_v(v), d_z(z), d_x(x), d_columns(columns), d_right(right),
       d_rest(rest), again(rest);
   const bisai_bcsr p = c.entries_on_host(nullptr), d_p = c.entries_on_device(nullptr);
-  bool good =
-      device_ops()->gather(device, c.rows, c.bs, d_w.data, d_v.data, d_right.data) == BISAI_OK &&
-      device_ops()->add(device, c.rows, c.bs, pressure, d_z.data, d_x.data) == BISAI_OK;
+  bool good = !device_ops()->gather(device, c.rows, c.bs, d_w.data, d_v.data, d_right.data) &&
+              !device_ops()->add(device, c.rows, c.bs, pressure, d_z.data, d_x.data);
   for (double *out : {d_rest.data, again.data})
     good &= device_ops()->subtract(device, &d_p, c.bs, d_columns.data, d_z.data, d_v.data, out) ==
             BISAI_OK;
@@ -192,10 +190,10 @@ void scales_agree(const cells &c, int largest) {
   device_array<double> d_values(values), d_w(w);
   const bisai_bcsr p = c.entries_on_host(values.data()), d_p = c.entries_on_device(d_values.data);
   bsi_scaling s = {}, d_s = {};
-  const bool good = bsi_scaling_create(host, &p, c.place.data(), &s) == BISAI_OK &&
-                    bsi_scaling_create(device, &d_p, c.diagonal.data, &d_s) == BISAI_OK &&
-                    bsi_scales_apply(host, &s, 3, w.data()) == BISAI_OK &&
-                    bsi_scales_apply(device, &d_s, 3, d_w.data) == BISAI_OK;
+  const bool good = !bsi_scaling_create(host, &p, c.place.data(), &s) &&
+                    !bsi_scaling_create(device, &d_p, c.diagonal.data, &d_s) &&
+                    !bsi_scales_apply(host, &s, 3, w.data()) &&
+                    !bsi_scales_apply(device, &d_s, 3, d_w.data);
   CHECK(cudaDeviceSynchronize());
   verdict(good && d_values.fetch() == values && d_w.fetch() == w,
           "%d rows, factors up to 2^%d: other bits, or a failure", c.rows, largest);

@@ -93,9 +93,9 @@ void steps_agree(int64_t n, bool parallel) {
   bool good = true;
   for (int way = 0; way < 2; way++) {
     double *out = (way ? again_c : d_c).data, *rest = (way ? again_r : d_r).data;
-    good &= device_ops()->first_step(device, n, d_v.data, rest, d_work.data) == BISAI_OK &&
-            device_ops()->second_step(device, n, out, d_v.data, d_c2.data, d_v2.data, rest,
-                                      d_work.data) == BISAI_OK;
+    good &= !device_ops()->first_step(device, n, d_v.data, rest, d_work.data) &&
+            !device_ops()->second_step(device, n, out, d_v.data, d_c2.data, d_v2.data, rest,
+                                       d_work.data);
   }
   CHECK(cudaDeviceSynchronize());
   host_ops()->first_step(host, n, v.data(), r.data(), work.data());
@@ -157,18 +157,17 @@ TEST(norms_and_start_vectors_agree_with_the_host) {
       const double *const on_host[] = {x.data()}, *const on_device[] = {d_x.data, scaled.data};
       double norms[2] = {-1.0, -1.0}, start = -1.0;
       host_ops()->norms(host, 1, n, on_host, &expected);
-      good &= device_ops()->norms(device, 2, n, on_device, norms) == BISAI_OK &&
-              device_ops()->norms(device, 1, n, on_device, &start) == BISAI_OK &&
-              device_ops()->norms(device, 1, n, on_device + 1, &again) == BISAI_OK &&
-              norms[0] == start;
+      good &= !device_ops()->norms(device, 2, n, on_device, norms) &&
+              !device_ops()->norms(device, 1, n, on_device, &start) &&
+              !device_ops()->norms(device, 1, n, on_device + 1, &again) && norms[0] == start;
       norm = norms[1];
       const bool same =
           std::isinf(expected) ? std::isinf(norm) : std::fabs(norm - expected) <= 1e-13 * expected;
       verdict(good && same && norm == again, "norm of %lld values of %g: %g for %g",
               static_cast<long long>(n), scale, norm, expected);
       double largest = -1.0, on_both = -2.0;
-      good = host_ops()->largest(host, n, x.data(), &largest) == BISAI_OK &&
-             device_ops()->largest(device, n, scaled.data, &on_both) == BISAI_OK;
+      good = !host_ops()->largest(host, n, x.data(), &largest) &&
+             !device_ops()->largest(device, n, scaled.data, &on_both);
       verdict(good && largest == on_both, "largest of %lld values of %g: %g for %g",
               static_cast<long long>(n), scale, on_both, largest);
     }

@@ -51,7 +51,7 @@ struct context_on {
     bisai_context_options options = bisai_context_options_default();
     options.backend = backend;
     options.threads = 1;
-    if (bisai_context_create(&options, &made) != BISAI_OK) {
+    if (bisai_context_create(&options, &made)) {
       std::printf("no context on backend %d\n", static_cast<int>(backend));
       std::exit(1);
     }

@@ -138,13 +138,13 @@ void agrees_with_the_host(bisai_context *device, int32_t n, int bs, int32_t leng
   bisai_factors f = {};
   f.context = host, a.view.context = host;
   f.shift_amount = shift_amount;
-  bool good = bsi_factors_reserve(host, &a.view, level, false, INT32_MAX, &f) == BISAI_OK &&
-              bsi_levels_create(host, BISAI_LOWER, n, f.lower->row_ptr, f.lower->col_idx,
-                                &f.lower_levels) == BISAI_OK;
+  bool good =
+      !bsi_factors_reserve(host, &a.view, level, false, INT32_MAX, &f) &&
+      !bsi_levels_create(host, BISAI_LOWER, n, f.lower->row_ptr, f.lower->col_idx, &f.lower_levels);
   std::vector<double> inverse(static_cast<size_t>(n) * bs * bs + 1);
   f.upper_inverse = inverse.data();
   bsi_invert_stats right = BSI_INVERT_STATS_NONE;
-  good = good && bsi_backend_host.factor->ilu->factorise(host, &a.view, &f, &right) == BISAI_OK;
+  good = good && !bsi_backend_host.factor->ilu->factorise(host, &a.view, &f, &right);
 
   const outcome first = factorise(device, a, f), again = factorise(device, a, f);
   const bsi_invert_stats &met = first.stats;

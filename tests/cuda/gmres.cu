@@ -86,10 +86,10 @@ void step_agrees_with_its_parts(contexts &on, int64_t n, int j, bsi_passes passe
     bsi_backend_cuda.memory->clear_shared(on.device, 2 * m, status);
     const bsi_cycle cycle = {n,          ld,     m,      d_basis.data, H.data, cosines.data,
                              sines.data, g.data, status, d_work.data};
-    good = good && bsi_backend_cuda.krylov->gmres->step(on.device, &cycle, j, passes) == BISAI_OK;
+    good = good && !bsi_backend_cuda.krylov->gmres->step(on.device, &cycle, j, passes);
     std::vector<double> seen(2, NAN);
-    good = good && bsi_backend_cuda.memory->await_shared(on.device, 2, status + 2 * j,
-                                                         seen.data()) == BISAI_OK;
+    good =
+        good && !bsi_backend_cuda.memory->await_shared(on.device, 2, status + 2 * j, seen.data());
     std::vector<std::vector<double>> results = {d_basis.fetch(), H.fetch(), cosines.fetch(),
                                                 sines.fetch(),   g.fetch(), seen};
     if (run == 0) first = results;

@@ -178,23 +178,23 @@ void is_enqueued(bisai_context *context, cudaStream_t stream, const bisai_bcsr *
   /* A kernel's first launch loads it, which may wait for the device: everything is done once
    * before. */
   copy(from, x, stream);
-  bool all = bisai_bcsr_multiply(matrix, x.data, product.data) == BISAI_OK &&
-             bisai_precond_apply(precond, x.data, applied.data) == BISAI_OK;
+  bool all = !bisai_bcsr_multiply(matrix, x.data, product.data) &&
+             !bisai_precond_apply(precond, x.data, applied.data);
   for (const device_array<double> *vector : {&x, &product, &applied})
     fill_with_nan(*vector, stream);
-  all = all && bisai_context_synchronize(context) == BISAI_OK;
+  all = all && !bisai_context_synchronize(context);
 
   /* compute-sanitizer may let every launch wait, and an emulated device always does */
   const bool asynchronous = !short_form() && runs_beside_the_host();
   gate shut(stream, asynchronous);
   copy(from, x, stream);
-  all = all && bisai_bcsr_multiply(matrix, x.data, product.data) == BISAI_OK &&
-        bisai_precond_apply(precond, x.data, applied.data) == BISAI_OK;
+  all = all && !bisai_bcsr_multiply(matrix, x.data, product.data) &&
+        !bisai_precond_apply(precond, x.data, applied.data);
   const bool waited = asynchronous && cudaStreamQuery(stream) != cudaErrorNotReady;
   cudaGetLastError(); /* not an error */
   shut.open();
   /* Also after a failure: the stream still looks at the gate. */
-  all = bisai_context_synchronize(context) == BISAI_OK && all;
+  all = !bisai_context_synchronize(context) && all;
   verdict(all && !waited, "%s: products and applications are enqueued%s: %s", what,
           waited ? ", but waited for" : "", bisai_context_error(context));
   verdict(close(product.fetch(), right.product, 1e-12), "%s: product", what);
@@ -362,13 +362,13 @@ void borrow_from_every_address(bisai_context *context, bisai_value_type type, si
     desc.block_rows = 1, desc.block_cols = count, desc.block_size = bs;
     desc.values = room.data + offset, desc.value_type = type, desc.location = BISAI_DEVICE;
     bisai_bcsr *copied = nullptr, *lent = nullptr;
-    bool right = bisai_bcsr_create(context, &desc, &copied) == BISAI_OK &&
-                 bisai_bcsr_multiply(copied, x.data, y.data) == BISAI_OK;
+    bool right =
+        !bisai_bcsr_create(context, &desc, &copied) && !bisai_bcsr_multiply(copied, x.data, y.data);
     desc.ownership = BISAI_BORROW;
     const bisai_status status = bisai_bcsr_create(context, &desc, &lent);
     if (offset % alignment == 0)
-      right = right && bisai_bcsr_multiply(lent, x.data, z.data) == BISAI_OK &&
-              bisai_context_synchronize(context) == BISAI_OK && y.fetch() == z.fetch();
+      right = right && !bisai_bcsr_multiply(lent, x.data, z.data) &&
+              !bisai_context_synchronize(context) && y.fetch() == z.fetch();
     else
       right = right && status == BISAI_UNSUPPORTED && !lent;
     verdict(right, "%s, blocks of %d rows, %d bytes further: status %d, %s",

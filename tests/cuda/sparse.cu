@@ -115,8 +115,8 @@ int32_t longest_of(const bsi_sparse &m) {
 
 bool multiply(bisai_context *context, const bsi_multigrid_ops &ops, const bsi_sparse &a,
               const bsi_sparse &b, bsi_sparse *c) {
-  const bool good = ops.sparse->multiply_structure(context, &a, &b, INT64_MAX, c) == BISAI_OK &&
-                    bsi_sparse_reserve_values(context, c) == BISAI_OK;
+  const bool good = !ops.sparse->multiply_structure(context, &a, &b, INT64_MAX, c) &&
+                    !bsi_sparse_reserve_values(context, c);
   if (!good) {
     std::printf("%s\n", context->error);
     return false;
@@ -286,8 +286,7 @@ std::vector<double> values_of(bisai_context *context, const both &a, const both 
   const std::vector<double> nan(count, NAN);
   bsi_backend_cuda.memory->upload(context, c->device.values, nan.data(), count * sizeof(double));
   bsi_backend_cuda.memory->synchronize(context);
-  if (device_ops.sparse->multiply_values(context, &a.device, &b.device, &c->device) != BISAI_OK)
-    return nan;
+  if (device_ops.sparse->multiply_values(context, &a.device, &b.device, &c->device)) return nan;
   return fetch(c->device.values, count);
 }
 
@@ -375,13 +374,10 @@ TEST(transposes_agree_with_the_host) {
     std::vector<int32_t> expected(m.host.blocks);
     const device_array<int32_t> position(idx);
     const bool good =
-        host_ops.transfer->transpose(on.host, &m.host, &turned.host, expected.data()) == BISAI_OK &&
-        device_ops.transfer->transpose(on.device, &m.device, &turned.device, position.data) ==
-            BISAI_OK &&
-        host_ops.transfer->transpose_values(on.host, &m.host, expected.data(), &turned.host) ==
-            BISAI_OK &&
-        device_ops.transfer->transpose_values(on.device, &m.device, position.data,
-                                              &turned.device) == BISAI_OK;
+        !host_ops.transfer->transpose(on.host, &m.host, &turned.host, expected.data()) &&
+        !device_ops.transfer->transpose(on.device, &m.device, &turned.device, position.data) &&
+        !host_ops.transfer->transpose_values(on.host, &m.host, expected.data(), &turned.host) &&
+        !device_ops.transfer->transpose_values(on.device, &m.device, position.data, &turned.device);
     verdict(good && turned.same_structure() && position.fetch() == expected &&
                 turned.apart() == 0.0,
             "%d×%d blocks of %d×%d", s.rows, s.cols, s.height, s.width);
@@ -400,8 +396,8 @@ TEST(near_null_vectors_agree_with_the_host) {
         both t(on.host, on.device), members(on.host, on.device);
         t.host = t.device = {n, count, h, w, 0, nullptr, nullptr, nullptr};
         const device_array<int32_t> there(aggregate);
-        bool good = host_ops.transfer->list(on.host, aggregate.data(), &t.host) == BISAI_OK &&
-                    device_ops.transfer->list(on.device, there.data, &t.device) == BISAI_OK &&
+        bool good = !host_ops.transfer->list(on.host, aggregate.data(), &t.host) &&
+                    !device_ops.transfer->list(on.device, there.data, &t.device) &&
                     t.same_structure();
         const std::vector<int32_t> ptr(static_cast<size_t>(count) + 1), idx(t.host.blocks);
         members.host = members.device = {count, n, w, h, t.host.blocks, nullptr, nullptr, nullptr};
@@ -415,16 +411,15 @@ TEST(near_null_vectors_agree_with_the_host) {
           if (v % w % 3 == 2) vectors[v] = -3.0 * vectors[v - 1];
         std::vector<double> coarse(static_cast<size_t>(count) * w * w, NAN);
         const device_array<double> basis(vectors), factors(coarse);
-        good = good && bsi_sparse_reserve_values(on.host, &t.host) == BISAI_OK &&
-               bsi_sparse_reserve_values(on.device, &t.device) == BISAI_OK &&
-               host_ops.transfer->transpose(on.host, &t.host, &members.host, position.data()) ==
-                   BISAI_OK &&
-               device_ops.transfer->transpose(on.device, &t.device, &members.device,
-                                              positions.data) == BISAI_OK &&
-               host_ops.transfer->orthonormalise(on.host, &members.host, vectors.data(), 1e-10,
-                                                 &t.host, coarse.data()) == BISAI_OK &&
-               device_ops.transfer->orthonormalise(on.device, &members.device, basis.data, 1e-10,
-                                                   &t.device, factors.data) == BISAI_OK;
+        good = good && !bsi_sparse_reserve_values(on.host, &t.host) &&
+               !bsi_sparse_reserve_values(on.device, &t.device) &&
+               !host_ops.transfer->transpose(on.host, &t.host, &members.host, position.data()) &&
+               !device_ops.transfer->transpose(on.device, &t.device, &members.device,
+                                               positions.data) &&
+               !host_ops.transfer->orthonormalise(on.host, &members.host, vectors.data(), 1e-10,
+                                                  &t.host, coarse.data()) &&
+               !device_ops.transfer->orthonormalise(on.device, &members.device, basis.data, 1e-10,
+                                                    &t.device, factors.data);
         double apart = good ? t.apart() : INFINITY;
         const std::vector<double> got = factors.fetch();
         for (size_t v = 0; v < coarse.size(); v++)
@@ -452,8 +447,8 @@ TEST(smoothed_transfers_agree_with_the_host) {
               restriction ? host_ops.transfer->smooth_restriction : host_ops.transfer->smooth;
           const auto device =
               restriction ? device_ops.transfer->smooth_restriction : device_ops.transfer->smooth;
-          const bool good = host(on.host, &t.host, inverse.data(), 0.6, &p.host) == BISAI_OK &&
-                            device(on.device, &t.device, there.data, 0.6, &p.device) == BISAI_OK;
+          const bool good = !host(on.host, &t.host, inverse.data(), 0.6, &p.host) &&
+                            !device(on.device, &t.device, there.data, 0.6, &p.device);
           const double apart = good ? p.apart() : INFINITY;
           verdict(good && apart <= 2.3e-16 * bs * bs, "%s, blocks of %d×%d: apart %g",
                   restriction ? "R" : "P", h, width, apart);
@@ -487,11 +482,9 @@ void smoothed_product_agrees(const contexts &on, const shape &left, const shape 
   const device_array<double> there(inverse);
   const bsi_smoothing on_host = {&t.host, inverse.data(), 0.6, from_right},
                       on_device = {&t.device, there.data, 0.6, from_right};
-  good = good &&
-         host_ops.sparse->multiply_smoothed(on.host, &a.host, &b.host, &on_host, &c.host) ==
-             BISAI_OK &&
-         device_ops.sparse->multiply_smoothed(on.device, &a.device, &b.device, &on_device,
-                                              &c.device) == BISAI_OK;
+  good =
+      good && !host_ops.sparse->multiply_smoothed(on.host, &a.host, &b.host, &on_host, &c.host) &&
+      !device_ops.sparse->multiply_smoothed(on.device, &a.device, &b.device, &on_device, &c.device);
   const double apart = good ? c.apart() : INFINITY,
                terms = 3.0 * left.length * left.width * bs; /* of magnitude at most 1 */
   verdict(good && apart <= 2.3e-16 * terms * terms,

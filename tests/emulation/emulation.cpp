@@ -538,7 +538,7 @@ cudaMemoryType type_of(const void *from, size_t bytes) {
   const auto at = reinterpret_cast<uintptr_t>(from);
   auto next = allocations.upper_bound(at);
   if (next == allocations.begin()) return cudaMemoryTypeUnregistered;
-  --next;
+  next--;
   const uintptr_t end = next->first + next->second.bytes;
   if (at >= end && !(bytes == 0 && at == next->first)) return cudaMemoryTypeUnregistered;
   if (bytes > end - at) fail("%zu bytes are beyond an allocation", bytes - (end - at));

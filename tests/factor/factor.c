@@ -69,9 +69,8 @@ static void expect_pattern_kept(const test_bcsr *a, const bisai_factors *factors
   assert_false(bisai_bcsr_unit_diagonal(upper));
   for (int32_t i = 0; i < a->block_rows; i++) {
     int32_t l = l_ptr[i], u = u_ptr[i];
-    for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
+    for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++)
       assert_int_equal(a->col_idx[p] < i ? l_idx[l++] : u_idx[u++], a->col_idx[p]);
-    }
     assert_int_equal(l, l_ptr[i + 1]);
     assert_int_equal(u, u_ptr[i + 1]);
     assert_int_equal(u_idx[u_ptr[i]], i);
@@ -154,9 +153,7 @@ static void tridiagonal_matrix_has_the_factors_known_by_hand(void **state) {
   bisai_bcsr_arrays(bisai_factors_upper(factors), NULL, NULL, &u);
   for (int32_t i = 0; i < n; i++) {
     EXPECT_NEAR((i + 2.0) / (i + 1.0), ((const double *)u)[2 * i], 1e-14);
-    if (i > 0) {
-      EXPECT_NEAR(-(double)i / (i + 1.0), ((const double *)l)[i - 1], 1e-14);
-    }
+    if (i > 0) EXPECT_NEAR(-(double)i / (i + 1.0), ((const double *)l)[i - 1], 1e-14);
   }
   bisai_factors_destroy(&factors);
   bisai_bcsr_destroy(&matrix);
@@ -238,15 +235,11 @@ static void drop_diagonal(test_bcsr *a, int32_t row) {
   const size_t area = (size_t)(a->block_size * a->block_size);
   const int32_t blocks = test_bcsr_blocks(a);
   int32_t p = a->row_ptr[row];
-  while (a->col_idx[p] != row) {
-    p++;
-  }
+  while (a->col_idx[p] != row) p++;
   memmove(a->col_idx + p, a->col_idx + p + 1, (size_t)(blocks - p - 1) * sizeof *a->col_idx);
   memmove(a->values + (size_t)p * area, a->values + (size_t)(p + 1) * area,
           (size_t)(blocks - p - 1) * area * sizeof *a->values);
-  for (int32_t i = row + 1; i <= a->block_rows; i++) {
-    a->row_ptr[i]--;
-  }
+  for (int32_t i = row + 1; i <= a->block_rows; i++) a->row_ptr[i]--;
 }
 
 static void expect_no_factors(const test_bcsr *a, bisai_status status, const char *message) {
@@ -376,9 +369,7 @@ static void expect_given_factors_solve(const test_bcsr *l, const test_bcsr *u, b
   bisai_bcsr_destroy(&upper);
   assert_true(bisai_bcsr_unit_diagonal(bisai_factors_lower(factors)) == unit);
   double *dense_l = test_dense_from_arrays(l), *dense_u = test_dense_from_arrays(u);
-  for (int64_t i = 0; unit && i < n; i++) {
-    dense_l[i * n + i] = 1.0;
-  }
+  for (int64_t i = 0; unit && i < n; i++) dense_l[i * n + i] = 1.0;
   double *stored_l = test_dense(bisai_factors_lower(factors)),
          *stored_u = test_dense(bisai_factors_upper(factors));
   assert_memory_equal(stored_l, dense_l, (size_t)(n * n) * sizeof(double));
@@ -413,9 +404,7 @@ static void given_factors_are_solved_with_unit_and_general_lower_diagonal(void *
     const int32_t bs = block_sizes[s];
     const size_t area = (size_t)(bs * bs);
     test_bcsr unit = triangle(12, bs, TEST_STRICTLY_LOWER, (uint64_t)bs);
-    for (size_t i = 0; i < (size_t)test_bcsr_blocks(&unit) * area; i++) {
-      unit.values[i] /= 2.0 * bs;
-    }
+    for (size_t i = 0; i < (size_t)test_bcsr_blocks(&unit) * area; i++) unit.values[i] /= 2.0 * bs;
     test_bcsr general = triangle(12, bs, TEST_LOWER, (uint64_t)(20 + bs));
     test_bcsr upper = triangle(12, bs, TEST_UPPER, (uint64_t)(40 + bs));
     expect_given_factors_solve(&unit, &upper, true);

@@ -31,9 +31,7 @@ static void expect_same_factors(const bisai_factors *a, const bisai_factors *b) 
 static void change_values(test_bcsr *a, uint64_t seed) {
   test_random random = test_random_seed(seed);
   const size_t count = (size_t)test_bcsr_blocks(a) * (size_t)(a->block_size * a->block_size);
-  for (size_t i = 0; i < count; i++) {
-    a->values[i] *= test_random_uniform(&random, 0.9, 1.1);
-  }
+  for (size_t i = 0; i < count; i++) a->values[i] *= test_random_uniform(&random, 0.9, 1.1);
 }
 
 static void update_equals_a_fresh_factorisation_and_allocates_nothing(void **state) {

@@ -230,7 +230,7 @@ static void expect_report(const problem *p, const result *r, bool disturbed) {
                 (int)report->reason);
   fuzz_property(report->iterations <= p->options.max_iterations,
                 "no more iterations than allowed (%d)", report->iterations);
-  fuzz_property(r->status != BISAI_OK || fuzz_finite(report->history_length, r->history),
+  fuzz_property(r->status || fuzz_finite(report->history_length, r->history),
                 "the history of a solve that converged is finite");
 }
 
@@ -250,11 +250,11 @@ static void expect_residual(const problem *p, const result *r, bool trusted) {
   const double reported = r->report.relative_residual;
   const long double b = end.rhs, error = end.error + 1e-11L * end.norm + 1e-150L * b;
   if (b == 0) {
-    fuzz_property(!trusted || (r->status == BISAI_OK && end.norm == 0 && reported == 0),
+    fuzz_property(!trusted || (!r->status && end.norm == 0 && reported == 0),
                   "b = 0 gives x = 0 (status %d)", (int)r->status);
     return;
   }
-  if (r->status == BISAI_OK) {
+  if (!r->status) {
     const long double goal =
         (long double)p->options.tolerance * allowance(p->options.tolerance) * b;
     fuzz_property(

@@ -33,7 +33,7 @@ static int replay_folder(const char *path) {
     char name[4096];
     snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
     replay_file(name);
-    ++count;
+    count++;
   }
   closedir(folder);
   return count;

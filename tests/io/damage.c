@@ -39,7 +39,7 @@ static content read_content(const char *bytes, size_t count) {
   /* As a changed name of a member may lead to another matrix, so a changed number of rows is
    * one. */
   if (bisai_bcsr_rows(matrix) == 11 &&
-      bsi_read_rhs_memory(context, bytes, count, 11, c.rhs, &c.columns) == BISAI_OK)
+      !bsi_read_rhs_memory(context, bytes, count, 11, c.rhs, &c.columns))
     c.dense = test_dense(matrix);
   bisai_bcsr_destroy(&matrix);
   return c;

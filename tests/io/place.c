@@ -51,7 +51,7 @@ static int outcome_for_nobody(const char *path) {
     bisai_context *own = NULL;
     bisai_context_options host = bisai_context_options_default();
     host.backend = BISAI_BACKEND_HOST;
-    if (bisai_context_create(&host, &own) != BISAI_OK) _exit(SKIPPED);
+    if (bisai_context_create(&host, &own)) _exit(SKIPPED);
     const bool checked = bisai_write_check(own, path) == BISAI_OK;
     const bool done = bisai_write_vector(own, path, 3, values) == BISAI_OK;
     _exit(checked ? (done ? 0 : 2) : (done ? 3 : 1));
@@ -113,10 +113,7 @@ static void a_mount_point_is_overwritten(void **state) {
     if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount(path, path, "none", MS_BIND, NULL) != 0 || rename(path, test_path("elsewhere")) == 0)
       _exit(SKIPPED);
-    _exit(bisai_write_check(context, path) == BISAI_OK &&
-                  bisai_write_vector(context, path, 3, values) == BISAI_OK
-              ? 0
-              : 1);
+    _exit(bisai_write_check(context, path) || bisai_write_vector(context, path, 3, values));
   }
   int status = 0;
   assert_int_equal(waitpid(child, &status, 0), child);
@@ -310,8 +307,8 @@ static void failing_allocations_leave_nothing_behind(void **state) {
                : what == 1 ? bisai_write_same_file(own, path, other, &one)
                            : bisai_write_bytes(own, other, "x", 1);
       assert_int_equal(atomic_load(&allocator.live_blocks), before);
-      assert_true(one == (what == 1 && status == BISAI_OK));
-      assert_int_equal(test_entries(folder), what == 2 && status == BISAI_OK ? 2 : 1);
+      assert_true(one == (what == 1 && !status));
+      assert_int_equal(test_entries(folder), what == 2 && !status ? 2 : 1);
       bisai_context_destroy(&own);
     }
     EXPECT_OK(context, status);

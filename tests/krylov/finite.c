@@ -279,7 +279,7 @@ static void what_converges_has_a_smaller_residual_than_at_the_start(void **state
         /* Rounding errors of A x are relative to x, which may be large where A is singular. */
         EXPECT_NEAR(fabs(unit) * test_dense_residual(N, a, b, x), report.relative_residual,
                     1e-14 * (1 + test_norm2(N, x)));
-        if (status != BISAI_OK) {
+        if (status) {
           failed++;
           continue;
         }
@@ -339,8 +339,7 @@ static void residuals_of_denormal_right_hand_sides_are_true(void **state) {
       const bisai_status status =
           test_solve(context, &options, matrix, k % 2 ? precond : NULL, b, x, &report);
       EXPECT_NEAR(tridiagonal_residual(N, 0.3, b, x, 0x1p900), report.relative_residual, 1e-15);
-      assert_true(status == BISAI_OK ? report.relative_residual <= 2e-8
-                                     : report.relative_residual > 1e-8);
+      assert_true(!status ? report.relative_residual <= 2e-8 : report.relative_residual > 1e-8);
       if (k / 2 < 3) assert_int_equal(BISAI_OK, status); /* 43 bits are enough */
     }
   }
@@ -413,7 +412,7 @@ static void a_sum_that_is_not_finite_does_not_outlast_its_solve(void **state) {
         bisai_solver_report report = test_report();
         const bisai_status status = bisai_solver_solve(solver, matrix, NULL, b, x, &report);
         assert_true(test_all_finite(N, x));
-        assert_true(status != BISAI_OK || tridiagonal_residual(N, 1, b, x, 1) <= 2e-8);
+        assert_true(status || tridiagonal_residual(N, 1, b, x, 1) <= 2e-8);
         hook = (bad_sum){0};
         EXPECT_OK(context, bisai_solver_solve(solver, matrix, NULL, b, x, NULL));
         assert_memory_equal(expected, x, sizeof x);

@@ -241,13 +241,10 @@ static double *right_hand_side(const char *name, const bisai_bcsr *matrix) {
   char file[128], path[4096];
   assert_non_null(b);
   snprintf(file, sizeof file, "%s_b", name);
-  if (test_matrix_path(file, path, sizeof path)) {
+  if (test_matrix_path(file, path, sizeof path))
     EXPECT_OK(context, bisai_read_vector(context, path, rows, b));
-  } else {
-    for (int32_t i = 0; i < rows; i++) {
-      b[i] = 1.0;
-    }
-  }
+  else
+    for (int32_t i = 0; i < rows; i++) b[i] = 1.0;
   return b;
 }
 
@@ -320,9 +317,8 @@ int main(int argc, char **argv) {
   };
   const struct CMUnitTest slow[] = {cmocka_unit_test(cavity_300_takes_the_published_iterations),
                                     cmocka_unit_test(cavity_300_has_the_values_of_the_host)};
-  if (argc > 1 && strcmp(argv[1], "slow") == 0) {
+  if (argc > 1 && strcmp(argv[1], "slow") == 0)
     return cmocka_run_group_tests_name("golden_slow", slow, setup, teardown);
-  }
   const struct CMUnitTest real[] = {
       cmocka_unit_test(bcsstk16_takes_as_many_iterations_as_elsewhere),
       cmocka_unit_test(opm_spe9_takes_as_many_iterations_as_elsewhere),

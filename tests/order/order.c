@@ -55,9 +55,8 @@ static int32_t bandwidth_of(const bisai_bcsr *matrix, const int32_t *permutation
   bool *graph = dense_graph(matrix, permutation);
   int32_t most = 0;
   for (int32_t i = 0; i < n; i++) {
-    for (int32_t j = 0; j < i; j++) {
+    for (int32_t j = 0; j < i; j++)
       if (graph[i * n + j] && i - j > most) most = i - j;
-    }
   }
   free(graph);
   return most;
@@ -314,9 +313,8 @@ static void a_grid_is_red_and_black(void **state) {
   expect_levels(matrix, BISAI_ORDERING_NATURAL, 7 + 5 - 1);
   expect_levels(matrix, BISAI_ORDERING_COLOUR, 2);
   int32_t *permutation = order(matrix, BISAI_ORDERING_COLOUR);
-  for (int32_t i = 0; i < 35; i++) { /* 7 columns: the colour is the parity of the number */
+  for (int32_t i = 0; i < 35; i++) /* 7 columns: the colour is the parity of the number */
     assert_int_equal(permutation[i], i < 18 ? 2 * i : 2 * (i - 18) + 1);
-  }
   free(permutation);
   bisai_bcsr_destroy(&matrix);
 }

@@ -7,9 +7,8 @@
 /* permuted ← the blocks of v in the order of `permutation`. */
 static void permute_vector(const int32_t *permutation, int32_t bs, const double *v,
                            double *permuted) {
-  for (int32_t i = 0; i < ROWS; i++) {
+  for (int32_t i = 0; i < ROWS; i++)
     memcpy(permuted + i * bs, v + permutation[i] * bs, (size_t)bs * sizeof *v);
-  }
 }
 
 /* To the last bit; a device sums the products of several vectors in another order than those of
@@ -246,9 +245,8 @@ static void update_is_a_fresh_creation(void **state) {
   for (int variant = 0; variant < VARIANTS; variant++) {
     test_bcsr a = badly_scaled(3, 1), b = badly_scaled(3, 1);
     for (int32_t v = 0; v < 9 * test_bcsr_blocks(&b); v++) b.values[v] *= 1.0 + 0.001 * (v % 7);
-    for (int32_t p = b.row_ptr[4]; p < b.row_ptr[5]; p++) {
+    for (int32_t p = b.row_ptr[4]; p < b.row_ptr[5]; p++)
       for (int32_t v = 0; v < 9; v++) b.values[9 * p + v] *= 1e9; /* another scaling, too */
-    }
     bisai_bcsr *first = test_bcsr_take(context, a), *second = test_bcsr_take(context, b);
     const bisai_precond_options options = variant_of(variant);
     bisai_precond *updated = test_precond_with(context, first, &options),

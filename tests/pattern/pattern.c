@@ -23,9 +23,7 @@ static void boolean_product(int32_t n, const bool *a, const bool *b, bool *out) 
   for (int32_t i = 0; i < n; i++) {
     for (int32_t j = 0; j < n; j++) {
       bool any = false;
-      for (int32_t k = 0; k < n && !any; k++) {
-        any = a[i * n + k] && b[k * n + j];
-      }
+      for (int32_t k = 0; k < n && !any; k++) any = a[i * n + k] && b[k * n + j];
       out[i * n + j] = any;
     }
   }
@@ -61,9 +59,7 @@ static void expect_pattern(int32_t n, const bool *expected, const bisai_pattern 
   }
   for (int32_t j = 0; j < n; j++) {
     int32_t length = 0;
-    for (int32_t i = 0; i < n; i++) {
-      length += expected[i * n + j] ? 1 : 0;
-    }
+    for (int32_t i = 0; i < n; i++) length += expected[i * n + j] ? 1 : 0;
     longest = length > longest ? length : longest;
   }
   assert_int_equal(bisai_pattern_blocks(pattern), blocks);
@@ -207,11 +203,8 @@ static bisai_bcsr *seven_point(int32_t nx, int32_t ny, int32_t nz) {
     const int32_t neighbours[] = {
         z > 0 ? row - nx * ny : -1, y > 0 ? row - nx : -1,      x > 0 ? row - 1 : -1,           row,
         x + 1 < nx ? row + 1 : -1,  y + 1 < ny ? row + nx : -1, z + 1 < nz ? row + nx * ny : -1};
-    for (size_t i = 0; i < 7; i++) {
-      if (neighbours[i] >= 0) {
-        a.col_idx[blocks++] = neighbours[i];
-      }
-    }
+    for (size_t i = 0; i < 7; i++)
+      if (neighbours[i] >= 0) a.col_idx[blocks++] = neighbours[i];
     a.row_ptr[row + 1] = blocks;
   }
   return test_bcsr_take(context, a);

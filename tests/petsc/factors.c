@@ -138,11 +138,10 @@ static double *make_rhs(const char *name, const bisai_bcsr *matrix) {
   double *rhs = calloc(
       (size_t)bisai_bcsr_block_rows(matrix) * (size_t)bisai_bcsr_block_size(matrix), sizeof *rhs);
   snprintf(of_rhs, sizeof of_rhs, "%s_b", name);
-  if (test_matrix_path(of_rhs, path, sizeof path)) {
+  if (test_matrix_path(of_rhs, path, sizeof path))
     EXPECT_OK(context, bisai_read_vector(context, path, bisai_bcsr_rows(matrix), rhs));
-  } else {
+  else
     for (int32_t i = 0; i < bisai_bcsr_rows(matrix); i++) rhs[i] = 1;
-  }
   return rhs;
 }
 
@@ -173,9 +172,7 @@ static bisai_bcsr *make_system(const system_case *s, double **rhs, double *toler
   options.block_size = s->bs;
   options.pad = true;
   bisai_status status = bisai_read_matrix(context, path, &options, &matrix);
-  if (status == BISAI_UNAVAILABLE) {
-    test_matrix_skip(s->name, bisai_context_error(context));
-  }
+  if (status == BISAI_UNAVAILABLE) test_matrix_skip(s->name, bisai_context_error(context));
   EXPECT_OK(context, status);
   *rhs = make_rhs(s->name, matrix);
   return matrix;
@@ -203,7 +200,7 @@ static int iterations_with(const bisai_bcsr *matrix, const bisai_precond_options
   bisai_solver_destroy(&solver);
   bisai_precond_destroy(&precond);
   free(x);
-  return status == BISAI_OK ? report.iterations : -1;
+  return !status ? report.iterations : -1;
 }
 
 static int iterations_with_factors(const bisai_bcsr *matrix, const bisai_factors *factors,
@@ -235,7 +232,7 @@ static int iterations_of_petsc(const bisai_bcsr *matrix, int level, const double
   const bisai_status status = bisai_petsc_solver_solve(solver, b, x, &report);
   bisai_petsc_solver_destroy(&solver);
   free(x);
-  return status == BISAI_OK ? report.iterations : -1;
+  return !status ? report.iterations : -1;
 }
 
 /* --- the comparison --- */
@@ -247,11 +244,10 @@ typedef struct comparison {
 } comparison;
 
 static void print_count(int iterations) {
-  if (iterations < 0) {
+  if (iterations < 0)
     fprintf(table, " – |");
-  } else {
+  else
     fprintf(table, " %d |", iterations);
-  }
 }
 
 /* The largest of every column, and the rows whose four counts agree. */

@@ -17,9 +17,7 @@ static bisai_status apply_doubler(void *user, int64_t n, const double *v, double
   doubler *d = user;
   d->calls++;
   d->n = n;
-  for (int64_t i = 0; i < n; i++) {
-    z[i] = 2.0 * v[i];
-  }
+  for (int64_t i = 0; i < n; i++) z[i] = 2.0 * v[i];
   return d->message ? bisai_context_fail(context, d->status, d->message) : d->status;
 }
 
@@ -207,14 +205,10 @@ static void callback_is_called_with_its_user_and_size(void **state) {
   EXPECT_OK(context, bisai_precond_apply(precond, v, z));
   assert_int_equal(d.calls, 1);
   assert_int_equal(d.n, SCALARS);
-  for (int i = 0; i < SCALARS; i++) {
-    assert_true(z[i] == 2.0 * v[i]);
-  }
+  for (int i = 0; i < SCALARS; i++) assert_true(z[i] == 2.0 * v[i]);
   EXPECT_OK(context, bisai_precond_apply_many(precond, 3, v, SCALARS, z, SCALARS));
   assert_int_equal(d.calls, 4);
-  for (int i = 0; i < 3 * SCALARS; i++) {
-    assert_true(z[i] == 2.0 * v[i]);
-  }
+  for (int i = 0; i < 3 * SCALARS; i++) assert_true(z[i] == 2.0 * v[i]);
   EXPECT_OK(context, bisai_precond_update(precond, matrix));
   assert_int_equal(test_report_of(context, precond).kind, BISAI_PRECOND_CALLBACK);
   bisai_precond_destroy(&precond);

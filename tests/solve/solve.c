@@ -116,9 +116,8 @@ static bisai_bcsr *triangle_matrix(int32_t n, int32_t bs, test_part part, double
   test_bcsr arrays = test_bcsr_random(shape);
   /* a unit triangle is not dominant: scaled so that its inverse stays of size 1 */
   const size_t count = (size_t)test_bcsr_blocks(&arrays) * (size_t)(bs * bs);
-  for (size_t i = 0; part == TEST_STRICTLY_LOWER && i < count; i++) {
+  for (size_t i = 0; part == TEST_STRICTLY_LOWER && i < count; i++)
     arrays.values[i] /= 4.0 * blocks_per_row * bs;
-  }
   return test_bcsr_take(context, arrays);
 }
 
@@ -279,9 +278,8 @@ static void update_recomputes_the_same_bits_and_allocates_nothing(void **state) 
       test_bcsr arrays = test_bcsr_random(test_shape_square(300, bs, (uint64_t)bs));
       bisai_bcsr *first = test_bcsr_make(counted, &arrays);
       test_random random = test_random_seed(3);
-      for (size_t i = 0; i < (size_t)test_bcsr_blocks(&arrays) * (size_t)(bs * bs); i++) {
+      for (size_t i = 0; i < (size_t)test_bcsr_blocks(&arrays) * (size_t)(bs * bs); i++)
         arrays.values[i] *= test_random_uniform(&random, 0.9, 1.1);
-      }
       bisai_bcsr *second = test_bcsr_take(counted, arrays);
       bisai_precond *updated = test_isai_of(counted, first, NULL, 2, (bisai_value_type)storage);
       bisai_precond *fresh = test_isai_of(counted, second, NULL, 2, (bisai_value_type)storage);

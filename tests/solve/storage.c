@@ -23,9 +23,7 @@ static void expect_nearest(bisai_value_type type, const void *values, size_t i, 
   const uint16_t bits = ((const uint16_t *)values)[i];
   const double error = fabs(test_value(type, &bits, 0) - x);
   for (int step = -1; step <= 1; step += 2) {
-    if ((bits & 0x7fff) == 0 && step < 0) {
-      continue;
-    }
+    if ((bits & 0x7fff) == 0 && step < 0) continue;
     const uint16_t neighbour = (uint16_t)(bits + step);
     const double other = fabs(test_value(type, &neighbour, 0) - x);
     assert_true(error < other || (error <= other && (bits & 1) == 0));
@@ -48,9 +46,8 @@ static void narrow_storage_holds_the_nearest_values(void **state) {
         const void *values;
         bisai_bcsr_arrays(n, NULL, NULL, &values);
         assert_int_equal(bisai_bcsr_value_type(n), types[t]);
-        for (size_t i = 0; i < (size_t)bisai_bcsr_blocks(n) * (size_t)(bs * bs); i++) {
+        for (size_t i = 0; i < (size_t)bisai_bcsr_blocks(n) * (size_t)(bs * bs); i++)
           expect_nearest(types[t], values, i, exact[i]);
-        }
       }
       bisai_precond_destroy(&narrow);
     }
@@ -63,12 +60,9 @@ static void narrow_storage_holds_the_nearest_values(void **state) {
 static bisai_bcsr *diagonal_with(int32_t n, int32_t bs, int32_t row, double value) {
   test_bcsr arrays = test_bcsr_tridiagonal(n, bs, 1.0, 0.0);
   int32_t p = arrays.row_ptr[row];
-  while (arrays.col_idx[p] != row) {
-    p++;
-  }
-  for (int32_t r = 0; r < bs; r++) {
+  while (arrays.col_idx[p] != row) p++;
+  for (int32_t r = 0; r < bs; r++)
     arrays.values[(size_t)p * (size_t)(bs * bs) + (size_t)(r * bs + r)] = value;
-  }
   return test_bcsr_take(context, arrays);
 }
 

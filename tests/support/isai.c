@@ -21,12 +21,8 @@ static columns columns_of(const bisai_bcsr *matrix) {
   columns c = {n, checked((size_t)n + 2, sizeof(int32_t)),
                checked((size_t)row_ptr[n], sizeof(int32_t)),
                checked((size_t)row_ptr[n], sizeof(int32_t))};
-  for (int32_t p = 0; p < row_ptr[n]; p++) {
-    c.col_ptr[col_idx[p] + 2]++;
-  }
-  for (int32_t j = 0; j < n; j++) {
-    c.col_ptr[j + 2] += c.col_ptr[j + 1];
-  }
+  for (int32_t p = 0; p < row_ptr[n]; p++) c.col_ptr[col_idx[p] + 2]++;
+  for (int32_t j = 0; j < n; j++) c.col_ptr[j + 2] += c.col_ptr[j + 1];
   for (int32_t i = 0; i < n; i++) {
     for (int32_t p = row_ptr[i]; p < row_ptr[i + 1]; p++) {
       const int32_t to = c.col_ptr[col_idx[p] + 1]++;
@@ -51,21 +47,15 @@ static const double *blocks_of(const bisai_bcsr *matrix) {
 
 /* Sums of absolute values over the scalar columns of a block, added to sums[0 … bs − 1]. */
 static void add_column_sums(int32_t bs, const double *block, double *sums) {
-  for (int32_t c = 0; c < bs; c++) {
-    for (int32_t r = 0; r < bs; r++) {
-      sums[c] += fabs(block[c * bs + r]);
-    }
-  }
+  for (int32_t c = 0; c < bs; c++)
+    for (int32_t r = 0; r < bs; r++) sums[c] += fabs(block[c * bs + r]);
 }
 
 /* residual ← residual + block·n */
 static void multiply_add(int32_t bs, const double *block, const double *n, double *residual) {
   for (int32_t c = 0; c < bs; c++) {
-    for (int32_t k = 0; k < bs; k++) {
-      for (int32_t r = 0; r < bs; r++) {
-        residual[c * bs + r] += block[k * bs + r] * n[c * bs + k];
-      }
-    }
+    for (int32_t k = 0; k < bs; k++)
+      for (int32_t r = 0; r < bs; r++) residual[c * bs + r] += block[k * bs + r] * n[c * bs + k];
   }
 }
 
@@ -83,9 +73,8 @@ typedef struct residual_check {
 
 static double largest(int64_t count, const double *values) {
   double most = 0.0;
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count; i++)
     most = values[i] > most || isnan(values[i]) ? values[i] : most;
-  }
   return most;
 }
 
@@ -97,9 +86,7 @@ static void check_column(residual_check *check, const columns *c, int32_t j) {
   double residual_sums[32] = {0}, n_sums[32] = {0};
   bisai_bcsr_arrays(check->t, &row_ptr, &col_idx, NULL);
   memset(check->t_sums, 0, (size_t)(length * bs) * sizeof(double));
-  for (int32_t s = 0; s < length; s++) {
-    check->slot[c->row_idx[begin + s]] = s;
-  }
+  for (int32_t s = 0; s < length; s++) check->slot[c->row_idx[begin + s]] = s;
   for (int32_t s = 0; s < length; s++) {
     const int32_t i = c->row_idx[begin + s];
     const double *own = n + (size_t)c->position[begin + s] * area;
@@ -108,9 +95,7 @@ static void check_column(residual_check *check, const columns *c, int32_t j) {
       residual[k * bs + k] = i == j ? -1.0 : 0.0;
       check->t_sums[s * bs + k] += bisai_bcsr_unit_diagonal(check->t) ? 1.0 : 0.0;
     }
-    for (size_t k = 0; k < area && bisai_bcsr_unit_diagonal(check->t); k++) {
-      residual[k] += own[k];
-    }
+    for (size_t k = 0; k < area && bisai_bcsr_unit_diagonal(check->t); k++) residual[k] += own[k];
     for (int32_t q = row_ptr[i]; q < row_ptr[i + 1]; q++) {
       const int32_t at = check->slot[col_idx[q]];
       if (at >= 0) {
@@ -127,9 +112,7 @@ static void check_column(residual_check *check, const columns *c, int32_t j) {
   const double residual_norm = largest(bs, residual_sums), found = residual_norm / kappa;
   check->most = residual_norm > check->most || isnan(residual_norm) ? residual_norm : check->most;
   check->worst = found > check->worst || isnan(found) ? found : check->worst;
-  for (int32_t s = 0; s < length; s++) {
-    check->slot[c->row_idx[begin + s]] = -1;
-  }
+  for (int32_t s = 0; s < length; s++) check->slot[c->row_idx[begin + s]] = -1;
 }
 
 test_isai_residual test_isai_check(const bisai_bcsr *t, const bisai_bcsr *n) {
@@ -139,9 +122,7 @@ test_isai_residual test_isai_check(const bisai_bcsr *t, const bisai_bcsr *n) {
   check.slot = checked((size_t)rows, sizeof(int32_t));
   check.t_sums = checked((size_t)rows * (size_t)bs, sizeof(double));
   memset(check.slot, 0xff, (size_t)rows * sizeof(int32_t));
-  for (int32_t j = 0; j < rows; j++) {
-    check_column(&check, &c, j);
-  }
+  for (int32_t j = 0; j < rows; j++) check_column(&check, &c, j);
   free(check.slot);
   free(check.t_sums);
   columns_free(&c);
@@ -164,9 +145,8 @@ void test_isai_expect_solved(const bisai_bcsr *t, const bisai_bcsr *n) {
                        (int64_t)c.row_idx[begin + r / bs] * bs + r % bs];
     }
     for (int32_t column = 0; column < bs; column++) {
-      for (int64_t r = 0; r < m; r++) {
+      for (int64_t r = 0; r < m; r++)
         identity[r] = c.row_idx[begin + r / bs] == j && r % bs == column ? 1.0 : 0.0;
-      }
       double *expected = test_dense_solve(m, small, identity);
       for (int64_t r = 0; r < m; r++) {
         const double *block = blocks_of(n) + (size_t)c.position[begin + r / bs] * (size_t)(bs * bs);

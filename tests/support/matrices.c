@@ -8,17 +8,11 @@ static bool skipped;
 
 bool test_matrix_path(const char *name, char *path, size_t size) {
   const char *folder = getenv("BISAI_MATRICES");
-  if (folder == NULL) {
-    return false;
-  }
+  if (folder == NULL) return false;
   int length = snprintf(path, size, "%s/%s.mtx.xz", folder, name);
-  if (length < 0 || (size_t)length >= size) {
-    return false;
-  }
+  if (length < 0 || (size_t)length >= size) return false;
   FILE *file = fopen(path, "rb");
-  if (file == NULL) {
-    return false;
-  }
+  if (file == NULL) return false;
   fclose(file);
   return true;
 }
@@ -35,16 +29,13 @@ int test_real_matrices(int failed) { return failed == 0 && skipped ? SKIPPED : f
 
 bisai_bcsr *test_matrix_read(bisai_context *context, const char *name, int32_t block_size) {
   char path[4096];
-  if (!test_matrix_path(name, path, sizeof path)) {
+  if (!test_matrix_path(name, path, sizeof path))
     test_matrix_skip(name, "not under $BISAI_MATRICES");
-  }
   bisai_read_options options = bisai_read_options_default();
   options.block_size = block_size;
   bisai_bcsr *matrix = NULL;
   bisai_status status = bisai_read_matrix(context, path, &options, &matrix);
-  if (status == BISAI_UNAVAILABLE) {
-    test_matrix_skip(name, bisai_context_error(context));
-  }
+  if (status == BISAI_UNAVAILABLE) test_matrix_skip(name, bisai_context_error(context));
   EXPECT_OK(context, status);
   return matrix;
 }

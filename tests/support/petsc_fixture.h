@@ -22,7 +22,7 @@ static bool test_petsc_start(bisai_context *c) {
   const bisai_status status = bisai_petsc_start(c, &started);
   __lsan_enable();
   if (status) print_error("PETSc does not start: %s\n", bisai_context_error(c));
-  return status == BISAI_OK && started;
+  return !status && started;
 }
 
 /* Options of the environment that a test has cleared apply to the end too: -malloc_dump. */

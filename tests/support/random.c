@@ -29,15 +29,13 @@ int32_t test_random_integer(test_random *random, int32_t low, int32_t high) {
 double *test_random_vector(int64_t n, uint64_t seed) {
   test_random random = test_random_seed(seed);
   double *values = checked((size_t)n, sizeof *values);
-  for (int64_t i = 0; i < n; ++i) {
-    values[i] = test_random_uniform(&random, -1.0, 1.0);
-  }
+  for (int64_t i = 0; i < n; i++) values[i] = test_random_uniform(&random, -1.0, 1.0);
   return values;
 }
 
 double *test_nan_vector(int64_t n) {
   double *values = checked((size_t)n, sizeof *values);
-  for (int64_t i = 0; i < n; ++i) values[i] = (double)NAN;
+  for (int64_t i = 0; i < n; i++) values[i] = (double)NAN;
   return values;
 }
 
@@ -67,22 +65,16 @@ static bool in_part(test_part part, int32_t row, int32_t col) {
 static void make_dominant(test_bcsr *matrix) {
   int32_t bs = matrix->block_size;
   size_t area = (size_t)bs * (size_t)bs;
-  for (int32_t row = 0; row < matrix->block_rows; ++row) {
-    for (int32_t r = 0; r < bs; ++r) {
+  for (int32_t row = 0; row < matrix->block_rows; row++) {
+    for (int32_t r = 0; r < bs; r++) {
       double sum = 1.0;
       double *diagonal = NULL;
-      for (int32_t p = matrix->row_ptr[row]; p < matrix->row_ptr[row + 1]; ++p) {
+      for (int32_t p = matrix->row_ptr[row]; p < matrix->row_ptr[row + 1]; p++) {
         double *block = matrix->values + (size_t)p * area;
-        for (int32_t c = 0; c < bs; ++c) {
-          sum += fabs(block[c * bs + r]);
-        }
-        if (matrix->col_idx[p] == row) {
-          diagonal = block + r * bs + r;
-        }
+        for (int32_t c = 0; c < bs; c++) sum += fabs(block[c * bs + r]);
+        if (matrix->col_idx[p] == row) diagonal = block + r * bs + r;
       }
-      if (diagonal != NULL) {
-        *diagonal += *diagonal < 0.0 ? -sum : sum;
-      }
+      if (diagonal != NULL) *diagonal += *diagonal < 0.0 ? -sum : sum;
     }
   }
 }
@@ -96,21 +88,16 @@ static int32_t choose_columns(const test_shape *shape, int32_t row, test_random 
   if (!empty && n > 0) {
     int32_t most = (int32_t)ceil(2.0 * shape->blocks_per_row);
     int32_t tries = test_random_integer(random, 0, most);
-    if (row % 7 == 3) {
-      tries *= 3;
-    }
-    for (int32_t t = 0; t < tries; ++t) {
+    if (row % 7 == 3) tries *= 3;
+    for (int32_t t = 0; t < tries; t++) {
       int32_t col = test_random_integer(random, 0, n - 1);
       take[col] =
           in_part(shape->part, row, col) && (col != row || shape->diagonal == TEST_DIAGONAL_RANDOM);
     }
   }
-  if (shape->diagonal == TEST_DIAGONAL_DOMINANT && row < n && in_part(shape->part, row, row)) {
+  if (shape->diagonal == TEST_DIAGONAL_DOMINANT && row < n && in_part(shape->part, row, row))
     take[row] = true;
-  }
-  for (int32_t col = 0; col < n; ++col) {
-    count += take[col] ? 1 : 0;
-  }
+  for (int32_t col = 0; col < n; col++) count += take[col] ? 1 : 0;
   return count;
 }
 
@@ -122,26 +109,20 @@ test_bcsr test_bcsr_random(test_shape shape) {
   matrix.row_ptr = checked((size_t)shape.block_rows + 1, sizeof *matrix.row_ptr);
   matrix.col_idx = checked(0, sizeof *matrix.col_idx);
   int32_t blocks = 0;
-  for (int32_t row = 0; row < shape.block_rows; ++row) {
+  for (int32_t row = 0; row < shape.block_rows; row++) {
     int32_t count = choose_columns(&shape, row, &random, take);
     int32_t *grown = realloc(matrix.col_idx, (size_t)(blocks + count + 1) * sizeof *grown);
     assert_non_null(grown);
     matrix.col_idx = grown;
-    for (int32_t col = 0; col < shape.block_cols; ++col) {
-      if (take[col]) {
-        matrix.col_idx[blocks++] = col;
-      }
-    }
+    for (int32_t col = 0; col < shape.block_cols; col++)
+      if (take[col]) matrix.col_idx[blocks++] = col;
     matrix.row_ptr[row + 1] = blocks;
   }
   free(take);
   matrix.values = checked((size_t)blocks * area, sizeof *matrix.values);
-  for (size_t i = 0; i < (size_t)blocks * area; ++i) {
+  for (size_t i = 0; i < (size_t)blocks * area; i++)
     matrix.values[i] = test_random_uniform(&random, -1.0, 1.0);
-  }
-  if (shape.diagonal == TEST_DIAGONAL_DOMINANT) {
-    make_dominant(&matrix);
-  }
+  if (shape.diagonal == TEST_DIAGONAL_DOMINANT) make_dominant(&matrix);
   return matrix;
 }
 
@@ -152,27 +133,18 @@ test_bcsr test_bcsr_grid(int32_t grid_x, int32_t grid_y, int32_t block_size, uin
   test_bcsr matrix = {n, n, block_size, NULL, NULL, NULL};
   matrix.row_ptr = checked((size_t)n + 1, sizeof *matrix.row_ptr);
   matrix.col_idx = checked(5 * (size_t)n, sizeof *matrix.col_idx);
-  for (int32_t row = 0; row < n; ++row) {
+  for (int32_t row = 0; row < n; row++) {
     int32_t x = row % grid_x, y = row / grid_x;
-    if (y > 0) {
-      matrix.col_idx[blocks++] = row - grid_x;
-    }
-    if (x > 0) {
-      matrix.col_idx[blocks++] = row - 1;
-    }
+    if (y > 0) matrix.col_idx[blocks++] = row - grid_x;
+    if (x > 0) matrix.col_idx[blocks++] = row - 1;
     matrix.col_idx[blocks++] = row;
-    if (x + 1 < grid_x) {
-      matrix.col_idx[blocks++] = row + 1;
-    }
-    if (y + 1 < grid_y) {
-      matrix.col_idx[blocks++] = row + grid_x;
-    }
+    if (x + 1 < grid_x) matrix.col_idx[blocks++] = row + 1;
+    if (y + 1 < grid_y) matrix.col_idx[blocks++] = row + grid_x;
     matrix.row_ptr[row + 1] = blocks;
   }
   matrix.values = checked((size_t)blocks * area, sizeof *matrix.values);
-  for (size_t i = 0; i < (size_t)blocks * area; ++i) {
+  for (size_t i = 0; i < (size_t)blocks * area; i++)
     matrix.values[i] = test_random_uniform(&random, -1.0, 1.0);
-  }
   make_dominant(&matrix);
   return matrix;
 }
@@ -181,9 +153,9 @@ test_bcsr test_bcsr_tridiagonal(int32_t block_rows, int32_t block_size, double d
   test_bcsr matrix = test_bcsr_grid(block_rows, 1, block_size, 1);
   size_t area = (size_t)block_size * (size_t)block_size;
   memset(matrix.values, 0, (size_t)test_bcsr_blocks(&matrix) * area * sizeof *matrix.values);
-  for (int32_t row = 0; row < block_rows; ++row) {
-    for (int32_t p = matrix.row_ptr[row]; p < matrix.row_ptr[row + 1]; ++p) {
-      for (int32_t r = 0; r < block_size; ++r) {
+  for (int32_t row = 0; row < block_rows; row++) {
+    for (int32_t p = matrix.row_ptr[row]; p < matrix.row_ptr[row + 1]; p++) {
+      for (int32_t r = 0; r < block_size; r++) {
         matrix.values[(size_t)p * area + (size_t)(r * block_size + r)] =
             matrix.col_idx[p] == row ? d : o;
       }
@@ -197,8 +169,8 @@ test_bcsr test_bcsr_diagonal(int32_t n, const double *values) {
   matrix.row_ptr = checked((size_t)n + 1, sizeof *matrix.row_ptr);
   matrix.col_idx = checked((size_t)n, sizeof *matrix.col_idx);
   matrix.values = checked((size_t)n, sizeof *matrix.values);
-  for (int32_t i = 0; i <= n; ++i) matrix.row_ptr[i] = i;
-  for (int32_t i = 0; i < n; ++i) {
+  for (int32_t i = 0; i <= n; i++) matrix.row_ptr[i] = i;
+  for (int32_t i = 0; i < n; i++) {
     matrix.col_idx[i] = i;
     matrix.values[i] = values[i];
   }
@@ -208,7 +180,7 @@ test_bcsr test_bcsr_diagonal(int32_t n, const double *values) {
 int32_t *test_random_permutation(int32_t n, uint64_t seed) {
   test_random random = test_random_seed(seed);
   int32_t *permutation = checked((size_t)n, sizeof *permutation);
-  for (int32_t i = 0; i < n; ++i) {
+  for (int32_t i = 0; i < n; i++) {
     const int32_t j = test_random_integer(&random, 0, i);
     permutation[i] = permutation[j];
     permutation[j] = i;
@@ -227,8 +199,8 @@ static test_bcsr by_place(const test_bcsr *source, const int32_t *permutation, b
   made.col_idx = checked(most, sizeof *made.col_idx);
   made.values = checked(most * area, sizeof *made.values);
   int32_t blocks = 0;
-  for (int32_t i = 0; i < n; ++i) {
-    for (int32_t j = 0; j < n; ++j) {
+  for (int32_t i = 0; i < n; i++) {
+    for (int32_t j = 0; j < n; j++) {
       const int32_t row = permutation ? permutation[i] : i, col = permutation ? permutation[j] : j;
       const double *block = test_bcsr_block(source, row, col);
       if (!block && !(symmetric && test_bcsr_block(source, col, row))) continue;
@@ -270,9 +242,8 @@ int32_t test_bcsr_blocks(const test_bcsr *matrix) { return matrix->row_ptr[matri
 
 double *test_bcsr_block(const test_bcsr *matrix, int32_t row, int32_t col) {
   for (int32_t p = matrix->row_ptr[row]; p < matrix->row_ptr[row + 1]; p++) {
-    if (matrix->col_idx[p] == col) {
+    if (matrix->col_idx[p] == col)
       return matrix->values + (size_t)p * (size_t)(matrix->block_size * matrix->block_size);
-    }
   }
   return NULL;
 }
@@ -312,7 +283,7 @@ bisai_bcsr *test_bcsr_single(bisai_context *context, const test_bcsr *matrix) {
   const size_t count =
       (size_t)test_bcsr_blocks(matrix) * (size_t)(matrix->block_size * matrix->block_size);
   float *values = checked(count, sizeof *values);
-  for (size_t v = 0; v < count; ++v) values[v] = (float)matrix->values[v];
+  for (size_t v = 0; v < count; v++) values[v] = (float)matrix->values[v];
   bisai_bcsr *result = make(context, matrix, BISAI_FP32, values, BISAI_COPY);
   free(values);
   return result;

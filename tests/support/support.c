@@ -24,9 +24,7 @@ static size_t device_release(void *memory, void *stream) {
 void test_expect_status(bisai_context *context, bisai_status expected, bisai_status got,
                         const char *expression, const char *file, int line) {
   test_synchronize(); /* what the call enqueued is looked at next */
-  if (got == expected) {
-    return;
-  }
+  if (got == expected) return;
   print_error("%s\n  expected \"%s\", got \"%s\": %s\n", expression, bisai_status_string(expected),
               bisai_status_string(got), context != NULL ? bisai_context_error(context) : "");
   _fail(file, line);
@@ -36,7 +34,7 @@ void test_expect_close(int64_t n, const double *expected, const double *got, dou
                        const char *file, int line) {
   int64_t worst = -1;
   double largest = tolerance;
-  for (int64_t i = 0; i < n; ++i) {
+  for (int64_t i = 0; i < n; i++) {
     double difference = fabs(got[i] - expected[i]);
     if (isnan(difference) && !(isinf(got[i]) && got[i] == expected[i])) {
       worst = i;
@@ -74,13 +72,9 @@ void test_expect_in_message(const bisai_context *context, const char *part, cons
 
 bool test_on_device(void) {
   const char *wanted = getenv("BISAI_TEST_BACKEND");
-  if (wanted == NULL || strcmp(wanted, "cuda") != 0) {
-    return false;
-  }
+  if (wanted == NULL || strcmp(wanted, "cuda") != 0) return false;
   static atomic_bool found;
-  if (atomic_load(&found)) {
-    return true;
-  }
+  if (atomic_load(&found)) return true;
   const char *missing = bisai_backend_missing(BISAI_BACKEND_CUDA, -1);
   if (missing != NULL) {
     print_message("skipped: %s\n", missing);
@@ -91,16 +85,12 @@ bool test_on_device(void) {
 }
 
 void test_synchronize(void) {
-  if (test_on_device()) {
-    managed_synchronize();
-  }
+  if (test_on_device()) managed_synchronize();
 }
 
 double *test_vector_in_place(int64_t n, uint64_t seed) {
   double *values = test_random_vector(n, seed);
-  if (!test_on_device()) {
-    return values;
-  }
+  if (!test_on_device()) return values;
   double *vector = managed_allocate(((size_t)n + 1) * sizeof *vector);
   assert_non_null(vector);
   memcpy(vector, values, (size_t)n * sizeof *vector);
@@ -109,11 +99,10 @@ double *test_vector_in_place(int64_t n, uint64_t seed) {
 }
 
 void test_vector_free(double *vector) {
-  if (test_on_device()) {
+  if (test_on_device())
     managed_release(vector);
-  } else {
+  else
     free(vector);
-  }
 }
 
 static void *allocate_managed(void *user, size_t bytes, void *stream) {
@@ -132,9 +121,8 @@ static bisai_context *make_context(bool on_device, int threads) {
   bisai_context_options options = bisai_context_options_default();
   options.backend = on_device ? BISAI_BACKEND_CUDA : BISAI_BACKEND_HOST;
   options.threads = threads;
-  if (on_device) {
+  if (on_device)
     options.device_allocator = (bisai_device_allocator){allocate_managed, release_managed, NULL};
-  }
   bisai_context *context = NULL;
   EXPECT_OK(NULL, bisai_context_create(&options, &context));
   assert_non_null(context);
@@ -192,14 +180,10 @@ static void *take_back(test_allocator *allocator, void *pointer) {
 
 static void *counting_allocate(void *user, size_t bytes, size_t alignment) {
   test_allocator *allocator = user;
-  if (fails(allocator)) {
-    return NULL;
-  }
+  if (fails(allocator)) return NULL;
   size_t before = alignment > sizeof(prefix) ? alignment : sizeof(prefix);
   size_t step = alignment > sizeof(void *) ? alignment : sizeof(void *);
-  if (bytes > SIZE_MAX - before - step) {
-    return NULL;
-  }
+  if (bytes > SIZE_MAX - before - step) return NULL;
   before = (before + step - 1) / step * step;
   void *base = NULL;
   return posix_memalign(&base, step, before + bytes) == 0 ? hand_out(allocator, base, before, bytes)
@@ -210,9 +194,7 @@ static void counting_release(void *user, void *pointer) { free(take_back(user, p
 
 static void *counting_allocate_managed(void *user, size_t bytes, void *stream) {
   (void)stream;
-  if (fails(user)) {
-    return NULL;
-  }
+  if (fails(user)) return NULL;
   enum { ALIGNMENT = 256 };
   void *base = bytes < SIZE_MAX - ALIGNMENT ? managed_allocate(ALIGNMENT + bytes) : NULL;
   return base != NULL ? hand_out(user, base, ALIGNMENT, bytes) : NULL;
@@ -226,9 +208,7 @@ static void counting_release_managed(void *user, void *pointer, void *stream) {
 
 static void *counting_allocate_device(void *user, size_t bytes, void *stream) {
   void *pointer = fails(user) ? NULL : device_allocate(bytes, stream);
-  if (pointer != NULL) {
-    count_in(user, bytes);
-  }
+  if (pointer != NULL) count_in(user, bytes);
   return pointer;
 }
 
@@ -262,9 +242,8 @@ bisai_context *test_context_on(test_allocator *allocator, int threads) {
                                      allocator};
   bisai_context *context = NULL;
   bisai_status status = bisai_context_create(&options, &context);
-  if (allocator->fail_at == 0 || status != BISAI_OUT_OF_MEMORY) {
+  if (allocator->fail_at == 0 || status != BISAI_OUT_OF_MEMORY)
     EXPECT_STATUS(NULL, BISAI_OK, status);
-  }
   return context;
 }
 

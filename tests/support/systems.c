@@ -132,21 +132,14 @@ bisai_status test_add_twins(void *user, double *values, int count) {
   test_twins *t = user;
   t->calls++;
   t->values += count;
-  if (t->calls == t->fail_at) {
-    return BISAI_UNAVAILABLE;
-  }
-  for (int i = 0; i < count; ++i) {
-    values[i] *= t->processes;
-  }
+  if (t->calls == t->fail_at) return BISAI_UNAVAILABLE;
+  for (int i = 0; i < count; i++) values[i] *= t->processes;
   return BISAI_OK;
 }
 
 bool test_all_finite(int64_t n, const double *x) {
-  for (int64_t i = 0; i < n; ++i) {
-    if (!isfinite(x[i])) {
-      return false;
-    }
-  }
+  for (int64_t i = 0; i < n; i++)
+    if (!isfinite(x[i])) return false;
   return true;
 }
 
@@ -174,7 +167,7 @@ void test_expect_stopped(bisai_context *context, bisai_solver_options options,
 }
 
 int test_solver_allocations(const bisai_solver_options *options) {
-  for (int made = 0;; ++made) {
+  for (int made = 0;; made++) {
     test_allocator allocator;
     test_allocator_reset(&allocator, 0);
     bisai_context *context = test_context_on(&allocator, 1);
@@ -185,9 +178,7 @@ int test_solver_allocations(const bisai_solver_options *options) {
     bisai_solver_destroy(&solver);
     bisai_context_destroy(&context);
     assert_true(atomic_load(&allocator.live_blocks) == 0);
-    if (status == BISAI_OK) {
-      return made;
-    }
+    if (!status) return made;
     assert_int_equal(BISAI_OUT_OF_MEMORY, status);
   }
 }

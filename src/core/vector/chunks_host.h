@@ -56,14 +56,9 @@ BSI_INLINE void bsi_dot_group(int group, int64_t n, const double *basis, int64_t
 
 /* out[c] ← Σ work[chunk·count + c] over the chunks, in order. */
 BSI_INLINE void bsi_add_chunks(int64_t chunks, int count, const double *work, double *out) {
-  for (int c = 0; c < count; c++) {
-    out[c] = 0;
-  }
-  for (int64_t chunk = 0; chunk < chunks; chunk++) {
-    for (int c = 0; c < count; c++) {
-      out[c] += work[chunk * count + c];
-    }
-  }
+  for (int c = 0; c < count; c++) out[c] = 0;
+  for (int64_t chunk = 0; chunk < chunks; chunk++)
+    for (int c = 0; c < count; c++) out[c] += work[chunk * count + c];
 }
 
 #endif

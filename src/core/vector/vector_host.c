@@ -21,9 +21,7 @@ static void set_part(void *job, bsi_part part) {
   const vectors *v = job;
   const bsi_range range = bsi_range_of(v->n, part);
   const double a = v->a;
-  for (int64_t i = range.begin; i < range.end; i++) {
-    v->y[i] = a;
-  }
+  for (int64_t i = range.begin; i < range.end; i++) v->y[i] = a;
 }
 
 static bisai_status vector_set(bisai_context *context, int64_t n, double value, double *y) {
@@ -34,9 +32,7 @@ static bisai_status vector_set(bisai_context *context, int64_t n, double value, 
 static void copy_part(void *job, bsi_part part) {
   const vectors *v = job;
   const bsi_range range = bsi_range_of(v->n, part);
-  for (int64_t i = range.begin; i < range.end; i++) {
-    v->y[i] = v->x[i];
-  }
+  for (int64_t i = range.begin; i < range.end; i++) v->y[i] = v->x[i];
 }
 
 static bisai_status vector_copy(bisai_context *context, int64_t n, const double *x, double *y) {
@@ -47,9 +43,7 @@ static bisai_status vector_copy(bisai_context *context, int64_t n, const double 
 static void add_part(void *job, bsi_part part) {
   const vectors *v = job;
   const bsi_range range = bsi_range_of(v->n, part);
-  for (int64_t i = range.begin; i < range.end; i++) {
-    v->y[i] += v->x[i];
-  }
+  for (int64_t i = range.begin; i < range.end; i++) v->y[i] += v->x[i];
 }
 
 static bisai_status vector_add(bisai_context *context, int64_t n, const double *x, double *y) {
@@ -60,9 +54,7 @@ static bisai_status vector_add(bisai_context *context, int64_t n, const double *
 static void subtract_part(void *job, bsi_part part) {
   const vectors *v = job;
   const bsi_range range = bsi_range_of(v->n, part);
-  for (int64_t i = range.begin; i < range.end; i++) {
-    v->y[i] = v->x[i] - v->y[i];
-  }
+  for (int64_t i = range.begin; i < range.end; i++) v->y[i] = v->x[i] - v->y[i];
 }
 
 static bisai_status vector_subtract_from(bisai_context *context, int64_t n, const double *b,

@@ -304,11 +304,10 @@ bisai_status bsi_market_read_vector(bisai_context *context, bsi_stream *stream, 
 static bisai_status read_all(bsi_reader *reader, const column_file *c, double **values) {
   double *all = bsi_allocate(reader->context, (size_t)(c->n * c->count), sizeof *all);
   bisai_status status = all ? read_columns(reader, c, c->count, all) : BISAI_OUT_OF_MEMORY;
-  if (status) {
+  if (status)
     bsi_release(reader->context, all);
-  } else {
+  else
     *values = all;
-  }
   return status;
 }
 

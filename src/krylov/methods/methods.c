@@ -39,9 +39,8 @@ bisai_solver_options bisai_solver_options_default(void) {
 static bisai_status check_method(bisai_context *context, bisai_method method,
                                  const bisai_solver_options *o) {
   const bsi_method *table = bsi_method_of(method);
-  for (int i = 0; i < table->options.count; i++) {
+  for (int i = 0; i < table->options.count; i++)
     BSI_TRY(bsi_option_check(context, &table->options.items[i], o));
-  }
   return table->check_options ? table->check_options(context, o) : BISAI_OK;
 }
 
@@ -57,8 +56,7 @@ bisai_status bsi_solver_options_check(bisai_context *context, const bisai_solver
   if (o->stagnation_cycles < 0)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "stagnation_cycles is %d, must not be negative", o->stagnation_cycles);
-  for (int method = 0; method < BISAI_METHODS; method++) {
+  for (int method = 0; method < BISAI_METHODS; method++)
     BSI_TRY(check_method(context, (bisai_method)method, o));
-  }
   return BISAI_OK;
 }

@@ -27,12 +27,8 @@ typedef struct chunked {
 static void dot_tile(int count, int64_t n, const double *basis, int64_t ld, const double *w,
                      double *sums) {
   int c = 0;
-  for (; c + GROUP <= count; c += GROUP) {
-    bsi_dot_group(GROUP, n, basis + c * ld, ld, w, sums + c);
-  }
-  for (; c < count; c++) {
-    bsi_dot_group(1, n, basis + c * ld, ld, w, sums + c);
-  }
+  for (; c + GROUP <= count; c += GROUP) bsi_dot_group(GROUP, n, basis + c * ld, ld, w, sums + c);
+  for (; c < count; c++) bsi_dot_group(1, n, basis + c * ld, ld, w, sums + c);
 }
 
 static void dot_part(void *job, bsi_part part) {
@@ -42,12 +38,9 @@ static void dot_part(void *job, bsi_part part) {
   for (int64_t chunk = range.begin; chunk < range.end; chunk++) {
     const int64_t end = bsi_smaller((chunk + 1) * length, v->n);
     double *sums = v->work + chunk * v->count;
-    for (int c = 0; c < v->count; c++) {
-      sums[c] = 0;
-    }
-    for (int64_t i = chunk * length; i < end; i += TILE) {
+    for (int c = 0; c < v->count; c++) sums[c] = 0;
+    for (int64_t i = chunk * length; i < end; i += TILE)
       dot_tile(v->count, bsi_smaller(TILE, end - i), v->basis + i, v->ld, v->w + i, sums);
-    }
   }
 }
 
@@ -68,16 +61,12 @@ static void axpy_tile(int count, int64_t n, const double *basis, int64_t ld,
                            *restrict v3 = v2 + ld;
     const double a0 = sign * coefficients[c], a1 = sign * coefficients[c + 1];
     const double a2 = sign * coefficients[c + 2], a3 = sign * coefficients[c + 3];
-    for (int64_t i = 0; i < n; i++) {
-      w[i] += (a0 * v0[i] + a1 * v1[i]) + (a2 * v2[i] + a3 * v3[i]);
-    }
+    for (int64_t i = 0; i < n; i++) w[i] += (a0 * v0[i] + a1 * v1[i]) + (a2 * v2[i] + a3 * v3[i]);
   }
   for (; c < count; c++) {
     const double *restrict v = basis + c * ld;
     const double a = sign * coefficients[c];
-    for (int64_t i = 0; i < n; i++) {
-      w[i] += a * v[i];
-    }
+    for (int64_t i = 0; i < n; i++) w[i] += a * v[i];
   }
 }
 
@@ -91,13 +80,9 @@ static void axpy_part(void *job, bsi_part part) {
     for (int64_t i = chunk * length; i < end; i += TILE) {
       const int64_t tile = bsi_smaller(TILE, end - i);
       axpy_tile(v->count, tile, v->basis + i, v->ld, v->coefficients, v->sign, v->w + i);
-      if (v->norm) {
-        bsi_dot_group(1, tile, v->w + i, 0, v->w + i, &sum);
-      }
+      if (v->norm) bsi_dot_group(1, tile, v->w + i, 0, v->w + i, &sum);
     }
-    if (v->norm) {
-      v->work[chunk] = sum;
-    }
+    if (v->norm) v->work[chunk] = sum;
   }
 }
 
@@ -106,9 +91,7 @@ static bisai_status axpy_many(bisai_context *context, int64_t n, int count, cons
                               double *work, double *norm2) {
   run(context, n, count + 1, axpy_part,
       &(chunked){n, count, basis, ld, coefficients, sign, w, work, .norm = norm2 != NULL});
-  if (norm2) {
-    bsi_add_chunks(bsi_chunks_of(n), 1, work, norm2);
-  }
+  if (norm2) bsi_add_chunks(bsi_chunks_of(n), 1, work, norm2);
   return BISAI_OK;
 }
 
@@ -123,9 +106,7 @@ static void scale_part(void *job, bsi_part part) {
   const scaling *v = job;
   const bsi_range range = bsi_range_of(v->n, part);
   const double a = v->factor;
-  for (int64_t i = range.begin; i < range.end; i++) {
-    v->y[i] = a * v->x[i];
-  }
+  for (int64_t i = range.begin; i < range.end; i++) v->y[i] = a * v->x[i];
 }
 
 static bisai_status scale_by_norm(bisai_context *context, int64_t n, const double *norm2,

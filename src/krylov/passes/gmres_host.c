@@ -15,9 +15,7 @@ static bisai_status gmres_rotate(bisai_context *context, int m, int j, const dou
                                  double *sines, double *g, double *status) {
   (void)context;
   double *column = H + (size_t)j * ((size_t)m + 1);
-  for (int i = 0; i <= j; i++) {
-    column[i] = h2 ? h[i] + h2[i] : h[i];
-  }
+  for (int i = 0; i <= j; i++) column[i] = h2 ? h[i] + h2[i] : h[i];
   bsi_rotate(j, column, *norm2, cosines, sines, g, status);
   return BISAI_OK;
 }

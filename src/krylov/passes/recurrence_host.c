@@ -29,13 +29,12 @@ static void add_two(int64_t n, double a, const double *restrict x, double b,
 /* y ← x + a·(y − b·z); a = 0 ignores y and z, which may hold anything */
 static void direct(int64_t n, double a, double b, const double *restrict x,
                    const double *restrict z, double *restrict y) {
-  if (a == 0) {
+  if (a == 0)
     for (int64_t i = 0; i < n; i++) y[i] = x[i];
-  } else if (!z) {
+  else if (!z)
     for (int64_t i = 0; i < n; i++) y[i] = x[i] + a * y[i];
-  } else {
+  else
     for (int64_t i = 0; i < n; i++) y[i] = x[i] + a * (y[i] - b * z[i]);
-  }
 }
 
 static void dot(int64_t n, const double *x, const double *y, double *sum) {

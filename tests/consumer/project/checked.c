@@ -14,14 +14,14 @@ static double values[5 * ROWS * AREA], b[N], x[N];
 
 static int32_t add_block(int32_t position, int32_t col, double diagonal, double other) {
   col_idx[position] = col;
-  for (int i = 0; i < AREA; ++i)
+  for (int i = 0; i < AREA; i++)
     values[position * AREA + i] = i % (SIZE + 1) == 0 ? diagonal : other;
   return position + 1;
 }
 
 static void make_matrix(void) {
   int32_t p = 0;
-  for (int32_t row = 0; row < ROWS; ++row) {
+  for (int32_t row = 0; row < ROWS; row++) {
     if (row >= SIDE) p = add_block(p, row - SIDE, -1.0, 0.1);
     if (row % SIDE > 0) p = add_block(p, row - 1, -1.2, 0.0);
     p = add_block(p, row, 5.0, -0.3);
@@ -34,11 +34,11 @@ static void make_matrix(void) {
 /* ‖b − A x‖₂/‖b‖₂ from the arrays, without the library. */
 static double residual(void) {
   double difference = 0.0, whole = 0.0;
-  for (int32_t row = 0; row < ROWS; ++row) {
-    for (int r = 0; r < SIZE; ++r) {
+  for (int32_t row = 0; row < ROWS; row++) {
+    for (int r = 0; r < SIZE; r++) {
       double sum = b[row * SIZE + r];
-      for (int32_t p = row_ptr[row]; p < row_ptr[row + 1]; ++p)
-        for (int c = 0; c < SIZE; ++c)
+      for (int32_t p = row_ptr[row]; p < row_ptr[row + 1]; p++)
+        for (int c = 0; c < SIZE; c++)
           sum -= values[p * AREA + c * SIZE + r] * x[col_idx[p] * SIZE + c];
       difference += sum * sum;
       whole += b[row * SIZE + r] * b[row * SIZE + r];
@@ -54,7 +54,7 @@ int main(void) {
   bisai_solver *solver = NULL;
   bisai_solver_report report = {.struct_size = sizeof report};
   make_matrix();
-  for (int i = 0; i < N; ++i) b[i] = 1.0 + i % 7;
+  for (int i = 0; i < N; i++) b[i] = 1.0 + i % 7;
 
   bisai_bcsr_desc desc = bisai_bcsr_desc_default();
   desc.block_rows = desc.block_cols = ROWS;
@@ -66,16 +66,16 @@ int main(void) {
   options.isai.power = 2;
 
   bisai_status status = bisai_context_create(NULL, &context);
-  if (status == BISAI_OK) status = bisai_bcsr_create(context, &desc, &matrix);
-  if (status == BISAI_OK) status = bisai_precond_create(context, matrix, &options, &precond);
-  if (status == BISAI_OK) status = bisai_solver_create(context, N, NULL, &solver);
-  if (status == BISAI_OK) status = bisai_solver_solve(solver, matrix, precond, b, x, &report);
-  if (status != BISAI_OK)
+  if (!status) status = bisai_bcsr_create(context, &desc, &matrix);
+  if (!status) status = bisai_precond_create(context, matrix, &options, &precond);
+  if (!status) status = bisai_solver_create(context, N, NULL, &solver);
+  if (!status) status = bisai_solver_solve(solver, matrix, precond, b, x, &report);
+  if (status)
     fprintf(stderr, "%s: %s\n", bisai_status_string(status),
             context ? bisai_context_error(context) : "");
   /* The default tolerance, 1e-8, is of the estimate; the solver promises twice that of the true
    * residual. */
-  int bad = status != BISAI_OK || !(residual() <= 2e-8) || report.iterations < 2;
+  int bad = status || !(residual() <= 2e-8) || report.iterations < 2;
   printf("bisai %s: %d iterations, relative residual %.2e\n", bisai_version(), report.iterations,
          residual());
 

@@ -6,7 +6,7 @@
 static int sum;
 
 static void *add(void *argument) {
-  for (int i = 0; i < 1000; ++i) sum += i;
+  for (int i = 0; i < 1000; i++) sum += i;
   return argument;
 }
 
