@@ -10,11 +10,6 @@ EX10 = variable("EX10", "PETSc's compiled tutorial ksp/tutorials/ex10")
 
 # pages that no script makes again: their backend, what they have, and why
 BY_HAND = {
-    "h200-kernels": (
-        "cuda",
-        "kernels before and after each change while they were developed",
-        "it compares commits of that time",
-    ),
     "petsc-gpu": (
         "cuda",
         "PETSc's GMRES with bisai and with PETSc's own preconditioners on a GPU",

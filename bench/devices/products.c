@@ -149,7 +149,7 @@ static void measure_grid(device_bench *b, const grid *g) {
 }
 
 void device_measure_products(device_bench *b) {
-  /* The table of 2026-11-21 in bench/results/h200-kernels.md. */
+  /* Matrices of docs/tuning.md, "Block product". */
   static const grid grids[] = {{"3-D 7-point, 37 x 148 x 58", 37, 148, 58, 4, false},
                                {"2-D 7-point, 318^2", 318, 318, 1, 5, true},
                                {"2-D 5-point, 300^2", 300, 300, 1, 3, false},
