@@ -404,8 +404,8 @@ def claim_rows(results):
         where="Section 3.2, Algorithm 2: time of the kernel over ours, NL and NU, k = 1, 2, 3",
         published="1",
         ours="GPU: cavity 2.6, 2.6, 2.9; shell 1.7, 2.3, 3.3",
-        command="# the prototype of docs/design.md, measured once",
-        note="[why](../../docs/design.md#differences-from-the-paper)",
+        command="# the prototype of docs/decisions/block-isai.md, measured once",
+        note="[why](../../docs/decisions/block-isai.md)",
     )
 
 
