@@ -115,7 +115,8 @@ struct jacobi {
   jacobi(const jacobi &) = delete;
   ~jacobi() { bsi_bjacobi_destroy(b.context, &made); }
   void update() { NEED(bsi_bjacobi_update(b.context, matrix, &made)); }
-  void enqueue() { NEED(bsi_bjacobi_enqueue(b.context, matrix, &made)); }
+  /* an update that does not wait for its findings */
+  void enqueue() { NEED(b.context->backend->bjacobi->values->compute(b.context, matrix, &made)); }
   void apply(int count, const double *x, int64_t ldx, double *y) {
     NEED(b.context->backend->bjacobi->solve->apply(b.context, &made, count, x, ldx, y, ldx));
   }

@@ -177,8 +177,10 @@ static bisai_status fail_block(bisai_context *context, const bsi_bjacobi *jacobi
 
 bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix,
                                 bsi_bjacobi *jacobi) {
+  const bsi_block_values_ops *values = context->backend->bjacobi->values;
   jacobi->stats = BSI_BJACOBI_STATS_NONE;
-  BSI_TRY(context->backend->bjacobi->values->compute(context, matrix, jacobi));
+  BSI_TRY(values->compute(context, matrix, jacobi));
+  BSI_TRY(values->collect(context, jacobi));
   const bsi_bjacobi_stats *stats = &jacobi->stats;
   if (stats->inversion.singular_row >= 0)
     return fail_block(context, jacobi, BISAI_SINGULAR_BLOCK, stats->inversion.singular_row,

@@ -126,9 +126,6 @@ typedef struct bsi_bjacobi {
   int32_t class_groups[BSI_BJACOBI_CLASSES];
   /* device: the groups by class, ascending in each, in the workspace; NULL if uniform */
   int32_t *order;
-  /* device, for benchmarks: a set-up with an extraction of its own takes the blocks that an earlier
-   * one has left */
-  bool extracted;
   /* device: the record of the workspace that is in use, 0 and 1 in turn */
   int turn;
   /* natural: the index of each diagonal block among the matrix's blocks, -1: there is none;

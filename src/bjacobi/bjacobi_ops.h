@@ -36,9 +36,11 @@ typedef struct bsi_partition_ops {
 typedef struct bsi_block_values_ops {
   /* Workspace of `compute`, for blocks for which everything else is reserved. */
   bisai_status (*reserve)(bisai_context *, const bisai_bcsr *, struct bsi_bjacobi *);
-  /* Extracts, decomposes, rounds and stores all blocks, and fills the statistics. Allocates
-   * nothing. Waits. */
+  /* Extracts, decomposes, rounds and stores all blocks. Allocates nothing. A device does not wait:
+   * it may do something else before `collect`. */
   bisai_status (*compute)(bisai_context *, const bisai_bcsr *, struct bsi_bjacobi *);
+  /* Adds what `compute` has found to the statistics. Waits. */
+  bisai_status (*collect)(bisai_context *, struct bsi_bjacobi *);
 } bsi_block_values_ops;
 
 typedef struct bsi_block_solve_ops {
@@ -68,10 +70,6 @@ extern const bsi_partition_ops bsi_partition_host, bsi_partition_cuda;
 extern const bsi_block_values_ops bsi_block_values_host, bsi_block_values_cuda;
 extern const bsi_block_solve_ops bsi_block_solve_host, bsi_block_solve_cuda;
 extern const bsi_relaxation_ops bsi_relaxation_host, bsi_relaxation_cuda;
-
-/* CUDA: `compute` without the wait for its statistics, so that a benchmark can time the kernels. */
-bisai_status bsi_bjacobi_enqueue(bisai_context *context, const bisai_bcsr *matrix,
-                                 struct bsi_bjacobi *jacobi);
 
 #ifdef __cplusplus
 }

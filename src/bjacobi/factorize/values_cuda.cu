@@ -208,10 +208,8 @@ void enqueue(bisai_context *context, const bsi_bjacobi *jacobi, bsi_values_job p
   p.largest = jacobi->per_group > 1 ? jacobi->partition.largest : max_rows;
   if (extracts_before(jacobi)) {
     p.lanes = p.largest;
-    if (!jacobi->extracted)
-      bsi_launch_resident(context, extract, EXTRACTION_WARPS,
-                          sizeof(double) * bsi_tile_values<BSI_BJACOBI_MAX_ROWS, 1>, bsi_units(p),
-                          p);
+    bsi_launch_resident(context, extract, EXTRACTION_WARPS,
+                        sizeof(double) * bsi_tile_values<BSI_BJACOBI_MAX_ROWS, 1>, bsi_units(p), p);
     p.source = BSI_FROM_DENSE;
   }
   if (p.form != BISAI_FORM_INVERSE) return bsi_enqueue_decompositions(context, max_rows, p);
@@ -312,8 +310,8 @@ static bisai_status bjacobi_reserve(bisai_context *context, const bisai_bcsr *,
                                          sizeof jacobi->class_groups);
 }
 
-bisai_status bsi_bjacobi_enqueue(bisai_context *context, const bisai_bcsr *matrix,
-                                 bsi_bjacobi *jacobi) {
+static bisai_status bjacobi_values(bisai_context *context, const bisai_bcsr *matrix,
+                                   bsi_bjacobi *jacobi) {
   if (jacobi->groups == 0) return BISAI_OK;
   jacobi->turn = 1 - jacobi->turn;
   const bsi_values_job p = job_of(matrix, jacobi);
@@ -329,9 +327,7 @@ bisai_status bsi_bjacobi_enqueue(bisai_context *context, const bisai_bcsr *matri
   return status;
 }
 
-static bisai_status bjacobi_values(bisai_context *context, const bisai_bcsr *matrix,
-                                   bsi_bjacobi *jacobi) {
-  BSI_TRY(bsi_bjacobi_enqueue(context, matrix, jacobi));
+static bisai_status bjacobi_collect(bisai_context *context, bsi_bjacobi *jacobi) {
   const workspace *memory = static_cast<workspace *>(jacobi->workspace);
   bsi_values_record record;
   BSI_TRY(context->backend->memory->fetch(context, &record, &memory->record[jacobi->turn],
@@ -340,5 +336,5 @@ static bisai_status bjacobi_values(bisai_context *context, const bisai_bcsr *mat
   return BISAI_OK;
 }
 
-const bsi_block_values_ops bsi_block_values_cuda = {.reserve = bjacobi_reserve,
-                                                    .compute = bjacobi_values};
+const bsi_block_values_ops bsi_block_values_cuda = {
+    .reserve = bjacobi_reserve, .compute = bjacobi_values, .collect = bjacobi_collect};
