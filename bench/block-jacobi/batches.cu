@@ -70,7 +70,7 @@ void for_files(const bench &b, const std::vector<std::string> &files,
   read.block_size = 1;
   for (const std::string &file : files) {
     bisai_bcsr *matrix = nullptr;
-    if (bisai_read_matrix(b.context, file.c_str(), &read, &matrix) != BISAI_OK) {
+    if (bisai_read_matrix(b.context, file.c_str(), &read, &matrix)) {
       std::fprintf(stderr, "%s: %s\n", file.c_str(), bisai_context_error(b.context));
       continue;
     }
@@ -139,7 +139,7 @@ block_matrix::block_matrix(const bench &b, const std::vector<int32_t> &sizes)
 
 jacobi::jacobi(const bench &bench, const bisai_bcsr *of, const bsi_bjacobi_options &options)
     : b(bench), matrix(of) {
-  if (bsi_bjacobi_create(b.context, matrix, &options, &made) == BISAI_OK) return;
+  if (!bsi_bjacobi_create(b.context, matrix, &options, &made)) return;
   std::fprintf(stderr, "%s\n", bisai_context_error(b.context));
   std::exit(1);
 }

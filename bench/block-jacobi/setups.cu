@@ -185,9 +185,8 @@ void measure_setups(bench &b, double most_rows, const std::vector<std::string> &
 void launch_kernels(const bench &b) {
   const int32_t n = 1 << 16;
   bisai_bcsr *matrix = upload(b, tridiagonal_of(n), n);
-  for (const auto &s : STRATEGIES) {
+  for (const auto &s : STRATEGIES)
     jacobi(b, matrix, options_of(BSI_BJACOBI_MAX_ROWS, s.how)).update();
-  }
   bisai_bcsr_destroy(&matrix);
   const block_matrix natural(b, std::vector<int32_t>(n / 32, 32));
   jacobi(b, natural.matrix, options_of(0, BISAI_EXTRACTION_AUTO)).update();

@@ -41,8 +41,8 @@ static void measure_system(device_bench *b, const char *name, bisai_status statu
 #ifdef BISAI_HAVE_CUSPARSE
   if (!strpbrk(only, "stg")) {
     b->ilu = NULL;
-  } else if (bisai_cusparse_ilu_create(b->context, b->system.matrix, &b->ilu) != BISAI_OK ||
-             bisai_cusparse_ilu_prepare(b->ilu) != BISAI_OK) {
+  } else if (bisai_cusparse_ilu_create(b->context, b->system.matrix, &b->ilu) ||
+             bisai_cusparse_ilu_prepare(b->ilu)) {
     printf("cuSPARSE: %s\n", bisai_context_error(b->context));
     bisai_cusparse_ilu_destroy(&b->ilu);
   }

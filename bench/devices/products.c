@@ -43,7 +43,7 @@ static double multiply_cusparse(void *argument) {
 static void measure_cusparse(device_bench *b, bisai_cusparse_product_kind kind, const char *name,
                              double bytes) {
   device_group g = {0};
-  if (bisai_cusparse_product_create(b->context, b->system.matrix, kind, &b->product) != BISAI_OK) {
+  if (bisai_cusparse_product_create(b->context, b->system.matrix, kind, &b->product)) {
     printf("%-34s %s\n", name, bisai_context_error(b->context));
     return;
   }

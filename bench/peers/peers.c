@@ -117,11 +117,10 @@ static PetscErrorCode attach_null_space(Mat a) {
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-singular", &singular, NULL));
   if (!given) PetscFunctionReturn(0);
   PetscCall(PetscStrcmp(path, "components", &components));
-  if (components) {
+  if (components)
     PetscCall(make_components(a, &count, &vectors));
-  } else {
+  else
     PetscCall(read_vectors(path, a, first, &count, &vectors));
-  }
   PetscCall(orthonormalise(count, vectors));
   PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_FALSE, count, vectors, &space));
   PetscCall(MatSetNearNullSpace(a, space));
