@@ -183,11 +183,8 @@ constexpr double LONG_ROW = 24.0, LONG_ROW_OF_SMALL_BLOCKS = 6.0;
 constexpr double ABOVE_9 = 9.0 * (1.0 + DBL_EPSILON);
 
 /* The first line that fits a matrix holds. If a lane has a whole row of a mesh under way, it waits
- * three times, and not once more for every two blocks, which makes up for fewer threads. Measured
- * on an H200: values of 8 bytes with commit e4afd66, narrower ones in
- * bench/results/h200-kernels.md, "Block product", third measurement; prolongations, rows of 16 and
- * more single values, and single values in fp32 with commit 0d405dc. 7 × 2 bytes are not here,
- * because they spill registers. */
+ * three times, and not once more for every two blocks, which makes up for fewer threads. 7 × 2
+ * bytes are not here, because they spill registers (docs/tuning.md, "Block product"). */
 constexpr tuned_shape TUNED[] = {
     {1, 8, 4.5, {1, 4, 1024}},      /* prolongations */
     {1, 8, 6.0, {1, 2, 1024}},      /* 5-point meshes */
@@ -206,8 +203,7 @@ constexpr tuned_shape TUNED[] = {
     {5, 2, LONG_ROW, {1, 3, 1024}}, {7, 4, LONG_ROW, {1, 3, 1024}},
 };
 
-/* Returns the shape for all other matrices. Columns of few bytes need several under way
- * (bench/results/h200-kernels.md, "Block product"). */
+/* Returns the shape for all other matrices. Columns of few bytes need several under way. */
 constexpr shape usual_shape(int block_size, int bytes, int vectors, bool long_rows) {
   if (long_rows) return {2, vectors == 1 && block_size <= 2 ? 4 : 2, 1024};
   return {1, vectors == 1 && block_size * bytes < 64 ? 2 : 1, 1024};

@@ -18,8 +18,7 @@ namespace {
 
 enum { THREADS = 128, WARPS = THREADS / BSI_WARP };
 
-/* Blocks of a lane that are under way together. Chosen with the kernel (commit 617c663), not by a
- * series of measurements. */
+/* Blocks of a lane that are under way together. Not measured. */
 enum { UNROLLED = 2 };
 
 /* Messages of failures begin with it. */

@@ -19,8 +19,8 @@ enum {
   WARPS = THREADS / BSI_WARP,
   /* values of x that a lane waits for together */
   AT_ONCE = 4,
-  /* levels whose rows are under way together, measured on an H200 (commit 42b5836;
-   * bench/results/h200-kernels.md, "Exact triangular solves") */
+  /* levels whose rows are under way together: more rows that wait slow down those that do not
+   * (docs/tuning.md, "Exact triangular solves") */
   LEVELS_AHEAD = 8
 };
 

@@ -24,9 +24,8 @@ enum { MATCHES = 128, ITEMS = BSI_WARP, MOST_WARPS = 4 };
 /* Bytes of shared memory that a thread block has on every device without asking. */
 constexpr size_t EVERY_DEVICE = 48 * 1024;
 
-/* Levels whose rows are under way together. A long row has more to do before its turn comes.
- * Measured on an H200 (commit 42b5836; bench/results/h200-kernels.md, "Exact
- * triangular solves" and "Block ILU"). */
+/* Levels whose rows are under way together. A long row has more to do before its turn comes
+ * (docs/tuning.md, "Exact triangular solves" and "Block ILU"). */
 constexpr struct {
   int32_t row_at_most;
   int levels;
@@ -37,8 +36,7 @@ int levels_ahead(int32_t longest_row) {
                                                     : LEVELS_AHEAD[1].levels;
 }
 
-/* Values of a lane that are waited for together, by block size. Chosen with the kernel (commit
- * 42b5836, H200): more of them spill registers. */
+/* Values of a lane that are waited for together, by block size: more of them spill registers. */
 template <int BS> constexpr int PASSES = BS <= 5 ? 4 : 2;
 
 /* Messages of failures begin with it. */

@@ -16,8 +16,7 @@ enum {
   NUMBER_THREADS = 256
 };
 
-/* The longest column whose entries are ordered by comparing all pairs. Chosen with the kernel
- * (bench/results/h200-kernels.md, "Patterns"), not by a series of measurements. */
+/* The longest column whose entries are ordered by comparing all pairs. Not measured. */
 constexpr int32_t LONG_COLUMN = 256;
 
 /* Messages of failures begin with it. */

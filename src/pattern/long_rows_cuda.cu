@@ -6,8 +6,8 @@
 
 namespace {
 
-/* Threads of a thread block, and the most thread blocks, whose bits and lists take memory. Chosen
- * with the kernel (bench/results/h200-kernels.md, "Patterns"), not by a series of measurements. */
+/* Threads of a thread block, and the most thread blocks, whose bits and lists take memory. Not
+ * measured. */
 enum { LONG_THREADS = 1024, LONG_BLOCKS = 64 };
 
 /* Clears the bits of the columns that the row does not keep: all behind the ring, and those of the

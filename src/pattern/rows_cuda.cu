@@ -5,8 +5,7 @@
 
 namespace {
 
-/* Thread blocks for the rows of a list, whose number the host does not know. Chosen with the kernel
- * (bench/results/h200-kernels.md, "Patterns"), not by a series of measurements. */
+/* Thread blocks for the rows of a list, whose number the host does not know. Not measured. */
 enum { LISTED_BLOCKS = 512 };
 
 /* S(|T|): the columns in the triangle, and the row's own before or behind them. BSI_PATTERN_READERS
@@ -46,8 +45,8 @@ __global__ void __launch_bounds__(BSI_PATTERN_THREADS) copy_rows(const bsi_searc
 }
 
 /* Sizes of a search: the lanes of a row, the most columns that they hold, and the bits of an index
- * of the hash table. Measured on an H200 (bench/results/h200-kernels.md, "Patterns", second
- * measurement). */
+ * of the hash table. More lanes and a larger table leave room for fewer rows (docs/tuning.md,
+ * "Patterns"). */
 struct few {
   enum { LANES = 8, MOST = 64, BITS = 7 };
 };

@@ -12,10 +12,8 @@
  * the iterations are 143. */
 #define PRESSURE_COMPLEXITY 5.0
 /* Other second stages than ILU are cheap, and a second visit of the coarse levels takes a larger
- * part of the time. With ISAI and relax = 1, V takes 14 iterations instead of 13 for opm_spe9_s7,
- * and 19 instead of 14 for reservoir on 46³ cells. On an H200 it is 22 % and 19 % faster. It moves
- * as many bytes as W up to the end of these solves. On more cells it needs more and more iterations
- * than W. */
+ * part of the time. V takes a few more iterations and less time. On more cells it needs more and
+ * more iterations than W (docs/tuning.md, "Multigrid and CPR"). */
 enum { V_ROWS = 1 << 17 };
 /* Dense inverses of up to 1024 rows save at most one iteration. Backends that bound them by their
  * cost need no other limit. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The small block triangular systems on the device. A group of lanes solves for one block column of
- * N (Ma et al. 2021, Algorithm 2, with the corrections that docs/design.md names). A group has one
- * lane for each value of a block, or a whole warp if a block has more values than that.
+ * N (Ma et al. 2021, Algorithm 2, with the corrections of docs/decisions/block-isai.md). A group
+ * has one lane for each value of a block, or a whole warp if a block has more values than that.
  *
  * The system is never stored. The lanes look up side by side which blocks of a row of T lie in the
  * column's rows J, then multiply these blocks one after the other, each lane its own value. The
@@ -26,8 +26,7 @@ enum {
 };
 
 /* Long columns: thread blocks for each multiprocessor, and fewer if their columns would take more
- * bytes of global memory than that. Chosen when the kernel was written (commit 48a6160, H200), not
- * by a series of measurements. */
+ * bytes of global memory than that. Not measured. */
 enum { BLOCKS_PER_PROCESSOR = 4, MOST_BYTES = 1 << 28 };
 
 /* Messages of failures begin with it. */

@@ -79,9 +79,8 @@ void enqueue(const bisai_context *context, bsi_apply_job p, int32_t count) {
   enqueue_general<FORMAT, 1>(context, &p, count);
 }
 
-/* The same for inverses of one size, in any formats. (H200: one vector and 31 rows in fp64 take
- * 1.92 times as long as a copy in the kernel with several rows a lane, and 1.02 in the general
- * one.) */
+/* The same for inverses of one size, in any formats. One vector and 31 rows in fp64 are faster in
+ * the general kernel than with several rows a lane. */
 void enqueue_rows(const bisai_context *context, bsi_apply_job p, int32_t count) {
   count = bsi_enqueue_vectors(context, &p, count);
   if (p.storage == BISAI_FP64 && p.uniform == 31)
@@ -93,17 +92,15 @@ template <bisai_value_type FORMAT, int M>
 void enqueue_size(const bisai_context *context, bsi_apply_job p, int32_t count) {
   count = enqueue_inverses<FORMAT, M, LONG_PASS>(context, &p, count);
   count = enqueue_inverses<FORMAT, M, PASS>(context, &p, count);
-  /* Several rows a lane pay for narrow values, and for small blocks of different formats. (H200,
-   * 0b57dfc: 32 rows in adaptive storage, all in fp16, take 1.15 instead of 1.43 times as long as a
-   * copy, but all in fp32 1.16 instead of 1.10.) */
+  /* Several rows a lane pay for narrow values, and for small blocks of different formats. For
+   * large ones they pay in fp16 and not in fp32. */
   if (p.narrow || (FORMAT == BISAI_ADAPTIVE && M == 4))
     enqueue_rows(context, p, count);
   else
     enqueue_inverses<FORMAT, M, 1>(context, &p, count);
 }
 
-/* Sizes with such kernels in fp64 alone. In fp64 one vector takes 0.96 … 1.02 times as long as a
- * copy (bench/results/h200-batches.json, H200, commit 8f005d7, section "apply"). */
+/* Sizes with such kernels in fp64 alone, where they apply as fast as a copy. */
 constexpr int FP64_SIZES[] = {1, 2, 3, 5, 6, 7, 12, 20, 24, 28};
 
 /* Enqueues the kernel of the size and returns true, if there is one.

@@ -21,12 +21,12 @@ struct groups_of_warp {
   int pass, long_pass;
 };
 
-/* The comments give the times of one vector and of eight over that of a copy, in fp64, from
- * bench/results/h200-batches.json (H200, commit 8f005d7), section "apply". */
+/* Small blocks need several groups under way to load as fast as a copy (docs/tuning.md,
+ * "Block-Jacobi"). */
 constexpr groups_of_warp UNIFORM_GROUPS[] = {
-    {4, 4, 2},  /* 4 rows: 0.98 and 1.00 */
-    {8, 2, 1},  /* 8 rows: 0.97 and 1.00 */
-    {32, 1, 1}, /* 16 rows: 0.97 and 1.00; 24 rows: 0.98 and 1.08; 32 rows: 0.99 and 0.99 */
+    {4, 4, 2},
+    {8, 2, 1},
+    {32, 1, 1},
 };
 
 constexpr int groups_of(int m, int vectors) {
@@ -66,8 +66,7 @@ __device__ __forceinline__ void load_group(const bsi_apply_job &p, int64_t group
   case F: load_columns<F>(values, at, rows, M - from, mine, e); break;
       BISAI_BLOCK_TYPE_LIST(CASE)
 #undef CASE
-    /* There is no other, but blocks of 32 rows and eight vectors took a tenth longer without a
-     * default. */
+    /* There is no other, but large blocks and several vectors are slower without a default. */
     default: load_columns<BISAI_FP64>(values, at, rows, M - from, mine, e);
     }
   }

@@ -10,8 +10,7 @@ namespace {
 
 /* Threads of a block in the general kernel: few, because blocks of different sizes take different
  * times. AHEAD: columns whose loads a lane has under way: few, because registers for more would
- * leave room for fewer warps. Random sizes of 1 … 32 rows take 1.29 times as long as a copy
- * (bench/results/h200-batches.md, H200, commit 8f005d7). */
+ * leave room for fewer warps. */
 constexpr int THREADS = 64, WARPS = THREADS / BSI_WARP, AHEAD = 4;
 
 /* The row of a group that one lane has. */

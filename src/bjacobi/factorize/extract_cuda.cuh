@@ -12,8 +12,7 @@
 
 /* Returns the first block of block row i that reaches scalar column `column`. In a batch of blocks
  * that is stored as a matrix this is the first one of the row, which is tried before a search.
- * Loads of the columns must not wait for stores to the tile: extraction of blocks of 32 rows takes
- * a quarter longer if they do (commit e1f348f). */
+ * Loads of the columns must not wait for stores to the tile, or extraction takes much longer. */
 static __device__ __forceinline__ int32_t bsi_first_reaching(const bsi_values_job &p, int32_t i,
                                                              int32_t column) {
   const int32_t first = __ldg(p.row_ptr + i), end = __ldg(p.row_ptr + i + 1),

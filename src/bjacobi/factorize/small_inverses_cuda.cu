@@ -22,18 +22,9 @@ struct plan {
   int warps;
 };
 
-/* The comments give the time of a set-up over that of a copy for 1 GiB of blocks, and for 100,000
- * blocks, from bench/results/h200-batches.json (H200, commit 8f005d7), sections "inversion" and
- * "sizes". */
+/* docs/tuning.md, "Block-Jacobi", has the times. */
 constexpr plan PLANS[] = {
-    {1, 1, 32}, /* 19.77 for 100,000 */
-    {2, 2, 32}, /* 4.94 for 100,000 */
-    {3, 9, 32}, /* 2.76 for 100,000 */
-    {4, 8, 32}, /* 1.13 and 1.85 */
-    {5, 8, 24}, /* 1.13 and 1.61 */
-    {6, 6, 16}, /* 1.13 and 1.75 */
-    {7, 7, 12}, /* 1.11 and 1.70 */
-    {8, 4, 12}, /* 1.23 and 1.64 */
+    {1, 1, 32}, {2, 2, 32}, {3, 9, 32}, {4, 8, 32}, {5, 8, 24}, {6, 6, 16}, {7, 7, 12}, {8, 4, 12},
 };
 
 /* The places of a warp's blocks of M rows. */

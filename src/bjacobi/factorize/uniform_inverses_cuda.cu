@@ -10,25 +10,11 @@ struct uniform_shape {
 };
 
 /* Shapes that leave few lanes idle. Norms are found by shuffles alone if the number of lanes is a
- * power of two (bsi_by_shuffles). The comments give the time of the set-up of 100,000 blocks over
- * that of a copy, from bench/results/h200-batches.json (H200, commit 8f005d7), section "sizes".
- * From 24 rows on plain_inverses_cuda.cu is faster. */
+ * power of two (bsi_by_shuffles). From 24 rows on plain_inverses_cuda.cu is faster
+ * (docs/tuning.md, "Block-Jacobi"). */
 constexpr uniform_shape SHAPES[] = {
-    {9, 3, 3},  /* 2.24 */
-    {10, 2, 5}, /* 2.11 */
-    {11, 3, 4}, /* 1.95 */
-    {12, 3, 4}, /* 1.89 */
-    {13, 2, 8}, /* 2.22 */
-    {14, 2, 8}, /* 2.09 */
-    {15, 2, 8}, /* 1.98 */
-    {16, 2, 8}, /* 1.89 */
-    {17, 3, 8}, /* 2.56 */
-    {18, 3, 8}, /* 2.57 */
-    {19, 3, 8}, /* 2.51 */
-    {20, 3, 8}, /* 2.43 */
-    {21, 3, 8}, /* 2.44 */
-    {22, 3, 8}, /* 2.40 */
-    {23, 3, 8}, /* 2.36 */
+    {9, 3, 3},  {10, 2, 5}, {11, 3, 4}, {12, 3, 4}, {13, 2, 8}, {14, 2, 8}, {15, 2, 8}, {16, 2, 8},
+    {17, 3, 8}, {18, 3, 8}, {19, 3, 8}, {20, 3, 8}, {21, 3, 8}, {22, 3, 8}, {23, 3, 8},
 };
 
 /* Enqueues the kernel for the job's size; K: the first shape to consider. */

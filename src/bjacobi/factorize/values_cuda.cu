@@ -136,9 +136,8 @@ __global__ void __launch_bounds__(BSI_VALUES_THREADS)
 
 /* --- launches --- */
 
-/* AUTO is MERGED_CACHED, which was the fastest or within 2 % of it on all 13 matrices measured:
- * tridiagonal, arrow and real ones (bench/results/h200-batches.md, H200, commit 8f005d7). Rows are
- * sorted and read from the block on, so that a dense row costs no more than another one. */
+/* AUTO is MERGED_CACHED, which is the fastest or nearly so on tridiagonal, arrow and real matrices.
+ * Rows are sorted and read from the block on, so that a dense row costs no more than another. */
 int source_of(const bsi_bjacobi *jacobi) {
   switch (jacobi->options.extraction) {
   case BISAI_EXTRACTION_CACHED:

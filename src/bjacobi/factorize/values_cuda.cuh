@@ -239,14 +239,13 @@ struct bsi_residency {
 
 /* The warps that a multiprocessor is to hold. They share its 65,536 registers; some 56 are left for
  * each lane besides the block's. The number is a multiple of four, one for each part of the
- * multiprocessor. The times are those of a set-up over a copy, from bench/results/h200-batches.json
- * (H200, commit 8f005d7), section "sizes". */
+ * multiprocessor. */
 constexpr bsi_residency BSI_RESIDENCY[] = {
     {.values = 8, .warps = 32},      /* small classes of inverses_cuda.cuh; see there */
-    {.values = 20, .warps = 20},     /* 10 rows: 2.11 */
-    {.values = 32, .warps = 16},     /* 16 rows: 1.89 */
-    {.values = 54, .warps = 12},     /* 12 rows: 1.89; 18 rows: 2.57 */
-    {.values = INT_MAX, .warps = 8}, /* 23 rows: 2.36 */
+    {.values = 20, .warps = 20},     /* 10 rows */
+    {.values = 32, .warps = 16},     /* 16 rows */
+    {.values = 54, .warps = 12},     /* 12 and 18 rows */
+    {.values = INT_MAX, .warps = 8}, /* 23 rows */
 };
 
 constexpr int bsi_warps_for(int values) {

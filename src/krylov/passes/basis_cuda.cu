@@ -9,9 +9,7 @@
 namespace {
 
 /* Threads of a block, and those of a block that also sums a norm over a long vector. VECTORS: basis
- * vectors at a time. The time over that of the bytes, n = 1,270,000 and 15 vectors: 1.09 for inner
- * products, 1.14 for a combination with its norm (bench/results/h200-kernels.md, H200, commit
- * b318d33). */
+ * vectors at a time, so many that memory bounds the pass (docs/tuning.md, "Gram–Schmidt"). */
 constexpr int THREADS = 256, NORM_THREADS = BSI_MOST_THREADS, VECTORS = 8;
 
 int chunks_of(int64_t n) {

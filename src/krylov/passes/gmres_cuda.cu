@@ -13,16 +13,16 @@
 namespace {
 
 /* Pairs of values of w that a thread has in registers. A step takes the first number that lets the
- * thread blocks hold all of w. The comments give the largest n on 132 multiprocessors, and the time
- * of an average step of GMRES(30) over that of its bytes (H200, bench/results/h200-kernels.md). */
+ * thread blocks hold all of w (docs/tuning.md, "An iteration of GMRES(30)"). The comments give the
+ * largest n on 132 multiprocessors. */
 constexpr int PAIRS_PER_THREAD[] = {
-    1,  /* n ≤ 135,168: not measured */
-    2,  /* n ≤ 270,336: 1.28 … 1.30 at 270,000 */
-    3,  /* n ≤ 405,504: not measured */
-    4,  /* n ≤ 540,672: not measured */
-    6,  /* n ≤ 811,008: not measured */
-    8,  /* n ≤ 1,081,344: not measured */
-    10, /* n ≤ 1,351,680: 1.27 … 1.30 at 1,270,432 */
+    1,  /* n ≤ 135,168 */
+    2,  /* n ≤ 270,336 */
+    3,  /* n ≤ 405,504 */
+    4,  /* n ≤ 540,672 */
+    6,  /* n ≤ 811,008 */
+    8,  /* n ≤ 1,081,344 */
+    10, /* n ≤ 1,351,680 */
 };
 
 /* Pairs of a tile, if w is longer. Not measured. */
@@ -109,9 +109,7 @@ __global__ void rotate(int m, int j, const double *h, const double *h2, const do
 }
 
 /* Threads of the back substitution, and the most columns of a triangle that they copy to shared
- * memory: 32 KiB of the 48 KiB that every device has. The copy and the basis vectors kept in shared
- * memory took a solve of 711 iterations from 63.3 to 62.3 ms (bench/results/h200-kernels.md, H200,
- * commit 1740eac). */
+ * memory: 32 KiB of the 48 KiB that every device has. */
 constexpr int SUBSTITUTION_THREADS = 256, SMALL_TRIANGLE = 64;
 
 /* y_i ← (g_i − Σ_{c > i} H_ic y_c)/H_ii from the last on, by columns, as bsi_back_substitute()

@@ -14,8 +14,8 @@
 
 namespace {
 
-/* Threads of a block. An iteration of CG takes 1.14 times as long as its bytes, and one of BiCGSTAB
- * 1.13 times, on 1,270,432 unknowns (H200, commit 8f005d7). */
+/* Threads of a block. Memory bounds the passes over long vectors with so many (docs/tuning.md, "An
+ * iteration of CG, BiCGSTAB and IDR(s)"). */
 constexpr int THREADS = 512;
 
 /* A copy of the scalars in shared memory, whose latency is much smaller than that of memory. */

@@ -16,8 +16,7 @@ namespace {
 
 /* Columns of G and U that a thread loads at once, and shadow vectors that a pass sums at once.
  * MAX_BLOCKS: the most thread blocks of a pass that reads many coefficients and sums nothing: a
- * block reads the coefficients once. An iteration of IDR(4) takes 1.18 times as long as its bytes,
- * and one of IDR(8) 1.17 times, on 1,270,432 unknowns (H200, commit 8f005d7). */
+ * block reads the coefficients once. */
 constexpr int COLUMNS = 4, DOTS = 8, MAX_BLOCKS = 2 * BSI_CHUNKS;
 
 /* What the passes have in common.

@@ -28,9 +28,8 @@ enum {
   VALUES_OF_BLOCK = THREADS * UNROLLED
 };
 
-/* The scalar rows up to which a step is as fast here as in a launch of its own. Measured on an H200
- * with cycles of cavities of 300² and 1000² nodes: 1500 and 4000 rows are as fast as single
- * launches, 20,000 rows take 10 to 20 % more. */
+/* The scalar rows up to which a step is as fast here as in a launch of its own (docs/tuning.md,
+ * "Multigrid and CPR"). */
 constexpr int64_t TAIL_ROWS = 4000;
 
 /* The sums of the rows that several warps share. */

@@ -4,9 +4,9 @@
  *
  * A few lanes take a row of C. Each has some values of it in registers, and their columns. The
  * lanes load values of the row of A together and pass them around, and each lane compares the
- * columns to which they belong with its own. On an H200, 35 values a row take half the time of a
- * thread that goes through the row. Products with other matrices take twice the time of
- * multiply_rows, because most comparisons are in vain. */
+ * columns to which they belong with its own. This is faster than a thread that goes through the
+ * row. For products with other matrices multiply_rows is faster, because most comparisons would be
+ * in vain. */
 #ifndef BSI_SCALAR_SPGEMM_CUDA_CUH
 #define BSI_SCALAR_SPGEMM_CUDA_CUH
 

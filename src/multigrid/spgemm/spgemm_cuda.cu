@@ -12,8 +12,7 @@ namespace {
 constexpr char what[] = "product of sparse matrices";
 
 enum {
-  /* blocks of a small matrix for each multiprocessor: on an H200, 4,500 blocks take 0.4 of the time
-   * as small ones, and 7,400 blocks 1.5 times as long */
+  /* blocks of a small matrix for each multiprocessor (docs/tuning.md, "Multigrid and CPR") */
   SMALL = 38,
   /* bytes of shared memory of a thread block, which every device has */
   MOST_SHARED = 48 * 1024,
