@@ -36,7 +36,7 @@ typedef struct constants {
 
 /* text ← "; block column 1 is empty: the matrix is singular" if the matrix has an empty block row
  * or column, otherwise "". */
-static void say_empty(const bsi_run *run, size_t size, char *text) {
+static void say_empty(const bsi_solver_run *run, size_t size, char *text) {
   const bisai_solver *s = run->solver;
   const bsi_backend *backend = s->context->backend;
   text[0] = '\0';
@@ -51,7 +51,7 @@ static void say_empty(const bsi_run *run, size_t size, char *text) {
 }
 
 /* text ← a warning if the preconditioner has found a null space, otherwise "". */
-static void say_null_space(const bsi_run *run, size_t size, char *text) {
+static void say_null_space(const bsi_solver_run *run, size_t size, char *text) {
   bisai_precond_report report = {.struct_size = sizeof report};
   text[0] = '\0';
   if (!run->precond || bisai_precond_get_report(run->precond, &report)) return;
@@ -64,7 +64,7 @@ static void say_null_space(const bsi_run *run, size_t size, char *text) {
 }
 
 /* text ← a warning if the preconditioner enlarges vectors beyond all digits, otherwise "". */
-static void say_growth(const bsi_run *run, size_t size, char *text) {
+static void say_growth(const bsi_solver_run *run, size_t size, char *text) {
   text[0] = '\0';
   if (run->precond && fabs(run->growth) >= 1 / DBL_EPSILON)
     snprintf(text, size,
@@ -74,13 +74,13 @@ static void say_growth(const bsi_run *run, size_t size, char *text) {
 }
 
 /* *value ← x·y */
-static bisai_status dot(bsi_run *run, const double *x, const double *y, double *value) {
+static bisai_status dot(bsi_solver_run *run, const double *x, const double *y, double *value) {
   bisai_solver *s = run->solver;
   BSI_TRY(bsi_dot(run, 1, x, y, s->norm2));
   return bsi_backend_of(run)->memory->fetch(s->context, value, s->norm2, sizeof *value);
 }
 
-static bisai_status compute_constants(bsi_run *run, constants *c) {
+static bisai_status compute_constants(bsi_solver_run *run, constants *c) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   double *ones = s->residual, *image = s->spare, *v = s->scratch;
@@ -107,7 +107,7 @@ static bisai_status compute_constants(bsi_run *run, constants *c) {
 /* Measures the constants after a failed solve. Two products are cheap beside those of the solve,
  * unless it was a short one of a fixed number of iterations. All processes decide alike. If a
  * product fails, nothing is known. */
-static constants measure_constants(bsi_run *run) {
+static constants measure_constants(bsi_solver_run *run) {
   enum { FEW_ITERATIONS = 100 };
   const constants unknown = {NAN, NAN, NAN};
   const bisai_reason reason = run->reason;
@@ -121,7 +121,8 @@ static constants measure_constants(bsi_run *run) {
 }
 
 /* text ← the size of the constant part of b, if no A x has it, otherwise "". */
-static void say_unreachable(const bsi_run *run, const constants *c, size_t size, char *text) {
+static void say_unreachable(const bsi_solver_run *run, const constants *c, size_t size,
+                            char *text) {
   text[0] = '\0';
   if (c->sum <= negligible && c->share > fmax(run->solver->options.tolerance, least_share))
     snprintf(text, size,
@@ -139,14 +140,14 @@ static void say_singular(const constants *c, size_t size, char *text) {
 }
 
 /* text ← why M may not be definite, if CG has found that it is not, otherwise "". */
-static void say_indefinite(const bsi_run *run, size_t size, char *text) {
+static void say_indefinite(const bsi_solver_run *run, size_t size, char *text) {
   text[0] = '\0';
   if (run->precond && run->reason == BISAI_REASON_BREAKDOWN &&
       run->breakdown == BISAI_BREAKDOWN_PRECOND)
     bsi_precond_say_indefinite(run->precond, size, text);
 }
 
-void bsi_say_cause(bsi_run *run, size_t size, char *text) {
+void bsi_say_cause(bsi_solver_run *run, size_t size, char *text) {
   const constants c = measure_constants(run);
   say_empty(run, size, text);
   if (text[0] == '\0') say_unreachable(run, &c, size, text);

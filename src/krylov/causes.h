@@ -7,6 +7,6 @@
 
 /* text ← the cause of a failed solve as the end of a sentence, for example "; block column 1 is
  * empty: the matrix is singular". Otherwise text ← "". Overwrites the solver's vectors. */
-void bsi_say_cause(bsi_run *run, size_t size, char *text);
+void bsi_say_cause(bsi_solver_run *run, size_t size, char *text);
 
 #endif

@@ -34,7 +34,7 @@ static const double rounding_level = 1e-12;
 /* If reading the clock means waiting, one application in so many steps is timed. */
 enum { TIMED_EVERY = 30 };
 
-static void record_residual(bsi_run *run, double relative) {
+static void record_residual(bsi_solver_run *run, double relative) {
   const bisai_solver_options *options = &run->solver->options;
   run->estimate = relative;
   if (run->iterations < BSI_HISTORY_LIMIT) run->solver->history[run->iterations] = relative;
@@ -45,7 +45,7 @@ static void record_residual(bsi_run *run, double relative) {
 static bool steps_update_x(const bisai_solver *s) { return !s->method->correct; }
 
 /* Begins a cycle from the true residual. Saves x in `best` if it is the best so far. */
-static bisai_status start_cycle(bsi_run *run) {
+static bisai_status start_cycle(bsi_solver_run *run) {
   bisai_solver *s = run->solver;
   const bool first = run->end == BSI_CYCLE_NONE;
   double norm = run->true_norm;
@@ -77,7 +77,7 @@ static bisai_status start_cycle(bsi_run *run) {
 static double *status_of(const bisai_solver *s, int j) { return s->status + 2 * (j % s->slots); }
 
 /* Waits for step j and records its estimate. *steps ← the number of good steps so far. */
-static bisai_status await_step(bsi_run *run, int j, int *steps) {
+static bisai_status await_step(bsi_solver_run *run, int j, int *steps) {
   bisai_solver *s = run->solver;
   double fetched[2] = {NAN, NAN};
   BSI_TRY(bsi_backend_of(run)->memory->await_shared(s->context, 2, status_of(s, j), fetched));
@@ -94,7 +94,7 @@ static bisai_status await_step(bsi_run *run, int j, int *steps) {
 }
 
 /* Returns how many steps the host enqueues beyond the one whose status it reads next. */
-static int steps_ahead(const bsi_run *run) {
+static int steps_ahead(const bsi_solver_run *run) {
   const bisai_solver *s = run->solver;
   const int most = bsi_backend_of(run)->krylov->lookahead,
             left = bsi_forecast_left(&run->forecast, run->target);
@@ -105,7 +105,7 @@ static int steps_ahead(const bsi_run *run) {
 /* Runs steps until one ends the cycle. The host enqueues a few steps beyond the last one whose
  * status it knows. Steps after the end do not change the results of earlier steps. They are not
  * counted, and their failures are ignored. */
-static bisai_status run_cycle(bsi_run *run, int *steps) {
+static bisai_status run_cycle(bsi_solver_run *run, int *steps) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   const int left = s->options.max_iterations - run->iterations,
@@ -136,7 +136,7 @@ static bisai_status run_cycle(bsi_run *run, int *steps) {
 }
 
 /* Brings x to the last good step. */
-static bisai_status correct(bsi_run *run, int steps) {
+static bisai_status correct(bsi_solver_run *run, int steps) {
   run->true_norm = NAN;
   return run->solver->method->correct ? run->solver->method->correct(run, steps) : BISAI_OK;
 }
@@ -145,7 +145,7 @@ static bisai_status correct(bsi_run *run, int steps) {
 
 /* A true residual that confirms an estimate may be up to twice the tolerance, but at most halfway
  * from the tolerance to 1. A residual that is not below the first one has not converged. */
-static bool converged(const bsi_run *run) {
+static bool converged(const bsi_solver_run *run) {
   const double tolerance = run->solver->options.tolerance;
   const bool believed = run->end == BSI_CYCLE_TARGET || run->end == BSI_CYCLE_BREAKDOWN;
   if (run->end != BSI_CYCLE_NONE && !(run->true_norm < run->first_norm)) return false;
@@ -156,7 +156,7 @@ static bool converged(const bsi_run *run) {
 /* Takes the best x within the last cycle, by the estimates, if it promises to be better than x and
  * `best`. The better of these two is in `best` afterwards. If the true residual does not confirm
  * the estimate, x becomes `best` again. */
-static bisai_status take_best_of_cycle(bsi_run *run) {
+static bisai_status take_best_of_cycle(bsi_solver_run *run) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   const double *candidate = NULL;
@@ -178,14 +178,14 @@ static bisai_status take_best_of_cycle(bsi_run *run) {
   return bsi_compute_residual(run);
 }
 
-static void note_halved(bsi_run *run) {
+static void note_halved(bsi_solver_run *run) {
   run->halved = run->true_norm;
   run->halved_iterations = run->iterations;
   run->halved_cycles = run->cycles;
 }
 
 /* Later cycles have to reduce the present true residual. */
-static void expect_progress(bsi_run *run) {
+static void expect_progress(bsi_solver_run *run) {
   run->anchor = run->true_norm;
   run->stalled = 0;
   note_halved(run);
@@ -193,7 +193,7 @@ static void expect_progress(bsi_run *run) {
 
 /* Returns true if many iterations have not halved the residual, and if it would not reach the
  * tolerance in the iterations that are left, even at ten times this pace. */
-static bool is_slow(const bsi_run *run) {
+static bool is_slow(const bsi_solver_run *run) {
   const bisai_solver_options *options = &run->solver->options;
   const int iterations = run->iterations - run->halved_iterations,
             left = options->max_iterations - run->iterations;
@@ -204,7 +204,7 @@ static bool is_slow(const bsi_run *run) {
          options->tolerance * run->b_norm;
 }
 
-static bool stagnated(bsi_run *run) {
+static bool stagnated(bsi_solver_run *run) {
   const int cycles = run->solver->options.stagnation_cycles;
   run->stalled++;
   if (run->true_norm <= (1 - least_reduction) * run->anchor) {
@@ -219,7 +219,7 @@ static bool stagnated(bsi_run *run) {
 }
 
 /* Decides if and why the solve ends, from the true residual of x and the end of the last cycle. */
-static bisai_reason judge(bsi_run *run) {
+static bisai_reason judge(bsi_solver_run *run) {
   const bisai_solver_options *options = &run->solver->options;
   if (converged(run)) return BISAI_REASON_CONVERGED;
   if (!isfinite(run->true_norm) || run->end == BSI_CYCLE_NOT_FINITE) return BISAI_REASON_NOT_FINITE;
@@ -244,7 +244,7 @@ static bisai_reason judge(bsi_run *run) {
 }
 
 /* The products of cycles take a smaller copy of A if the preconditioner has one. */
-static bisai_status choose_matrix(bsi_run *run) {
+static bisai_status choose_matrix(bsi_solver_run *run) {
   if (!run->op.matrix || !run->precond) return BISAI_OK;
   const bisai_status status =
       bsi_precond_operator(run->solver->context, run->precond, run->op.matrix, &run->matrix);
@@ -253,7 +253,7 @@ static bisai_status choose_matrix(bsi_run *run) {
 }
 
 /* Does everything before the first cycle. Sets the reason if the solve ends here. */
-static bisai_status begin(bsi_run *run) {
+static bisai_status begin(bsi_solver_run *run) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   const double one = 1;
@@ -282,7 +282,7 @@ static bisai_status begin(bsi_run *run) {
 
 /* Copies `best` to x unless x is better. If both are as good, `best` is older, and x may have
  * become huge in the null space of A. */
-static void restore_best(bsi_run *run) {
+static void restore_best(bsi_solver_run *run) {
   bisai_solver *s = run->solver;
   if (run->true_norm < run->best_norm || isinf(run->best_norm)) return;
   if (!bsi_backend_of(run)->vectors->copy(s->context, s->n, s->best, run->x))
@@ -291,7 +291,7 @@ static void restore_best(bsi_run *run) {
 
 /* image ← A M⁻¹r with the true residual r; *size ← ‖image‖/‖r‖, which is 0 or infinite if squares
  * leave the range of a double. */
-static bisai_status measure_image(bsi_run *run, double *image, double *size) {
+static bisai_status measure_image(bsi_solver_run *run, double *image, double *size) {
   bisai_solver *s = run->solver;
   const double norm = run->true_norm;
   const double *residual = s->residual;
@@ -312,7 +312,7 @@ static bisai_status measure_image(bsi_run *run, double *image, double *size) {
 /* Restarts a failed solve once if squares of the entries of A M⁻¹r leave the range of a double but
  * the entries do not. The solve goes on from the best x, with a multiple of A that brings the size
  * of A M⁻¹r near that of r. */
-static bisai_status mend_range(bsi_run *run) {
+static bisai_status mend_range(bsi_solver_run *run) {
   enum { FAR = 500, FARTHEST = 1000 };
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
@@ -343,14 +343,14 @@ static bisai_status mend_range(bsi_run *run) {
 
 /* Returns true if squares may have left the range of a double. BiCGSTAB sees that as ω = 0 and goes
  * on. */
-static bool failed(const bsi_run *run) {
+static bool failed(const bsi_solver_run *run) {
   return run->reason == BISAI_REASON_BREAKDOWN || run->reason == BISAI_REASON_NOT_FINITE ||
          run->reason == BISAI_REASON_STAGNATED ||
          (run->reason == BISAI_REASON_NONE && run->breakdown == BISAI_BREAKDOWN_OMEGA);
 }
 
 /* Begins again from the best x after a breakdown, if the method knows another way to begin. */
-static bisai_status begin_otherwise(bsi_run *run) {
+static bisai_status begin_otherwise(bsi_solver_run *run) {
   const bisai_solver *s = run->solver;
   if (!s->method->change_start || run->iterations >= s->options.max_iterations ||
       !s->method->change_start(run))
@@ -361,7 +361,7 @@ static bisai_status begin_otherwise(bsi_run *run) {
   return bsi_compute_residual(run);
 }
 
-bisai_status bsi_solve(bsi_run *run) {
+bisai_status bsi_solve(bsi_solver_run *run) {
   bisai_status status = begin(run);
   while (!status && run->reason == BISAI_REASON_NONE) {
     int steps = 0;

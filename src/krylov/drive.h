@@ -7,6 +7,6 @@
 
 /* Runs the solver's method. A status other than BISAI_OK means that something called failed;
  * otherwise run->reason says how it ended. */
-bisai_status bsi_solve(bsi_run *run);
+bisai_status bsi_solve(bsi_solver_run *run);
 
 #endif

@@ -9,17 +9,19 @@
 #include "krylov/passes/krylov_ops.h"
 #include "precond/application.h"
 
-const bsi_backend *bsi_backend_of(const bsi_run *run) { return run->solver->context->backend; }
+const bsi_backend *bsi_backend_of(const bsi_solver_run *run) {
+  return run->solver->context->backend;
+}
 
 /* Records that a callback failed in this iteration. `before` is as in bsi_fail_callback(). */
-static bisai_status refuse_result(const bsi_run *run, const char *callback, bisai_status returned,
-                                  unsigned before) {
+static bisai_status refuse_result(const bsi_solver_run *run, const char *callback,
+                                  bisai_status returned, unsigned before) {
   bisai_context *context = run->solver->context;
   return bsi_fail_at(context, bsi_fail_callback(context, callback, returned, before),
                      "iteration %d", run->enqueued);
 }
 
-bisai_status bsi_multiply_given(bsi_run *run, const double *x, double *y) {
+bisai_status bsi_multiply_given(bsi_solver_run *run, const double *x, double *y) {
   const bsi_operator *op = &run->op;
   bisai_context *context = run->solver->context;
   bisai_status status;
@@ -39,7 +41,7 @@ bisai_status bsi_multiply_given(bsi_run *run, const double *x, double *y) {
 
 /* `shrink` is 1/factor. y is divided twice by its root, because one division by `shrink` could
  * leave the range of a double. */
-bisai_status bsi_multiply(bsi_run *run, const double *x, double *y) {
+bisai_status bsi_multiply(bsi_solver_run *run, const double *x, double *y) {
   const bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   BSI_TRY(bsi_multiply_given(run, x, y));
@@ -48,7 +50,7 @@ bisai_status bsi_multiply(bsi_run *run, const double *x, double *y) {
   return backend->krylov->basis->scale_by_norm(s->context, s->n, s->shrink, y, y);
 }
 
-bisai_status bsi_read_clock(bsi_run *run) {
+bisai_status bsi_read_clock(bsi_solver_run *run) {
   const bisai_solver *s = run->solver;
   double seconds = 0;
   if (!run->timing) return BISAI_OK;
@@ -65,7 +67,7 @@ bisai_status bsi_read_clock(bsi_run *run) {
 
 /* If reading the clock means waiting, the next application is timed only after the clock has been
  * read: after the timed step or at the end of the cycle. */
-bisai_status bsi_precondition(bsi_run *run, const double *v, double *z) {
+bisai_status bsi_precondition(bsi_solver_run *run, const double *v, double *z) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   const bool measured = !run->timing;
@@ -82,7 +84,7 @@ bisai_status bsi_precondition(bsi_run *run, const double *v, double *z) {
   return status;
 }
 
-bisai_status bsi_sum_processes(bsi_run *run, double *values, int count) {
+bisai_status bsi_sum_processes(bsi_solver_run *run, double *values, int count) {
   const bisai_solver_options *options = &run->solver->options;
   if (!options->reduce) return BISAI_OK;
   const unsigned before = run->solver->context->failures;
@@ -92,29 +94,30 @@ bisai_status bsi_sum_processes(bsi_run *run, double *values, int count) {
   return refuse_result(run, "the reduction hook", returned, before);
 }
 
-bisai_status bsi_dot(bsi_run *run, int count, const double *basis, const double *w, double *out) {
+bisai_status bsi_dot(bsi_solver_run *run, int count, const double *basis, const double *w,
+                     double *out) {
   bisai_solver *s = run->solver;
   BSI_TRY(bsi_backend_of(run)->krylov->basis->dot_many(s->context, s->n, count, basis, s->ld, w,
                                                        s->work, out));
   return bsi_sum_processes(run, out, count);
 }
 
-bisai_status bsi_subtract(bsi_run *run, int count, const double *basis, const double *coefficients,
-                          double *w, bool norm) {
+bisai_status bsi_subtract(bsi_solver_run *run, int count, const double *basis,
+                          const double *coefficients, double *w, bool norm) {
   bisai_solver *s = run->solver;
   BSI_TRY(bsi_backend_of(run)->krylov->basis->axpy_many(
       s->context, s->n, count, basis, s->ld, coefficients, -1, w, s->work, norm ? s->norm2 : NULL));
   return norm ? bsi_sum_processes(run, s->norm2, 1) : BISAI_OK;
 }
 
-bisai_status bsi_add(bsi_run *run, int count, const double *basis, const double *coefficients,
-                     double factor, double *x) {
+bisai_status bsi_add(bsi_solver_run *run, int count, const double *basis,
+                     const double *coefficients, double factor, double *x) {
   bisai_solver *s = run->solver;
   return bsi_backend_of(run)->krylov->basis->axpy_many(s->context, s->n, count, basis, s->ld,
                                                        coefficients, factor, x, s->work, NULL);
 }
 
-bisai_status bsi_fetch_norm(bsi_run *run, const double *norm2, double *norm) {
+bisai_status bsi_fetch_norm(bsi_solver_run *run, const double *norm2, double *norm) {
   double square = NAN;
   const bisai_status status =
       bsi_backend_of(run)->memory->fetch(run->solver->context, &square, norm2, sizeof square);
@@ -122,7 +125,7 @@ bisai_status bsi_fetch_norm(bsi_run *run, const double *norm2, double *norm) {
   return status;
 }
 
-bisai_status bsi_norm(bsi_run *run, const double *x, double *value) {
+bisai_status bsi_norm(bsi_solver_run *run, const double *x, double *value) {
   BSI_TRY(bsi_dot(run, 1, x, x, run->solver->norm2));
   return bsi_fetch_norm(run, run->solver->norm2, value);
 }

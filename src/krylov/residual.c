@@ -17,7 +17,7 @@
 
 /* *bad ← true if x has NaN or infinity on any process. All processes get the same answer. A norm of
  * x that is not finite does not suffice, because squares of large values are infinite too. */
-static bisai_status find_bad_entry(bsi_run *run, bool *bad) {
+static bisai_status find_bad_entry(bsi_solver_run *run, bool *bad) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   int64_t index = -1;
@@ -31,14 +31,14 @@ static bisai_status find_bad_entry(bsi_run *run, bool *bad) {
   return BISAI_OK;
 }
 
-bisai_status bsi_multiple(bsi_run *run, double factor, const double *x, double *y) {
+bisai_status bsi_multiple(bsi_solver_run *run, double factor, const double *x, double *y) {
   const bisai_solver *s = run->solver;
   BSI_TRY(bsi_backend_of(run)->vectors->set(s->context, s->n, 0, y));
   return bsi_add(run, 1, x, s->one, factor, y);
 }
 
 /* residual ← scale·(b − A x); overwrites `spare`. */
-static bisai_status scaled_residual(bsi_run *run, double x_norm) {
+static bisai_status scaled_residual(bsi_solver_run *run, double x_norm) {
   enum { LARGEST = 900 }; /* exponent of part·x */
   bisai_solver *s = run->solver;
   int exponent = ilogb(run->scale);
@@ -53,7 +53,7 @@ static bisai_status scaled_residual(bsi_run *run, double x_norm) {
   return bsi_backend_of(run)->vectors->copy(s->context, s->n, s->spare, s->residual);
 }
 
-static bisai_status unscaled_residual(bsi_run *run) {
+static bisai_status unscaled_residual(bsi_solver_run *run) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   if (run->op.matrix) {
@@ -69,7 +69,7 @@ static bisai_status unscaled_residual(bsi_run *run) {
 
 /* *norm ← ‖residual‖. The method's `prepare` is enqueued before the host knows the norm. `is_rhs`:
  * the residual is b, and bsi_measure_rhs() has left ‖b‖² in norm2. */
-static bisai_status measure_residual(bsi_run *run, bool is_rhs, double *norm) {
+static bisai_status measure_residual(bsi_solver_run *run, bool is_rhs, double *norm) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   double *seen = s->status + 2 * s->slots, norm2 = NAN;
@@ -86,7 +86,7 @@ static bisai_status measure_residual(bsi_run *run, bool is_rhs, double *norm) {
   return BISAI_OK;
 }
 
-bisai_status bsi_compute_residual(bsi_run *run) {
+bisai_status bsi_compute_residual(bsi_solver_run *run) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   const bool zero = run->end == BSI_CYCLE_NONE && !s->options.use_initial_guess,
@@ -109,7 +109,7 @@ bisai_status bsi_compute_residual(bsi_run *run) {
   return bsi_read_clock(run);
 }
 
-bisai_status bsi_measure_rhs(bsi_run *run) {
+bisai_status bsi_measure_rhs(bsi_solver_run *run) {
   enum { FAR = 600, SPARE = 400 }; /* 2^(FAR + SPARE) bounds the scale and its inverse */
   bisai_solver *s = run->solver;
   run->scale = 1;

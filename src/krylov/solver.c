@@ -117,7 +117,7 @@ bisai_status bisai_solver_check(const bisai_solver *solver, const bisai_bcsr *ma
   return status;
 }
 
-static void fill_report(const bsi_run *run, double seconds, bisai_solver_report *report) {
+static void fill_report(const bsi_solver_run *run, double seconds, bisai_solver_report *report) {
   const bisai_solver *s = run->solver;
   const double mean = run->timed > 0 ? run->apply_seconds / run->timed : 0;
   *report = (bisai_solver_report){
@@ -144,7 +144,7 @@ static void fill_report(const bsi_run *run, double seconds, bisai_solver_report 
 }
 
 /* Names the entry of x, or of the initial guess if there was no cycle. */
-static bisai_status conclude_not_finite(const bsi_run *run, const char *cause) {
+static bisai_status conclude_not_finite(const bsi_solver_run *run, const char *cause) {
   bisai_context *context = run->solver->context;
   const int iterations = run->iterations;
   if (!isfinite(run->b_norm)) return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity in b");
@@ -160,7 +160,7 @@ static bisai_status conclude_not_finite(const bsi_run *run, const char *cause) {
 }
 
 /* The status of a solve in which no call failed. */
-static bisai_status conclude(bsi_run *run) {
+static bisai_status conclude(bsi_solver_run *run) {
   bisai_context *context = run->solver->context;
   const int iterations = run->iterations;
   const double relative = run->true_norm / run->b_norm;
@@ -235,17 +235,17 @@ static bisai_status solve(bisai_solver *solver, bsi_operator op, bisai_precond *
                                                  report->struct_size, sizeof *report);
     if (status) return status;
   }
-  bsi_run run = {.solver = solver,
-                 .op = op,
-                 .matrix = op.matrix,
-                 .precond = precond,
-                 .scale = 1,
-                 .factor = 1,
-                 .asymmetry = NAN,
-                 .b_norm = NAN,
-                 .true_norm = NAN,
-                 .estimate = NAN,
-                 .best_norm = INFINITY};
+  bsi_solver_run run = {.solver = solver,
+                        .op = op,
+                        .matrix = op.matrix,
+                        .precond = precond,
+                        .scale = 1,
+                        .factor = 1,
+                        .asymmetry = NAN,
+                        .b_norm = NAN,
+                        .true_norm = NAN,
+                        .estimate = NAN,
+                        .best_norm = INFINITY};
   solver->history[0] = NAN;
   bsi_staged from = {0}, to = {0};
   bisai_status status = check_arguments(solver, &op, precond, b, x);

@@ -28,7 +28,7 @@ static bool reserve(bisai_solver *solver) {
 }
 
 /* r̂ ← the first shadow vector of IDR(s) */
-static bisai_status take_other_shadow(bsi_run *run, bsi_scalars *scalars) {
+static bisai_status take_other_shadow(bsi_solver_run *run, bsi_scalars *scalars) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   const bsi_recurrence *r = bsi_recurrence_of(s);
@@ -38,7 +38,7 @@ static bisai_status take_other_shadow(bsi_run *run, bsi_scalars *scalars) {
   return backend->memory->fetch(s->context, &scalars->rho, r->sums, sizeof scalars->rho);
 }
 
-static bisai_status start(bsi_run *run, double norm) {
+static bisai_status start(bsi_solver_run *run, double norm) {
   const bisai_solver *s = run->solver;
   const bsi_recurrence *r = bsi_recurrence_of(s);
   bsi_scalars scalars = {.rho = norm * norm, .shadow_norm = norm};
@@ -48,7 +48,7 @@ static bisai_status start(bsi_run *run, double norm) {
   return bsi_recurrence_start(run, norm, &scalars);
 }
 
-static bool change_start(bsi_run *run) {
+static bool change_start(bsi_solver_run *run) {
   const bool orthogonal =
       run->breakdown == BISAI_BREAKDOWN_RHO || run->breakdown == BISAI_BREAKDOWN_ALPHA;
   if (!orthogonal || run->other_shadow) return false;
@@ -56,7 +56,7 @@ static bool change_start(bsi_run *run) {
   return true;
 }
 
-static bisai_status step(bsi_run *run, int j, double *words) {
+static bisai_status step(bsi_solver_run *run, int j, double *words) {
   (void)j;
   bsi_recurrence r = bsi_recurrence_at(run, words);
   if (!run->precond) {

@@ -37,11 +37,11 @@ static bool reserve(bisai_solver *solver) {
   return true;
 }
 
-static bisai_status start(bsi_run *run, double norm) {
+static bisai_status start(bsi_solver_run *run, double norm) {
   return bsi_recurrence_start(run, norm, &(bsi_scalars){.rho = run->precond ? 0 : norm * norm});
 }
 
-static bisai_status step(bsi_run *run, int j, double *words) {
+static bisai_status step(bsi_solver_run *run, int j, double *words) {
   (void)j;
   bsi_recurrence r = bsi_recurrence_at(run, words);
   if (run->precond) {

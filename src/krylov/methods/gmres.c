@@ -67,13 +67,13 @@ static double *basis_vector(const bisai_solver *solver, int j) {
   return gmres_of(solver)->basis + (int64_t)j * solver->ld;
 }
 
-static bool flexible(const bsi_run *run) {
+static bool flexible(const bsi_solver_run *run) {
   return run->precond && run->solver->options.gmres.flexible;
 }
 
 /* Left preconditioning: V_0 ← M⁻¹ V_0, *beta ← its norm, and at the first start the reference ←
  * ‖M⁻¹b‖, which is the same norm if x = 0. */
-static bisai_status measure(bsi_run *run, double *beta) {
+static bisai_status measure(bsi_solver_run *run, double *beta) {
   bisai_solver *s = run->solver;
   const gmres_state *g = gmres_of(s);
   if (!bsi_preconditioned_left(run)) return BISAI_OK;
@@ -92,20 +92,20 @@ static bisai_status measure(bsi_run *run, double *beta) {
 }
 
 /* V_0 ← V_0/β, g ← β e₁ */
-static bisai_status prepare(bsi_run *run, double *seen) {
+static bisai_status prepare(bsi_solver_run *run, double *seen) {
   const bisai_solver *s = run->solver;
   const gmres_state *g = gmres_of(s);
   return bsi_backend_of(run)->krylov->basis->start(s->context, s->n, s->norm2, g->basis, g->rhs,
                                                    seen);
 }
 
-static bisai_status start(bsi_run *run, double beta) {
+static bisai_status start(bsi_solver_run *run, double beta) {
   (void)beta;
   return run->prepared ? BISAI_OK : prepare(run, run->solver->status + 2 * run->solver->slots);
 }
 
 /* w ← A M⁻¹ v_j, or M⁻¹ A v_j with left preconditioning */
-static bisai_status expand(bsi_run *run, int j, double *w) {
+static bisai_status expand(bsi_solver_run *run, int j, double *w) {
   bisai_solver *s = run->solver;
   const gmres_state *g = gmres_of(s);
   const double *v = basis_vector(s, j);
@@ -121,7 +121,7 @@ static bisai_status expand(bsi_run *run, int j, double *w) {
 
 /* products ← V_{j+1}ᵀw, w ← w − V_{j+1}(V_{j+1}ᵀw), norm2 ← w·w. If a second pass was made,
  * *refined is true, and products2 has its products. */
-static bisai_status orthogonalize(bsi_run *run, int j, double *w, bool *refined) {
+static bisai_status orthogonalize(bsi_solver_run *run, int j, double *w, bool *refined) {
   bisai_solver *s = run->solver;
   const gmres_state *g = gmres_of(s);
   const double *basis = g->basis;
@@ -148,13 +148,13 @@ static bisai_status orthogonalize(bsi_run *run, int j, double *w, bool *refined)
 
 /* Returns true if the backend can do the rest of step j in one operation. Sums over processes would
  * interrupt it, and modified Gram–Schmidt has no such form. */
-static bool fused(const bsi_run *run, int j) {
+static bool fused(const bsi_solver_run *run, int j) {
   const bisai_solver_options *options = &run->solver->options;
   return j < bsi_backend_of(run)->krylov->gmres->fused_columns && !options->reduce &&
          options->gmres.orthogonalization != BISAI_MODIFIED;
 }
 
-static bisai_status fused_step(bsi_run *run, int j, double *words) {
+static bisai_status fused_step(bsi_solver_run *run, int j, double *words) {
   const bisai_solver *s = run->solver;
   const gmres_state *g = gmres_of(s);
   const bisai_orthogonalization kind = s->options.gmres.orthogonalization;
@@ -177,7 +177,7 @@ static bisai_status fused_step(bsi_run *run, int j, double *words) {
 
 /* Enqueues column j of H and v_{j+1}. The status of the step will be the estimate and h_{j+1,j};
  * the latter is 0 if the Krylov space is exhausted. */
-static bisai_status step(bsi_run *run, int j, double *words) {
+static bisai_status step(bsi_solver_run *run, int j, double *words) {
   bisai_solver *s = run->solver;
   const gmres_state *g = gmres_of(s);
   const bsi_backend *backend = bsi_backend_of(run);
@@ -192,7 +192,7 @@ static bisai_status step(bsi_run *run, int j, double *words) {
   return backend->krylov->basis->scale_by_norm(s->context, s->n, s->norm2, w, w);
 }
 
-static void judge(bsi_run *run, const double *words) {
+static void judge(bsi_solver_run *run, const double *words) {
   if (words[0] <= run->target) {
     run->end = BSI_CYCLE_TARGET;
   } else if (words[1] == 0) {
@@ -207,7 +207,7 @@ static void judge(bsi_run *run, const double *words) {
 }
 
 /* Adds the correction of the cycle to x. */
-static bisai_status correct(bsi_run *run, int columns) {
+static bisai_status correct(bsi_solver_run *run, int columns) {
   bisai_solver *s = run->solver;
   const gmres_state *g = gmres_of(s);
   const bsi_backend *backend = bsi_backend_of(run);

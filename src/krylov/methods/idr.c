@@ -59,7 +59,7 @@ static bool reserve(bisai_solver *solver) {
 
 /* Makes P by two passes of Gram–Schmidt. It serves all solves, unless a sum over processes was not
  * finite. */
-static bisai_status make_shadow(bsi_run *run) {
+static bisai_status make_shadow(bsi_solver_run *run) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   const bsi_recurrence *r = bsi_recurrence_of(s);
@@ -79,7 +79,7 @@ static bisai_status make_shadow(bsi_run *run) {
   return BISAI_OK;
 }
 
-static bisai_status start(bsi_run *run, double norm) {
+static bisai_status start(bsi_solver_run *run, double norm) {
   bisai_solver *s = run->solver;
   bsi_recurrence *r = bsi_recurrence_of(s);
   bsi_scalars scalars = {.omega = 1};
@@ -94,7 +94,7 @@ static bisai_status start(bsi_run *run, double norm) {
 }
 
 /* Enqueues the last of the s + 1 steps. */
-static bisai_status reduce_residual(bsi_run *run, bsi_recurrence *r) {
+static bisai_status reduce_residual(bsi_solver_run *run, bsi_recurrence *r) {
   if (run->precond)
     BSI_TRY(bsi_precondition(run, r->r, r->z));
   else
@@ -104,7 +104,7 @@ static bisai_status reduce_residual(bsi_run *run, bsi_recurrence *r) {
   return bsi_recurrence_pass(run, r, BSI_IDR_LAST);
 }
 
-static bisai_status step(bsi_run *run, int j, double *words) {
+static bisai_status step(bsi_solver_run *run, int j, double *words) {
   bsi_recurrence r = bsi_recurrence_at(run, words);
   r.k = (r.k + j) % (r.s + 1);
   if (r.k == r.s) return reduce_residual(run, &r);

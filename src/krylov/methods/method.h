@@ -9,7 +9,7 @@
 #include "core/context/option_table.h"
 #include "krylov/forecast.h"
 
-struct bsi_run;
+struct bsi_solver_run;
 
 /* The largest number of residuals in the history: a huge max_iterations must not take gigabytes. */
 enum { BSI_HISTORY_LIMIT = 1 << 20 };
@@ -42,23 +42,23 @@ typedef struct bsi_method {
   int (*longest_cycle)(const bisai_solver *);
   /* NULL: estimates are norms of b − A x. Otherwise turns `residual` into the vector whose norm is
    * estimated, and gives that norm; at the first start it also sets `reference`. */
-  bisai_status (*measure)(struct bsi_run *, double *norm);
+  bisai_status (*measure)(struct bsi_solver_run *, double *norm);
   /* NULL, or the part of `start` that depends on norm2 alone; also *seen ← norm2, in memory that
    * host and device share. */
-  bisai_status (*prepare)(struct bsi_run *, double *seen);
+  bisai_status (*prepare)(struct bsi_solver_run *, double *seen);
   /* Begins a cycle. `norm` is the norm of `residual`. */
-  bisai_status (*start)(struct bsi_run *, double norm);
+  bisai_status (*start)(struct bsi_solver_run *, double norm);
   /* NULL, or changes how cycles begin, after a breakdown that would end the solve. Returns false if
    * there is no other way to begin. */
-  bool (*change_start)(struct bsi_run *);
+  bool (*change_start)(struct bsi_solver_run *);
   /* Enqueues step j of the cycle. */
-  bisai_status (*step)(struct bsi_run *, int j, double *status);
+  bisai_status (*step)(struct bsi_solver_run *, int j, double *status);
   /* Sets how a step ended, from its status, whose first word is a finite norm. */
-  void (*judge)(struct bsi_run *, const double *status);
+  void (*judge)(struct bsi_solver_run *, const double *status);
   /* Updates x after `steps` steps. NULL: each step updates x. */
-  bisai_status (*correct)(struct bsi_run *, int steps);
+  bisai_status (*correct)(struct bsi_solver_run *, int steps);
   /* NULL, or the best x within the last cycle, by the estimates, and its estimate. */
-  bisai_status (*best_of_cycle)(struct bsi_run *, const double **x, double *norm);
+  bisai_status (*best_of_cycle)(struct bsi_solver_run *, const double **x, double *norm);
   /* NULL, or fills the method's part of the report. */
   void (*report)(const bisai_solver *, bisai_solver_report *);
 } bsi_method;
@@ -130,7 +130,7 @@ typedef enum bsi_cycle_end {
 } bsi_cycle_end;
 
 /* One solve. Norms are of vectors multiplied by `scale`. */
-typedef struct bsi_run {
+typedef struct bsi_solver_run {
   bisai_solver *solver;
   bsi_operator op;
   /* products within cycles; NULL without a matrix: bsi_precond_operator() */
@@ -206,9 +206,9 @@ typedef struct bsi_run {
   bool timing;
   /* the step of that application */
   int timed_step;
-} bsi_run;
+} bsi_solver_run;
 
-static inline bool bsi_preconditioned_left(const bsi_run *run) {
+static inline bool bsi_preconditioned_left(const bsi_solver_run *run) {
   return run->precond && run->solver->options.gmres.side == BISAI_LEFT;
 }
 

@@ -44,7 +44,7 @@ bool bsi_recurrence_reserve(bisai_solver *solver, size_t count, int sums) {
   return solver->work != NULL;
 }
 
-bisai_status bsi_recurrence_start(bsi_run *run, double norm, bsi_scalars *scalars) {
+bisai_status bsi_recurrence_start(bsi_solver_run *run, double norm, bsi_scalars *scalars) {
   bisai_solver *s = run->solver;
   scalars->target = run->target;
   scalars->to_x = run->factor / run->scale;
@@ -55,7 +55,7 @@ bisai_status bsi_recurrence_start(bsi_run *run, double norm, bsi_scalars *scalar
                                              sizeof *scalars);
 }
 
-bsi_recurrence bsi_recurrence_at(const bsi_run *run, double *status) {
+bsi_recurrence bsi_recurrence_at(const bsi_solver_run *run, double *status) {
   bsi_recurrence r = *bsi_recurrence_of(run->solver);
   r.x = run->x;
   r.preconditioned = run->precond != NULL;
@@ -63,7 +63,7 @@ bsi_recurrence bsi_recurrence_at(const bsi_run *run, double *status) {
   return r;
 }
 
-bisai_status bsi_recurrence_pass(bsi_run *run, const bsi_recurrence *r, bsi_pass pass) {
+bisai_status bsi_recurrence_pass(bsi_solver_run *run, const bsi_recurrence *r, bsi_pass pass) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   const int sums = bsi_sums_of(pass, r->s);
@@ -78,7 +78,7 @@ int bsi_recurrence_longest_cycle(const bisai_solver *solver) {
   return solver->options.max_iterations;
 }
 
-void bsi_recurrence_judge(bsi_run *run, const double *status) {
+void bsi_recurrence_judge(bsi_solver_run *run, const double *status) {
   if (status[1] == BSI_STEP_TARGET) {
     run->end = BSI_CYCLE_TARGET;
   } else if (status[1] != BSI_STEP_GOOD) {
@@ -87,7 +87,7 @@ void bsi_recurrence_judge(bsi_run *run, const double *status) {
   }
 }
 
-bisai_status bsi_recurrence_best_of_cycle(bsi_run *run, const double **x, double *norm) {
+bisai_status bsi_recurrence_best_of_cycle(bsi_solver_run *run, const double **x, double *norm) {
   const bsi_recurrence *parts = bsi_recurrence_of(run->solver);
   *x = parts->kept;
   return bsi_backend_of(run)->memory->fetch(run->solver->context, norm, &parts->scalars->kept,

@@ -16,15 +16,15 @@ static inline bsi_recurrence *bsi_recurrence_of(const bisai_solver *solver) {
  * backend memory. */
 bool bsi_recurrence_reserve(bisai_solver *solver, size_t count, int sums);
 /* Begins a cycle with these scalars. */
-bisai_status bsi_recurrence_start(bsi_run *run, double norm, bsi_scalars *scalars);
+bisai_status bsi_recurrence_start(bsi_solver_run *run, double norm, bsi_scalars *scalars);
 /* The operands of a step. */
-bsi_recurrence bsi_recurrence_at(const bsi_run *run, double *status);
+bsi_recurrence bsi_recurrence_at(const bsi_solver_run *run, double *status);
 /* Runs one pass, and the scalar work that follows its sums over all processes. */
-bisai_status bsi_recurrence_pass(bsi_run *run, const bsi_recurrence *r, bsi_pass pass);
+bisai_status bsi_recurrence_pass(bsi_solver_run *run, const bsi_recurrence *r, bsi_pass pass);
 int bsi_recurrence_longest_cycle(const bisai_solver *solver);
-void bsi_recurrence_judge(bsi_run *run, const double *status);
+void bsi_recurrence_judge(bsi_solver_run *run, const double *status);
 /* The `kept` x and its estimate. */
-bisai_status bsi_recurrence_best_of_cycle(bsi_run *run, const double **x, double *norm);
+bisai_status bsi_recurrence_best_of_cycle(bsi_solver_run *run, const double **x, double *norm);
 
 /* The members of bsi_method that these methods have in common. */
 #define BSI_SHORT_RECURRENCE                                                                       \

@@ -22,13 +22,13 @@ static bool reserve(bisai_solver *solver) {
   return true;
 }
 
-static bisai_status start(bsi_run *run, double norm) {
+static bisai_status start(bsi_solver_run *run, double norm) {
   return bsi_recurrence_start(
       run, norm,
       &(bsi_scalars){.rho = norm * norm, .omega = run->solver->options.richardson.omega});
 }
 
-static bisai_status step(bsi_run *run, int j, double *words) {
+static bisai_status step(bsi_solver_run *run, int j, double *words) {
   (void)j;
   bsi_recurrence r = bsi_recurrence_at(run, words);
   if (!run->precond) r.z = r.z2 = r.r;
