@@ -29,7 +29,7 @@ static void combine_part(void *job, bsi_part part) {
 
 static bisai_status combine(bisai_context *context, int64_t n, int32_t count, double alpha,
                             const double *x, int64_t ldx, double beta, double *y, int64_t ldy) {
-  bsi_run(context, bsi_threads_for(context->threads, n * count, GRAIN), BSI_SOME_PARTS,
+  bsi_run(context, bsi_threads_for(context->threads, n * count, BSI_CHUNK_GRAIN), BSI_SOME_PARTS,
           combine_part, &(sum){n, count, alpha, beta, x, ldx, y, ldy});
   return BISAI_OK;
 }

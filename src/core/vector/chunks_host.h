@@ -12,18 +12,18 @@
 
 enum {
   /* vectors that share one pass over a tile of w */
-  GROUP = 4,
+  BSI_CHUNK_GROUP = 4,
   /* doubles */
-  TILE = 1024,
-  SHORTEST_CHUNK = 256,
+  BSI_CHUNK_TILE = 1024,
+  BSI_SHORTEST_CHUNK = 256,
   /* the least number of values for which a thread is woken */
-  GRAIN = 32768
+  BSI_CHUNK_GRAIN = 32768
 };
 
 BSI_INLINE int64_t bsi_chunk_length(int64_t n) {
   int64_t length = (n + BSI_CHUNKS - 1) / BSI_CHUNKS;
   length = (length + 7) / 8 * 8;
-  return length > SHORTEST_CHUNK ? length : SHORTEST_CHUNK;
+  return length > BSI_SHORTEST_CHUNK ? length : BSI_SHORTEST_CHUNK;
 }
 
 BSI_INLINE int64_t bsi_chunks_of(int64_t n) {
@@ -37,7 +37,7 @@ BSI_INLINE int64_t bsi_smaller(int64_t a, int64_t b) { return a < b ? a : b; }
  * SSE2 instruction. Compilers keep arrays of lanes in scalar registers instead. */
 BSI_INLINE void bsi_dot_group(int group, int64_t n, const double *basis, int64_t ld,
                               const double *w, double *sums) {
-  bsi_pair even[GROUP] = {{0, 0}}, odd[GROUP] = {{0, 0}};
+  bsi_pair even[BSI_CHUNK_GROUP] = {{0, 0}}, odd[BSI_CHUNK_GROUP] = {{0, 0}};
   int64_t i = 0;
   for (; i + 4 <= n; i += 4) {
     const bsi_pair w0 = *(const bsi_pair *)(w + i), w1 = *(const bsi_pair *)(w + i + 2);

@@ -14,7 +14,8 @@ typedef struct vectors {
 
 /* Shares out n values of `count` vectors over the threads. */
 static void run(bisai_context *context, int64_t n, int64_t count, bsi_work *work, void *job) {
-  bsi_run(context, bsi_threads_for(context->threads, count * n, GRAIN), BSI_SOME_PARTS, work, job);
+  bsi_run(context, bsi_threads_for(context->threads, count * n, BSI_CHUNK_GRAIN), BSI_SOME_PARTS,
+          work, job);
 }
 
 static void set_part(void *job, bsi_part part) {

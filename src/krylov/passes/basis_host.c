@@ -10,7 +10,8 @@
 
 /* Shares out n values of `count` vectors over the threads. */
 static void run(bisai_context *context, int64_t n, int64_t count, bsi_work *work, void *job) {
-  bsi_run(context, bsi_threads_for(context->threads, count * n, GRAIN), BSI_SOME_PARTS, work, job);
+  bsi_run(context, bsi_threads_for(context->threads, count * n, BSI_CHUNK_GRAIN), BSI_SOME_PARTS,
+          work, job);
 }
 
 /* The operands of an operation on chunks of n values. */
@@ -27,7 +28,8 @@ typedef struct chunked {
 static void dot_tile(int count, int64_t n, const double *basis, int64_t ld, const double *w,
                      double *sums) {
   int c = 0;
-  for (; c + GROUP <= count; c += GROUP) bsi_dot_group(GROUP, n, basis + c * ld, ld, w, sums + c);
+  for (; c + BSI_CHUNK_GROUP <= count; c += BSI_CHUNK_GROUP)
+    bsi_dot_group(BSI_CHUNK_GROUP, n, basis + c * ld, ld, w, sums + c);
   for (; c < count; c++) bsi_dot_group(1, n, basis + c * ld, ld, w, sums + c);
 }
 
@@ -39,8 +41,8 @@ static void dot_part(void *job, bsi_part part) {
     const int64_t end = bsi_smaller((chunk + 1) * length, v->n);
     double *sums = v->work + chunk * v->count;
     for (int c = 0; c < v->count; c++) sums[c] = 0;
-    for (int64_t i = chunk * length; i < end; i += TILE)
-      dot_tile(v->count, bsi_smaller(TILE, end - i), v->basis + i, v->ld, v->w + i, sums);
+    for (int64_t i = chunk * length; i < end; i += BSI_CHUNK_TILE)
+      dot_tile(v->count, bsi_smaller(BSI_CHUNK_TILE, end - i), v->basis + i, v->ld, v->w + i, sums);
   }
 }
 
@@ -56,7 +58,7 @@ static bisai_status dot_many(bisai_context *context, int64_t n, int count, const
 static void axpy_tile(int count, int64_t n, const double *basis, int64_t ld,
                       const double *coefficients, double sign, double *restrict w) {
   int c = 0;
-  for (; c + GROUP <= count; c += GROUP) {
+  for (; c + BSI_CHUNK_GROUP <= count; c += BSI_CHUNK_GROUP) {
     const double *restrict v0 = basis + c * ld, *restrict v1 = v0 + ld, *restrict v2 = v1 + ld,
                            *restrict v3 = v2 + ld;
     const double a0 = sign * coefficients[c], a1 = sign * coefficients[c + 1];
@@ -77,8 +79,8 @@ static void axpy_part(void *job, bsi_part part) {
   for (int64_t chunk = range.begin; chunk < range.end; chunk++) {
     const int64_t end = bsi_smaller((chunk + 1) * length, v->n);
     double sum = 0;
-    for (int64_t i = chunk * length; i < end; i += TILE) {
-      const int64_t tile = bsi_smaller(TILE, end - i);
+    for (int64_t i = chunk * length; i < end; i += BSI_CHUNK_TILE) {
+      const int64_t tile = bsi_smaller(BSI_CHUNK_TILE, end - i);
       axpy_tile(v->count, tile, v->basis + i, v->ld, v->coefficients, v->sign, v->w + i);
       if (v->norm) bsi_dot_group(1, tile, v->w + i, 0, v->w + i, &sum);
     }

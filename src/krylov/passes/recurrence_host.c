@@ -139,8 +139,8 @@ static void pass_part(void *job, bsi_part part) {
   for (int64_t chunk = range.begin; chunk < range.end; chunk++) {
     const int64_t end = bsi_smaller((chunk + 1) * length, r->n);
     double sums[BSI_MAX_SUMS] = {0};
-    for (int64_t i = chunk * length; i < end; i += TILE)
-      pass_on(r, p->pass, i, bsi_smaller(TILE, end - i), sums);
+    for (int64_t i = chunk * length; i < end; i += BSI_CHUNK_TILE)
+      pass_on(r, p->pass, i, bsi_smaller(BSI_CHUNK_TILE, end - i), sums);
     for (int c = 0; c < p->count; c++) r->work[chunk * p->count + c] = sums[c];
   }
 }
@@ -149,8 +149,8 @@ static bisai_status recurrence_pass(bisai_context *context, const bsi_recurrence
                                     bool alone) {
   if (r->scalars->ended != 0) return BISAI_OK;
   const int count = bsi_sums_of(pass, r->s);
-  bsi_run(context, bsi_threads_for(context->threads, (count + 2) * r->n, GRAIN), BSI_SOME_PARTS,
-          pass_part, &(pass_job){r, pass, count});
+  bsi_run(context, bsi_threads_for(context->threads, (count + 2) * r->n, BSI_CHUNK_GRAIN),
+          BSI_SOME_PARTS, pass_part, &(pass_job){r, pass, count});
   bsi_add_chunks(bsi_chunks_of(r->n), count, r->work, r->sums);
   if (alone && count > 0) bsi_recurrence_scalars(pass, r, r->scalars, r->sums, r->status);
   return BISAI_OK;
@@ -176,8 +176,8 @@ static void shadow_part(void *job, bsi_part part) {
 }
 
 static bisai_status shadow_vector(bisai_context *context, int64_t n, int c, double *y) {
-  bsi_run(context, bsi_threads_for(context->threads, n, GRAIN), BSI_SOME_PARTS, shadow_part,
-          &(shadow_job){n, c, y});
+  bsi_run(context, bsi_threads_for(context->threads, n, BSI_CHUNK_GRAIN), BSI_SOME_PARTS,
+          shadow_part, &(shadow_job){n, c, y});
   return BISAI_OK;
 }
 

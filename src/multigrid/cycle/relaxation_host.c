@@ -203,8 +203,8 @@ typedef struct vectors {
 
 /* Shares out n values of `count` vectors over the threads. */
 static void run(bisai_context *context, int count, bsi_work *work, vectors *job) {
-  bsi_run(context, bsi_threads_for(context->threads, count * job->n, GRAIN), BSI_SOME_PARTS, work,
-          job);
+  bsi_run(context, bsi_threads_for(context->threads, count * job->n, BSI_CHUNK_GRAIN),
+          BSI_SOME_PARTS, work, job);
 }
 
 /* Adds the sums of the values begin … end − 1. */
@@ -217,8 +217,8 @@ static void sum_chunks(const vectors *j, bsi_part part, chunk_function *add) {
     const int64_t end = bsi_smaller((chunk + 1) * length, j->n);
     double *sums = j->partials + chunk * j->count;
     for (int s = 0; s < j->count; s++) sums[s] = 0.0;
-    for (int64_t i = chunk * length; i < end; i += TILE)
-      add(j, i, bsi_smaller(i + TILE, end), sums);
+    for (int64_t i = chunk * length; i < end; i += BSI_CHUNK_TILE)
+      add(j, i, bsi_smaller(i + BSI_CHUNK_TILE, end), sums);
   }
 }
 

@@ -21,8 +21,8 @@ typedef struct start_job {
 } start_job;
 
 static void run(bisai_context *context, bsi_work *work, const vectors *job) {
-  bsi_run(context, bsi_threads_for(context->threads, 2 * job->n, GRAIN), BSI_SOME_PARTS, work,
-          (void *)job);
+  bsi_run(context, bsi_threads_for(context->threads, 2 * job->n, BSI_CHUNK_GRAIN), BSI_SOME_PARTS,
+          work, (void *)job);
 }
 
 static void dot_part(void *job, bsi_part part) {
@@ -66,8 +66,8 @@ static void start_part(void *job, bsi_part part) {
 
 static bisai_status start(bisai_context *context, int64_t n, int bs, const double *inverse,
                           double *r) {
-  bsi_run(context, bsi_threads_for(context->threads, n, GRAIN), BSI_SOME_PARTS, start_part,
-          &(start_job){n, bs, inverse, r});
+  bsi_run(context, bsi_threads_for(context->threads, n, BSI_CHUNK_GRAIN), BSI_SOME_PARTS,
+          start_part, &(start_job){n, bs, inverse, r});
   return BISAI_OK;
 }
 
