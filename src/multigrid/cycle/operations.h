@@ -2,8 +2,8 @@
 /* The steps of a cycle. A step is done at once, or waits for others on the same matrix, so that a
  * chain of them is done together. The steps of the small coarse levels, the tail, are recorded at
  * set-up, so that a backend does all of them in one launch. */
-#ifndef BSI_OPERATIONS_H
-#define BSI_OPERATIONS_H
+#ifndef BSI_CYCLE_OPERATIONS_H
+#define BSI_CYCLE_OPERATIONS_H
 
 #include "multigrid/multigrid_ops.h"
 #include "multigrid/spgemm/block_matrix.h"
