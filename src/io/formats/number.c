@@ -11,6 +11,7 @@
 #include "io/formats/number.h"
 
 #include <float.h>
+#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -138,7 +139,7 @@ static double by_library(char *word, char *letter, locale_t c_locale) {
   return value;
 }
 
-bsi_number_result bsi_number_parse(char **cursor, locale_t c_locale, double *value) {
+bsi_number_result bsi_number_parse(char **cursor, void *c_locale, double *value) {
   char *word = *cursor;
   decimal d;
   if (!read_decimal(cursor, &d)) {

@@ -2,6 +2,7 @@
 #include "io/streams/reader.h"
 
 #include <inttypes.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +18,7 @@ bisai_status bsi_reader_open(bisai_context *context, bsi_stream *stream, bsi_rea
 
 void bsi_reader_close(bsi_reader *reader) {
   if (reader->c_locale) freelocale(reader->c_locale);
-  reader->c_locale = (locale_t)0;
+  reader->c_locale = NULL;
 }
 
 bisai_status bsi_reader_fail(const bsi_reader *reader, bisai_status status, const char *format,

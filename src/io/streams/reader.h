@@ -9,7 +9,8 @@
 typedef struct bsi_reader {
   bisai_context *context;
   bsi_stream *stream;
-  locale_t c_locale;
+  /* a locale_t, or NULL */
+  void *c_locale;
   /* the position in the current line; NULL after the last line */
   char *cursor;
 } bsi_reader;
