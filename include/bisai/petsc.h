@@ -180,7 +180,7 @@ BISAI_API PetscErrorCode bisai_petsc_pc_set_threads(PC pc, int threads);
 BISAI_API PetscErrorCode bisai_petsc_pc_get_precond(PC pc, bisai_precond **precond);
 
 /** The function that -dll_append calls. PETSc derives its name from the name of the library. */
-BISAI_API PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_bisai_petsc(void);
+PETSC_EXTERN BISAI_API PetscErrorCode PetscDLLibraryRegister_bisai_petsc(void);
 
 #ifdef __cplusplus
 }
