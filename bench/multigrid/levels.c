@@ -1,291 +1,122 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes and times of the levels of a cycle of multigrid.
- *
- * The library records the steps of the small levels, the tail, to do them in one launch. Here it
- * records a whole cycle. Each step belongs to a level; the neighbours of the same level are a
- * segment, and so is each run of the tail. A cycle is then done segment by segment, with a clock
- * around each of them. This needs the library's internals. */
+/* A correction on level l takes that level and all coarser ones, and a cycle is a correction on
+ * level 0. The time of a level in a cycle is that of its corrections less that of the corrections
+ * on the next level. The small levels that the library does in one launch are not told apart. This
+ * needs the library's internals. */
+#include "levels.h"
+
 #include <math.h>
-#include <stdlib.h>
 
 #include "common/memory.h"
-#include "levels.h"
 
 #include "core/context/context_impl.h"
 #include "multigrid/hierarchy.h"
-#include "multigrid/multigrid_ops.h"
 #include "precond/precond_impl.h"
 
-enum { ROUNDS = 30, AHEAD = 2 };
+enum { ROUNDS = 30, TOGETHER = 2 };
 
-typedef struct segment {
-  int level, first, count;
-  bsi_clock clock;
-  double seconds;
-} segment;
-
-typedef struct recorded {
+/* A preconditioner, its levels, and a system in the backend's memory. */
+typedef struct timed {
   bisai_context *context;
-  bisai_precond *precond;
-  /* the levels of the preconditioner */
   bsi_hierarchy *h;
   double *b, *x;
-  /* of a whole cycle, and their levels */
-  bsi_step *steps;
-  int *level_of;
-  int count, segment_count;
-  segment *segments;
-  double cycle_seconds;
-} recorded;
+} timed;
 
-/* What a level does in a cycle. */
+/* What a level does in a cycle. A range of levels counts as its first one. */
 typedef struct level_sum {
-  int visits, steps, launches;
+  int64_t visits;
   double bytes, seconds;
 } level_sum;
 
-/* --- the levels --- */
-
-/* Makes the preconditioner. Returns false for smoothers whose steps are not recorded, and without a
- * coarse level. */
-static bool make_levels(recorded *r, const bench_system *s, const bench_method *m) {
-  need(r->context, bisai_precond_create(r->context, s->matrix, &m->options, &r->precond), "set-up");
-  r->h = bsi_multigrid_levels(r->precond);
-  return !bsi_smoother_is_nested(r->h) && r->h->count > 1;
+static void correct(const timed *t, int l) {
+  need(t->context, l == 0 ? bsi_hierarchy_cycle(t->h, t->b, t->x) : bsi_hierarchy_correct(t->h, l),
+       "a correction");
 }
 
-/* --- steps --- */
-
-static void record_cycle(recorded *r) {
-  const bsi_tail own = r->h->tail;
-  r->h->tail = (bsi_tail){.recording = true};
-  need(r->context, bsi_hierarchy_cycle(r->h, r->b, r->x), "a cycle");
-  r->count = r->h->tail.count;
-  r->steps = bench_allocate((size_t)r->count, sizeof *r->steps);
-  r->h->tail = (bsi_tail){.recording = true, .steps = r->steps, .capacity = r->count};
-  need(r->context, bsi_hierarchy_cycle(r->h, r->b, r->x), "a cycle");
-  r->h->tail = own;
-}
-
-static bool is_transfer(const bsi_step *s) { return s->kind == BSI_STEP_MULTIPLY && !s->matrix; }
-
-static bool is_restriction(const bsi_level *level, const bsi_step *s) {
-  if (s->matrix) return s->matrix == level->narrow_restriction;
-  return is_transfer(s) &&
-         (s->m.row_ptr == level->restriction.row_ptr || s->m.row_ptr == level->members.row_ptr);
-}
-
-static bool belongs(const bsi_hierarchy *h, const bsi_level *level, const bsi_step *s) {
-  if (s->kind == BSI_STEP_DENSE) return level == &h->levels[h->count - 1];
-  if (s->matrix)
-    return s->matrix == bsi_cycle_matrix(level) || s->matrix == level->narrow_prolongation ||
-           s->matrix == level->narrow_restriction;
-  if (is_transfer(s))
-    return is_restriction(level, s) || s->m.row_ptr == bsi_prolongation_of(level)->row_ptr;
-  return s->y == level->solution || s->y == level->b || s->y == level->x || s->y == level->second;
-}
-
-static int find_level(const recorded *r, const bsi_step *s) {
-  for (int l = 0; l < r->h->count; l++)
-    if (belongs(r->h, &r->h->levels[l], s)) return l;
-  bench_fail("a step of kind %d belongs to no level", (int)s->kind);
-}
-
-/* The bytes that a step reads and writes at least. */
-static double bytes_of(const bsi_step *s) {
-  const double n = s->matrix ? (double)s->matrix->block_rows * s->matrix->block_size : (double)s->n;
-  switch (s->kind) {
-  case BSI_STEP_SET: return 8 * n;
-  case BSI_STEP_RELAX: /* D⁻¹, b and y; A and x; the iterate before x */
-    return 8 * n * s->matrix->block_size + 16 * n +
-           (s->x ? (double)bsi_bcsr_product_bytes(s->matrix) - 8 * n : 0) +
-           (s->alpha != 0 && s->previous ? 8 * n : 0);
-  case BSI_STEP_MULTIPLY:
-    if (s->matrix) return (double)bsi_bcsr_product_bytes(s->matrix) + (s->beta != 0 ? 8 * n : 0);
-    return (double)bsi_sparse_memory(&s->m) + 8.0 * s->m.cols * s->m.width +
-           (s->beta != 0 ? 16.0 : 8.0) * s->m.rows * s->m.height;
-  case BSI_STEP_DENSE: return 8 * n * n + 16 * n;
-  case BSI_STEP_FIRST: return 24 * n;
-  case BSI_STEP_SECOND: return 48 * n;
-  }
-  return 0;
-}
-
-/* The launches of a step by itself on a device. */
-static int launches_of(const bsi_step *s) {
-  return s->kind == BSI_STEP_FIRST || s->kind == BSI_STEP_SECOND ? 2 : 1;
-}
-
-/* --- segments --- */
-
-/* Levels of the tail count as its first level. */
-static int segment_level(const recorded *r, int step) {
-  const int tail = r->h->tail.level, level = r->level_of[step];
-  return tail > 0 && level > tail ? tail : level;
-}
-
-static void cut(recorded *r) {
-  r->level_of = bench_allocate((size_t)r->count, sizeof *r->level_of);
-  r->segments = bench_allocate((size_t)r->count, sizeof *r->segments);
-  for (int i = 0; i < r->count; i++) {
-    r->level_of[i] = find_level(r, &r->steps[i]);
-    const int level = segment_level(r, i);
-    if (i == 0 || level != r->segments[r->segment_count - 1].level)
-      r->segments[r->segment_count++] = (segment){.level = level, .first = i, .seconds = INFINITY};
-    r->segments[r->segment_count - 1].count++;
-  }
-}
-
-static bool is_tail(const recorded *r, const segment *s) {
-  return r->h->tail.level > 0 && s->level == r->h->tail.level;
-}
-
-static void run_segment(recorded *r, const segment *s) {
-  if (is_tail(r, s)) {
-    need(r->context, bsi_tail_run(r->h), "the small levels");
-    return;
-  }
-  for (int i = s->first; i < s->first + s->count; i++)
-    need(r->context, bsi_step_run(r->context, &r->steps[i]), "a step");
-}
-
-/* Untimed cycles go ahead, so that the device does not wait for launches. */
-static void time_segments(recorded *r) {
-  const bsi_clock_ops *clock = r->context->backend->clock;
-  for (int i = 0; i < r->segment_count; i++)
-    need(r->context, clock->open(r->context, &r->segments[i].clock), "clock");
-  for (int round = 0; round < ROUNDS; round++) {
-    double seconds;
-    for (int i = 0; i < AHEAD; i++)
-      need(r->context, bsi_hierarchy_cycle(r->h, r->b, r->x), "a cycle");
-    for (int i = 0; i < r->segment_count; i++) {
-      segment *s = &r->segments[i];
-      need(r->context, clock->start(r->context, &s->clock), "clock");
-      run_segment(r, s);
-      need(r->context, clock->stop(r->context, &s->clock), "clock");
-    }
-    for (int i = 0; i < r->segment_count; i++) {
-      need(r->context, clock->read(r->context, &r->segments[i].clock, &seconds), "clock");
-      r->segments[i].seconds = fmin(r->segments[i].seconds, seconds);
-    }
-  }
-  for (int i = 0; i < r->segment_count; i++) clock->close(r->context, &r->segments[i].clock);
-}
-
-static void time_cycle(recorded *r) {
-  const bsi_clock_ops *clock = r->context->backend->clock;
+/* Returns the seconds of a correction on level l. An untimed cycle goes ahead: it makes the
+ * right-hand sides of the levels, and a device then need not wait for launches. */
+static double seconds_of(const timed *t, int l) {
+  const bsi_clock_ops *clock = t->context->backend->clock;
   bsi_clock c = {0};
-  r->cycle_seconds = INFINITY;
-  need(r->context, clock->open(r->context, &c), "clock");
+  double least = INFINITY, seconds;
+  need(t->context, clock->open(t->context, &c), "clock");
   for (int round = 0; round < ROUNDS; round++) {
-    double seconds;
-    need(r->context, bsi_hierarchy_cycle(r->h, r->b, r->x), "a cycle");
-    need(r->context, clock->start(r->context, &c), "clock");
-    for (int i = 0; i < AHEAD; i++)
-      need(r->context, bsi_hierarchy_cycle(r->h, r->b, r->x), "a cycle");
-    need(r->context, clock->stop(r->context, &c), "clock");
-    need(r->context, clock->read(r->context, &c, &seconds), "clock");
-    r->cycle_seconds = fmin(r->cycle_seconds, seconds / AHEAD);
+    correct(t, 0);
+    need(t->context, clock->start(t->context, &c), "clock");
+    for (int i = 0; i < TOGETHER; i++) correct(t, l);
+    need(t->context, clock->stop(t->context, &c), "clock");
+    need(t->context, clock->read(t->context, &c, &seconds), "clock");
+    least = fmin(least, seconds / TOGETHER);
   }
-  clock->close(r->context, &c);
+  clock->close(t->context, &c);
+  return least;
 }
 
-/* --- output --- */
-
-static void sum_up(const recorded *r, level_sum *sums) {
-  sums[0].visits = 1;
-  for (int i = 0; i < r->count; i++) {
-    const int l = r->level_of[i];
-    sums[l].steps++;
-    sums[l].bytes += bytes_of(&r->steps[i]);
-    if (is_restriction(&r->h->levels[l], &r->steps[i])) sums[l + 1].visits++;
-  }
-  for (int i = 0; i < r->segment_count; i++) {
-    const segment *s = &r->segments[i];
-    sums[s->level].seconds += s->seconds;
-    if (is_tail(r, s)) sums[s->level].launches++;
-    for (int k = s->first; k < s->first + s->count && !is_tail(r, s); k++)
-      sums[s->level].launches += launches_of(&r->steps[k]);
-  }
+/* Returns the last level of the range that begins with level l. */
+static int last_of(const bsi_hierarchy *h, int l) {
+  return h->tail.level > 0 && l >= h->tail.level ? h->count - 1 : l;
 }
 
-/* Returns the last level that is shown together with level l. */
-static int last_of(const recorded *r, int l) {
-  return r->h->tail.level > 0 && l == r->h->tail.level ? r->h->count - 1 : l;
+/* Fills the sums of the ranges. Returns the seconds of a cycle. */
+static double measure(const timed *t, level_sum *sums) {
+  int64_t visits = 1;
+  double whole = 0;
+  for (int l = 0; l < t->h->count; l++) {
+    const int first = t->h->tail.level > 0 && l > t->h->tail.level ? t->h->tail.level : l;
+    const int64_t corrections = visits;
+    sums[first].bytes += (double)bsi_level_cycle_bytes(t->h, l, &visits);
+    if (first < l) continue;
+    sums[l].visits = visits;
+    sums[l].seconds = (double)corrections * seconds_of(t, l);
+    if (l == 0)
+      whole = sums[0].seconds;
+    else
+      sums[l - 1].seconds -= sums[l].seconds;
+  }
+  return whole;
 }
 
-/* Bytes and times of a level, or of the whole tail. */
-static void print_level(multigrid_bench *b, const recorded *r, const level_sum *sums, int l,
+static void print_level(multigrid_bench *b, const bsi_hierarchy *h, int l, const level_sum *sum,
                         double whole) {
-  const int last = last_of(r, l);
-  const bisai_bcsr *a = r->h->levels[l].matrix;
-  level_sum sum = sums[l];
-  for (int k = l + 1; k <= last; k++) {
-    sum.steps += sums[k].steps;
-    sum.bytes += sums[k].bytes;
-  }
-  const double floor = sum.bytes / b->copy_rate;
-  printf("    %2d–%-2d %9d %3d %10d %6d %6d %8d %10.3f %10.1f %8.2f %7.1f %%\n", l, last,
-         a->block_rows, a->block_size, a->blocks, sum.visits, sum.steps, sum.launches,
-         1e-6 * sum.bytes, 1e6 * sum.seconds, sum.seconds / floor, 100 * sum.seconds / whole);
+  const int last = last_of(h, l);
+  const bisai_bcsr *a = h->levels[l].matrix;
+  const double to_copy = sum->seconds * b->copy_rate / sum->bytes;
+  printf("    %2d–%-2d %9d %3d %10d %6lld %10.3f %10.1f %8.2f %7.1f %%\n", l, last, a->block_rows,
+         a->block_size, a->blocks, (long long)sum->visits, 1e-6 * sum->bytes, 1e6 * sum->seconds,
+         to_copy, 100 * sum->seconds / whole);
   if (!b->json.file) return;
   fprintf(b->json.file,
           "%s\n      {\"level\": %d, \"last\": %d, \"rows\": %d, \"block_size\": %d, "
-          "\"blocks\": %d, \"visits\": %d, \"steps\": %d, \"launches\": %d, \"bytes\": %.0f, "
-          "\"seconds\": %.9g, \"to_copy\": %.4g}",
-          l ? "," : "", l, last, a->block_rows, a->block_size, a->blocks, sum.visits, sum.steps,
-          sum.launches, sum.bytes, sum.seconds, sum.seconds / floor);
+          "\"blocks\": %d, \"visits\": %lld, \"bytes\": %.0f, \"seconds\": %.9g, "
+          "\"to_copy\": %.4g}",
+          l ? "," : "", l, last, a->block_rows, a->block_size, a->blocks, (long long)sum->visits,
+          sum->bytes, sum->seconds, to_copy);
 }
 
-static void print(multigrid_bench *b, const recorded *r, const bench_system *system,
+static void print(multigrid_bench *b, bsi_hierarchy *h, const bench_system *system,
                   const bench_method *method) {
   level_sum sums[BISAI_MULTIGRID_LEVELS] = {{0}};
-  const int shown = r->h->tail.level > 0 ? r->h->tail.level + 1 : r->h->count;
-  double whole = 0, coarse = 0;
-  int launches = 0;
-  sum_up(r, sums);
-  for (int l = 0; l < shown; l++) {
-    whole += sums[l].seconds;
-    if (last_of(r, l) < 2) continue; /* a tail of levels 1 and coarser counts */
-    coarse += sums[l].seconds;
-    launches += sums[l].launches;
-  }
-  printf("  %s, level by level: a cycle takes %.1f us, and %.1f us with a clock at each level\n"
-         "    %5s %9s %3s %10s %6s %6s %8s %10s %10s %8s %9s\n",
-         method->name, 1e6 * r->cycle_seconds, 1e6 * whole, "level", "rows", "bs", "blocks",
-         "visits", "steps", "launches", "MB", "us", "to copy", "of cycle");
+  timed t = {b->context, h, NULL, NULL};
+  t.b = vector_create(b->context, system->n, system->rhs);
+  t.x = vector_create(b->context, system->n, NULL);
+  const double whole = measure(&t, sums);
+  printf("  %s, level by level: a cycle takes %.1f us\n"
+         "    %5s %9s %3s %10s %6s %10s %10s %8s %9s\n",
+         method->name, 1e6 * whole, "level", "rows", "bs", "blocks", "visits", "MB", "us",
+         "to copy", "of cycle");
   FILE *json = record_begin(b, "levels", system, method);
-  if (json)
-    fprintf(json,
-            ", \"cycle_seconds\": %.9g, \"sum_seconds\": %.9g, \"coarse_part\": %.4g, "
-            "\"coarse_launches\": %d, \"by_level\": [",
-            r->cycle_seconds, whole, coarse / whole, launches);
-  for (int l = 0; l < shown; l++) print_level(b, r, sums, l, whole);
+  if (json) fprintf(json, ", \"cycle_seconds\": %.9g, \"by_level\": [", whole);
+  for (int l = 0; l < h->count; l = last_of(h, l) + 1) print_level(b, h, l, &sums[l], whole);
   if (json) fprintf(json, "]}");
-  printf("    levels 2 and coarser: %.1f %% of a cycle, %d launches\n", 100 * coarse / whole,
-         launches);
   fflush(stdout);
+  vector_destroy(b->context, t.b);
+  vector_destroy(b->context, t.x);
 }
 
 void measure_levels(multigrid_bench *b, const bench_system *system, const bench_method *method) {
-  recorded r = {.context = b->context};
-  if (!make_levels(&r, system, method)) {
-    printf("  %s, level by level: one level, or a smoother whose steps are not recorded\n",
-           method->name);
-    bisai_precond_destroy(&r.precond);
-    return;
-  }
-  r.b = vector_create(b->context, system->n, system->rhs);
-  r.x = vector_create(b->context, system->n, NULL);
-  record_cycle(&r);
-  cut(&r);
-  time_segments(&r);
-  time_cycle(&r);
-  print(b, &r, system, method);
-  vector_destroy(b->context, r.b);
-  vector_destroy(b->context, r.x);
-  free(r.steps);
-  free(r.level_of);
-  free(r.segments);
-  bisai_precond_destroy(&r.precond);
+  bisai_precond *precond;
+  need(b->context, bisai_precond_create(b->context, system->matrix, &method->options, &precond),
+       "set-up");
+  print(b, bsi_multigrid_levels(precond), system, method);
+  bisai_precond_destroy(&precond);
 }

@@ -120,19 +120,21 @@ static int64_t transfer_bytes(const bsi_level *level, const bsi_sparse *m, const
   return bsi_sparse_memory(m) + 8 * ((int64_t)m->rows * m->height + (int64_t)m->cols * m->width);
 }
 
+int64_t bsi_level_cycle_bytes(const bsi_hierarchy *h, int l, int64_t *visits) {
+  const bsi_level *level = &h->levels[l];
+  const int64_t n = bsi_level_rows(level);
+  if (l == h->count - 1) return h->dense_inverse ? *visits * 8 * n * n : 0;
+  const int64_t a = bsi_bcsr_product_bytes(bsi_cycle_matrix(level)), corrections = *visits;
+  const bool twice = bsi_level_corrects_twice(h, l);
+  if (twice) *visits *= 2;
+  return *visits * (smoothing_bytes(h, level) + a +
+                    transfer_bytes(level, bsi_restriction_of(level), level->narrow_restriction) +
+                    transfer_bytes(level, bsi_prolongation_of(level), level->narrow_prolongation)) +
+         (twice ? corrections * a : 0);
+}
+
 int64_t bsi_hierarchy_cycle_bytes(const bsi_hierarchy *h) {
   int64_t bytes = 0, visits = 1;
-  for (int l = 0; l < h->count - 1; l++) {
-    const bsi_level *level = &h->levels[l];
-    const int64_t a = bsi_bcsr_product_bytes(bsi_cycle_matrix(level));
-    const bool twice = bsi_level_corrects_twice(h, l);
-    if (twice) visits *= 2;
-    bytes +=
-        visits * (smoothing_bytes(h, level) + a +
-                  transfer_bytes(level, bsi_restriction_of(level), level->narrow_restriction) +
-                  transfer_bytes(level, bsi_prolongation_of(level), level->narrow_prolongation));
-    if (twice) bytes += visits / 2 * a;
-  }
-  const int64_t n = bsi_level_rows(bsi_coarsest_of(h));
-  return bytes + (h->dense_inverse ? visits * 8 * n * n : 0);
+  for (int l = 0; l < h->count; l++) bytes += bsi_level_cycle_bytes(h, l, &visits);
+  return bytes;
 }
