@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The solver handle: options, memory, argument checks, report. Solves are in cycles.c, the methods
+/* The solver handle: options, memory, argument checks, report. Solves are in drive.c, the methods
  * in files of their own. */
 #include "krylov/causes.h"
 #include "krylov/drive.h"

@@ -241,7 +241,7 @@ struct bsi_residency {
  * each lane besides the block's. The number is a multiple of four, one for each part of the
  * multiprocessor. */
 constexpr bsi_residency BSI_RESIDENCY[] = {
-    {.values = 8, .warps = 32},      /* small classes of inverses_cuda.cuh; see there */
+    {.values = 8, .warps = 32},      /* small classes of inverses_cuda.cu; see there */
     {.values = 20, .warps = 20},     /* 10 rows */
     {.values = 32, .warps = 16},     /* 16 rows */
     {.values = 54, .warps = 12},     /* 12 and 18 rows */

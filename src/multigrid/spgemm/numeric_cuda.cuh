@@ -7,9 +7,9 @@
  *
  *   multiply_rows    A few lanes take a row of C, and keep it in shared memory. They go through the
  *                    blocks of the row of A. A lane takes a column of a block of row k of B, and
- *                    adds to the place in the row of C that creation found (places_cuda.cu). With
- *                    stencils of seven points there are 24 products for a row of A P, 75 of Tᵀ A
- *                    and 298 of R (A P).
+ *                    adds to the place in the row of C that creation found
+ *                    (product_slots_cuda.cu). With stencils of seven points there are 24 products
+ *                    for a row of A P, 75 of Tᵀ A and 298 of R (A P).
  *   multiply_short_rows
  *                    takes short rows of small blocks. Each thread takes a column of the blocks of
  *                    a row of C, because lanes that share it spend most of their instructions on

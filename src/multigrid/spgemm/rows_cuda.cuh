@@ -176,7 +176,7 @@ struct bsi_lengths {
   size_t room_bytes;
 };
 
-/* lengths_cuda.cu */
+/* row_lengths_cuda.cu */
 bisai_status bsi_lengths_reserve(bsi_temporary *memory, int32_t rows, bsi_lengths *lengths);
 
 /* Enqueues row_ptr from the lengths of the rows. The record gets the total. */
@@ -187,14 +187,14 @@ bisai_status bsi_lengths_add(bisai_context *context, bsi_lengths *lengths, int32
 bisai_status bsi_lengths_fetch(bisai_context *context, const char *name, int64_t most,
                                bsi_structure_report *report);
 
-/* structure_cuda.cu */
+/* symbolic_cuda.cu */
 int32_t *bsi_reserve_indices(bisai_context *context, size_t count);
 
 /* multiply_structure() of bsi_sparse_ops. */
 bisai_status bsi_multiply_structure(bisai_context *context, const bsi_sparse *a,
                                     const bsi_sparse *b, int64_t most, bsi_sparse *c);
 
-/* places_cuda.cu: makes the places of c = a·b, whose structure is there, unless they are too
+/* product_slots_cuda.cu: makes the places of c = a·b, whose structure is there, unless they are too
  * many. Waits. */
 bisai_status bsi_find_places(bisai_context *context, const bsi_sparse *a, const bsi_sparse *b,
                              bsi_sparse *c);
