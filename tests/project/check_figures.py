@@ -7,110 +7,165 @@ FIGURES.txt has a section [DOCUMENT] for each document, with these entries. Furt
 entry are indented.
 
 TEXT WITH {EXPRESSION | FORMAT}    The document has this text, with the values of the expressions,
-                                   which use the functions of ROOT/bench/all/figures.py. FORMAT is
-                                   Python's, or `word` or `Word` for a small number in words. Line
-                                   breaks are spaces.
-  if EXPRESSION                    a further line of an entry: the sentence is true if this holds
+                                   which use the functions below. FORMAT is Python's. Line breaks
+                                   are spaces.
 output EXAMPLE: WORDS              The block of code with these words consists of lines of the
                                    output of this example (bench/methods/examples.py).
 not measured (REASON): TEXT        The figures in this text are no measurements of this project.
 
-A figure that is in no entry is a fault: a number with a unit, a ratio or a pair of numbers, or a
-number that is a cell of a table. Code and links are not looked at. --write changes the figures in
-the documents to those of the files. --spoil changes each figure of an entry in a copy of its
-document, and fails if the comparison does not see it.
+A figure that is in no entry is a fault: a number with a unit, or numbers in two cells of a table
+side by side. Code and links are not looked at. --write changes the figures in the documents to
+those of the files. --spoil changes each figure of an entry in a copy of its document, and fails if
+the comparison does not see it.
 """
 import difflib
+import functools
 import pathlib
 import re
 import sys
 
-WORDS = ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-         "fifteen sixteen seventeen eighteen nineteen twenty").split()
+root, path = map(pathlib.Path, sys.argv[1:3])
+mode = sys.argv[3] if len(sys.argv) > 3 else ""
+sys.path += [str(root / "bench" / folder) for folder in ("common", "real-matrices")]
+import real_matrices  # noqa: E402
+import real_matrices_summary  # noqa: E402
+import tables  # noqa: E402
+
 NUMBER = r"(?<![\w.,^×-])\d+(?:\.\d+)?(?![\w²³⁴⁵⁶⁷⁸⁹⁰])"
 UNIT = r"(?:%|(?:ms|µs|s|seconds?|minutes?|hours?|times|iterations?|products|kB|MB|GB|GB/s)\b)"
-FIGURE = re.compile(
-    rf"{NUMBER}(?:,?\s+(?:to|of|and|against|instead\s+of)\s+(?:the\s+)?{NUMBER})+"
-    rf"|{NUMBER}\s+{UNIT}|{NUMBER}\s+(?:of|instead\s+of)\s+(?:the\s+)?{NUMBER}"
-    rf"|\|\s*{NUMBER}(?:,\s+{NUMBER})*(?=\s*\|)")
+FIGURE = re.compile(rf"{NUMBER}\s+{UNIT}|\|\s*{NUMBER}\s*\|\s*{NUMBER}(?=\s*\|)")
 SOME_FIGURE = r"([^\s|,;()]*[^\s|,;:().])"
 
 
-def formatted(value, form):
-    if form in ("word", "Word"):
-        text = WORDS[int(value)]
-        return text.capitalize() if form == "Word" else text
-    return format(value, form)
+# --- the figures: what FIGURES.txt uses ---
+
+
+@functools.lru_cache(None)
+def load(name):
+    """Returns the content of NAME.json or NAME.json.xz of bench/results."""
+    return tables.read_json(root / "bench/results" / f"{name}.json")
+
+
+def only(found, what):
+    if not found:
+        raise LookupError(f"no figure of {what}")
+    return found[-1]
+
+
+def compared(method):
+    """Returns the run of a method on the cavity and the GPU of the README."""
+    cavity = only([d for d in load("h200-compare") if d["matrix"]["name"] == "cavity"], "cavity")
+    return only([run for run in cavity["runs"] if run["label"] == method], method)
+
+
+def total(method):
+    """Returns its median milliseconds of set-up and solve."""
+    return 1e3 * compared(method)["total_s"]
+
+
+def totals_of_isai():
+    return list(map(total, ("isai:k=1", "isai:k=2", "isai:k=3", "isai:k=3:storage=fp16")))
+
+
+def example(name):
+    return only([record for record in load("examples-cpu") if record["name"] == name], name)
+
+
+def counts(case, method):
+    """Returns the iterations on the sizes of a case, as cells of a table."""
+    runs = [run for record in load("examples-cpu") if record["name"].split()[0] == case
+            for run in record["runs"] if run["label"] == method]
+    return " | ".join(map(tables.cell, runs)) or only([], f"{method} of {case}")
+
+
+def summary(column, form):
+    """Returns a column of the summary of the real matrices, for the methods of the guide."""
+    lines = zip(real_matrices.METHODS, real_matrices_summary.summary(load("real-matrices-cpu")))
+    left_out = re.compile("sweeps:n=[13]|.*storage")
+    return " | ".join(format(line[column], form) for method, line in lines
+                      if not left_out.match(method))
+
+
+def matrices():
+    return len({result["matrix"]["name"] for result in load("real-matrices-cpu")})
+
+
+# --- the comparison ---
 
 
 class Entry:
-    """An entry of FIGURES.txt."""
+    """An entry of FIGURES.txt: its place, its kind, the name of its example, and its text."""
 
-    def __init__(self, place, kind, text, conditions):
-        self.place, self.kind, self.text, self.conditions = place, kind, text, conditions
+    def __init__(self, place, line):
+        special = re.fullmatch(r"(output|not measured) ?\(?(.*?)\)?: (.*)", line)
+        self.place = place
+        self.kind, self.name, self.text = special.groups() if special else ("figures", None, line)
 
-    def pieces(self, functions):
-        """Yields (is a figure, text) of the parts of the entry."""
+    def pieces(self):
+        """Yields (is a figure, text) of the parts of the entry; a row of a table has many."""
         for part in re.split(r"(\{[^{}]*\})", self.text):
-            if not part.startswith("{"):
+            if self.kind != "figures" or not part.startswith("{"):
                 yield False, part
                 continue
             expression, _, form = part[1:-1].partition(" | ")
-            yield True, formatted(eval(expression, functions), form.strip())  # our own file
+            for i, cell in enumerate(format(eval(expression), form.strip()).split(" | ")):
+                yield from [(False, " | "), (True, cell)][i == 0:]
 
-    def pattern(self, functions, figure=None):
+    def pattern(self, figure=None):
         """Returns the regular expression of the entry, with `figure` in place of its figures."""
-        found = ""
-        for is_figure, text in self.pieces(functions):
-            blank = r"\s+".join(re.escape(word) for word in re.split(r"\s+", text))
-            found += figure if is_figure and figure else blank
-        return found
+        return "".join(
+            figure if is_figure and figure else r"\s+".join(map(re.escape, re.split(r"\s+", text)))
+            for is_figure, text in self.pieces())
 
 
-def entries(path):
+def entries():
     """Returns {document: its entries}."""
     sections, current = {}, None
     for number, line in enumerate(path.read_text().splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        place = f"{path.name}:{number}"
-        section = re.fullmatch(r"\[(.*)\]", line)
+        section = re.fullmatch(r"\[(.*\.md)\]", line)
         if section:
             current = sections.setdefault(section[1], [])
-        elif line.startswith("  if "):
-            current[-1].conditions.append(line[5:])
         elif line.startswith("  "):
             current[-1].text += " " + line.strip()
-        else:
-            special = re.fullmatch(r"(output|not measured) ?\(?(.*?)\)?: (.*)", line)
-            kind, text = (special[1], special[3]) if special else ("figures", line)
-            current.append(Entry(place, kind, text, []))
-            current[-1].name = special[2] if special else None
+        elif line and not line.startswith("#"):
+            current.append(Entry(f"{path.name}:{number}", line))
     return sections
 
 
-def blocks_of_code(text):
-    return list(re.finditer(r"^```text\n(.*?)^```", text, re.M | re.S))
+def blocks_of(entry, text):
+    """Returns the blocks of output that have the words of an entry."""
+    return [b for b in re.findall(r"^```text\n(.*?)^```", text, re.M | re.S) if entry.text in b]
 
 
-def without_code(text):
-    """Returns a text of the same length in which code and links are blank."""
+def faults_of(entry, text):
+    """Yields what is wrong in a document."""
+    if entry.kind == "output":
+        blocks, known = blocks_of(entry, text), example(entry.name)["output"]
+        if len(blocks) != 1:
+            yield f"{len(blocks)} blocks have '{entry.text}'"
+        for line in "".join(blocks).splitlines():
+            if line.rstrip() not in known:
+                yield f"'{line}' is not in the output"
+    elif not re.search(entry.pattern(), text):
+        yield "lacks '" + "".join(part for _, part in entry.pieces()) + "'"
+
+
+def unknown(found, text):
+    """Yields the figures of a document that are in no entry. Code and links are blank."""
+    covered = [m.span() for entry in found if entry.kind != "output"
+               for m in re.finditer(entry.pattern(), text)]
     for code in (r"```.*?```", r"`[^`]*`", r"\]\([^)\s]*\)"):
         text = re.sub(code, lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=re.S)
-    return text
-
-
-def line_of(text, position):
-    return text.count("\n", 0, position) + 1
-
-
-def shape(line):
-    """A line of an output without its figures."""
-    return re.sub(r"\s+", " ", re.sub(r"[\d.e+-]+", "#", line)).strip()
+    for figure in FIGURE.finditer(text):
+        if not any(a - 1 <= figure.start() and figure.end() <= b + 1 for a, b in covered):
+            yield f"line {text.count(chr(10), 0, figure.start()) + 1}: '{figure[0]}' is in no entry"
 
 
 def nearest(old, lines):
     """Returns the line with the shape of an old one, or else with most of its text."""
+    def shape(line):
+        return re.sub(r"\s+", " ", re.sub(r"[\d.e+-]+", "#", line)).strip()
+
     def likeness(new):
         return difflib.SequenceMatcher(None, old, new).ratio()
 
@@ -119,124 +174,45 @@ def nearest(old, lines):
     return max(like, key=likeness, default=old)
 
 
-class Document:
-    def __init__(self, name, text, found, functions):
-        self.name, self.text, self.entries, self.functions = name, text, found, functions
-        self.faults, self.covered = [], []
-
-    def check(self):
-        for entry in self.entries:
-            try:
-                getattr(self, entry.kind.replace(" ", "_"))(entry)
-            except Exception as error:  # an expression of the file may fail in any way
-                self.faults.append(f"{entry.place}: {type(error).__name__}: {error}")
-        for figure in FIGURE.finditer(without_code(self.text)):
-            if not any(a <= figure.start() and figure.end() <= b for a, b in self.covered):
-                said = " ".join(figure[0].split()).removeprefix("| ")
-                self.faults.append(f"{self.name}:{line_of(self.text, figure.start())}: '{said}'"
-                                   " is in no entry")
-        return self.faults
-
-    def find(self, entry, pattern):
-        spans = [m.span() for m in re.finditer(pattern, self.text)]
-        # the | that ends a cell also begins the next one
-        self.covered += [(a - 1, b + 1) for a, b in spans]
-        return spans
-
-    def figures(self, entry):
-        for condition in entry.conditions:
-            if not eval(condition, self.functions):
-                self.faults.append(f"{entry.place}: no longer true: {condition}")
-        if not self.find(entry, entry.pattern(self.functions)):
-            said = "".join(text for _, text in entry.pieces(self.functions))
-            self.faults.append(f"{self.name} lacks '{said}' ({entry.place})")
-
-    def not_measured(self, entry):
-        if not self.find(entry, entry.pattern({})):
-            self.faults.append(f"{self.name} lacks '{entry.text}' ({entry.place})")
-
-    def output(self, entry):
-        known = self.functions["example"](entry.name)["output"]
-        chosen = [b[1] for b in blocks_of_code(self.text) if entry.text in b[1]]
-        if len(chosen) != 1:
-            self.faults.append(f"{self.name}: {len(chosen)} blocks have '{entry.text}'"
-                               f" ({entry.place})")
-        for block in chosen:
-            for line in block.splitlines():
-                if line.rstrip() not in known:
-                    self.faults.append(f"{self.name}: '{line}' is not in the output ({entry.place})")
-
-    def written(self):
-        """Returns the text with the figures of the files."""
-        text = self.text
-        for entry in self.entries:
-            try:
-                text = getattr(self, f"write_{entry.kind.replace(' ', '_')}")(entry, text)
-            except Exception as error:
-                print(f"{entry.place}: {type(error).__name__}: {error}")
-        return text
-
-    def write_not_measured(self, entry, text):
-        return text
-
-    def write_output(self, entry, text):
-        known = self.functions["example"](entry.name)["output"]
-        for block in blocks_of_code(text):
-            if entry.text in block[1]:
-                new = [nearest(old, known) for old in block[1].splitlines()]
-                text = text.replace(block[1], "\n".join(new) + "\n")
-        return text
-
-    def write_figures(self, entry, text):
-        if re.search(entry.pattern(self.functions), text):
-            return text
-        values = [value for is_figure, value in entry.pieces(self.functions) if is_figure]
-        old = re.search(entry.pattern(self.functions, SOME_FIGURE), text)
-        if not old:
-            return text
-        new, at = "", old.start()
-        for i, value in enumerate(values, 1):
-            new += text[at:old.start(i)] + value
-            at = old.end(i)
-        return text[:old.start()] + new + text[at:]
+def written(entry, text):
+    """Returns the text with the figures of the files."""
+    if entry.kind == "output":
+        for block in blocks_of(entry, text):
+            new = [nearest(old, example(entry.name)["output"]) for old in block.splitlines()]
+            text = text.replace(block, "\n".join(new) + "\n")
+    old = re.search(entry.pattern(SOME_FIGURE), text) if entry.kind == "figures" else None
+    if old and not re.search(entry.pattern(), text):
+        values = [value for is_figure, value in entry.pieces() if is_figure]
+        for i in range(len(values), 0, -1):
+            text = text[:old.start(i)] + values[i - 1] + text[old.end(i):]
+    return text
 
 
-def spoiled(name, text, found, functions):
-    """Yields the entries whose figures can be changed in the document without a fault."""
+def spoiled(entry, text):
+    """Yields the figures of an entry that can be changed in the document without a fault."""
+    place = re.search(entry.pattern(SOME_FIGURE), text) if entry.kind == "figures" else None
+    for i in range(1, (place.re.groups if place else 0) + 1):
+        a, b = place.span(i)
+        if not list(faults_of(entry, f"{text[:a]}7{text[a:b]}7{text[b:]}")):
+            yield f"a wrong '{text[a:b]}' is not seen"
+
+
+faults = []
+for name, found in entries().items():
+    file = (path.parent if (path.parent / name).exists() else root) / name
+    document = file.read_text()
+    sound = []
     for entry in found:
-        if entry.kind != "figures":
-            continue
-        place = re.search(entry.pattern(functions, SOME_FIGURE), text)
-        for i in range(1, (place.re.groups if place else 0) + 1):
-            a, b = place.span(i)
-            wrong = text[:a] + "7" + text[a:b] + "7" + text[b:]
-            spoilt = Document(name, wrong, [entry], functions)
-            spoilt.figures(entry)
-            if not spoilt.faults:
-                yield f"{entry.place}: a wrong '{text[a:b]}' is not seen"
-
-
-def main():
-    root, path = map(pathlib.Path, sys.argv[1:3])
-    mode = sys.argv[3] if len(sys.argv) > 3 else ""
-    sys.path.insert(0, str(root / "bench/all"))
-    import figures
-
-    functions = dict(vars(figures))
-    faults, count = [], 0
-    for name, found in entries(path).items():
-        file = (path.parent if (path.parent / name).exists() else root) / name
-        text = file.read_text()
-        if mode == "--write":
-            text = Document(name, text, found, functions).written()
-            file.write_text(text)
-        if mode == "--spoil":
-            faults += spoiled(name, text, found, functions)
-        else:
-            faults += Document(name, text, found, functions).check()
-        count += len(found)
-    print("\n".join(faults) or f"{count} entries")
-    sys.exit(bool(faults))
-
-
-main()
+        try:
+            if mode == "--write":
+                document = written(entry, document)
+            check = spoiled if mode == "--spoil" else faults_of
+            faults += [f"{name}: {fault} ({entry.place})" for fault in check(entry, document)]
+            sound.append(entry)
+        except Exception as error:  # an expression of the file may fail in any way
+            faults.append(f"{entry.place}: {type(error).__name__}: {error}")
+    if mode == "--write":
+        file.write_text(document)
+    faults += [f"{name}: {fault}" for fault in unknown(sound, document)]
+print("\n".join(faults) or f"{path.name}: no faults")
+sys.exit(bool(faults))
