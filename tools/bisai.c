@@ -8,6 +8,7 @@
 
 #include <bisai/bisai.h>
 
+#include "arguments.h"
 #include "convert.h"
 #include "files.h"
 #include "hints.h"
@@ -15,7 +16,6 @@
 #include "json.h"
 #include "message.h"
 #include "null_space.h"
-#include "options.h"
 #include "petsc_methods.h"
 #include "plots.h"
 #include "progress.h"
@@ -43,26 +43,26 @@ static bisai_context *make_context(command which, const options *o) {
 
 /* Returns the stream of the text. NULL: no text, because JSON takes its place. */
 static FILE *text_of(const options *o) {
-  if (standard_is(o->json)) return NULL;
-  return standard_is(o->output) ? stderr : stdout;
+  if (standard_is(o->output.json)) return NULL;
+  return standard_is(o->output.file) ? stderr : stdout;
 }
 
 /* Checks the outputs before the matrix is read, which may take long. */
 static bool check_outputs(bisai_context *context, const options *o) {
-  const target inputs[] = {{"the matrix", o->file},
-                           {"--rhs", o->rhs},
-                           {"the right-hand side beside the matrix", o->beside}};
-  const target outputs[] = {{"--output", standard_is(o->output) ? NULL : o->output},
-                            {"--json", standard_is(o->json) ? NULL : o->json},
-                            {"--write-null", o->write_null}};
-  if ((standard_is(o->json) || standard_is(o->output)) && target_standard_is_closed()) {
-    say("%s: standard output is closed", standard_is(o->json) ? "--json" : "--output");
+  const target inputs[] = {{"the matrix", o->input.file},
+                           {"--rhs", o->input.rhs},
+                           {"the right-hand side beside the matrix", o->input.beside}};
+  const target outputs[] = {{"--output", standard_is(o->output.file) ? NULL : o->output.file},
+                            {"--json", standard_is(o->output.json) ? NULL : o->output.json},
+                            {"--write-null", o->output.write_null}};
+  if ((standard_is(o->output.json) || standard_is(o->output.file)) && target_standard_is_closed()) {
+    say("%s: standard output is closed", standard_is(o->output.json) ? "--json" : "--output");
     return false;
   }
   /* --write-null may write what METHOD reads */
   const bool ok =
       target_check(context, 3, outputs, 3, inputs) && files_check(context, o, 2, outputs);
-  return ok && (!o->plots || plots_check(o->plots));
+  return ok && (!o->output.plots || plots_check(o->output.plots));
 }
 
 static int exit_of(const run_result *r) {
@@ -76,14 +76,14 @@ static int exit_of(const run_result *r) {
 /* Writes the solution or the best x. Writes nothing after a breakdown. */
 static bool write_solution(bisai_context *context, const options *o, const problem *p,
                            const run_result *r, const double *x) {
-  if (!o->output) return true;
-  const char *name = standard_is(o->output) ? "standard output" : o->output;
+  if (!o->output.file) return true;
+  const char *name = standard_is(o->output.file) ? "standard output" : o->output.file;
   if (r->bad_input || exit_of(r) == EXIT_BROKE_DOWN) {
     say("--output: %s: not written, because there is no solution", name);
     return true;
   }
   standard output;
-  const char *path = standard_open(&output, o->output);
+  const char *path = standard_open(&output, o->output.file);
   if (!path) return false;
   progress shown;
   progress_start(&shown, name, "writing");
@@ -95,14 +95,14 @@ static bool write_solution(bisai_context *context, const options *o, const probl
 
 static bool draw(bisai_context *context, const options *o, const problem *p, int begun,
                  const run_result *results) {
-  if (!o->plots) return true;
+  if (!o->output.plots) return true;
   if (signals_caught()) {
-    say("--plots: %s: not drawn after %s", o->plots, signals_name(signals_caught()));
+    say("--plots: %s: not drawn after %s", o->output.plots, signals_name(signals_caught()));
     return true;
   }
   progress shown;
-  progress_start(&shown, o->plots, "drawing");
-  bool ok = plots_draw(context, o->plots, p, begun, results);
+  progress_start(&shown, o->output.plots, "drawing");
+  bool ok = plots_draw(context, o->output.plots, p, begun, results);
   progress_end(&shown);
   return ok;
 }
@@ -151,14 +151,15 @@ static bool run_all(command which, bisai_context *context, const options *o, pro
   bool ok = true;
   int begun = run_methods(which, context, o, p, out, x, results);
   if (out) standard_flush(out);
-  if (o->file && !signals_caught()) hints_say(context, o, p, begun, results);
+  if (o->input.file && !signals_caught()) hints_say(context, o, p, begun, results);
   if (which == COMMAND_SOLVE) {
     if (!out && !results[0].converged && !signals_caught())
       say("%s: %s", results[0].label, run_message(&results[0]));
     ok = write_solution(context, o, p, &results[0], x);
   }
   free(x);
-  if (o->json && !json_write(context, o->json, json_text(context, p, o, begun, results)))
+  if (o->output.json &&
+      !json_write(context, o->output.json, json_text(context, p, o, begun, results)))
     ok = false;
   return draw(context, o, p, begun, results) && ok;
 }
@@ -193,9 +194,10 @@ static int solve_or_compare(command which, bisai_context *context, options *o) {
 
 static int run_command(command which, int argc, char **argv) {
   options o;
-  if (!options_parse(which, argc, argv, &o)) return EXIT_BAD_INPUT;
+  if (!arguments_parse(which, argc, argv, &o)) return EXIT_BAD_INPUT;
   int code = EXIT_BAD_INPUT;
-  if (which == COMMAND_INFO && target_standard_is_closed() && (!o.json || standard_is(o.json))) {
+  if (which == COMMAND_INFO && target_standard_is_closed() &&
+      (!o.output.json || standard_is(o.output.json))) {
     say("standard output is closed"); /* the command has no other result */
     options_free(&o);
     return code;

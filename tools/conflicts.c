@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "label.h"
 #include "message.h"
 
 static bool names_file(const method *m, const char *field) {

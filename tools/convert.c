@@ -40,18 +40,19 @@ static char *info_path(const char *path) {
 }
 
 static bool is_market(const options *o) {
-  if (o->format != BISAI_FORMAT_BY_NAME) return o->format == BISAI_FORMAT_MATRIX_MARKET;
-  return o->output[beside_ending(o->output)] != '\0';
+  if (o->output.format != BISAI_FORMAT_BY_NAME)
+    return o->output.format == BISAI_FORMAT_MATRIX_MARKET;
+  return o->output.file[beside_ending(o->output.file)] != '\0';
 }
 
 static bool is_petsc(const options *o) {
-  if (o->format != BISAI_FORMAT_BY_NAME) return o->format == BISAI_FORMAT_PETSC;
-  size_t length = unpacked_length(o->output);
-  return ends_with(o->output, length, ".petsc") || ends_with(o->output, length, ".bin");
+  if (o->output.format != BISAI_FORMAT_BY_NAME) return o->output.format == BISAI_FORMAT_PETSC;
+  size_t length = unpacked_length(o->output.file);
+  return ends_with(o->output.file, length, ".petsc") || ends_with(o->output.file, length, ".bin");
 }
 
 static const char *output_name(const options *o) {
-  return standard_is(o->output) ? "standard output" : o->output;
+  return standard_is(o->output.file) ? "standard output" : o->output.file;
 }
 
 /* The name, in messages, of the right-hand side beside INPUT. */
@@ -60,28 +61,28 @@ static const char *output_name(const options *o) {
 /* Returns true if the file `path` may be written beside OUTPUT. A NULL path means out of memory. */
 static bool check_beside(bisai_context *context, const options *o, const char *flag,
                          const char *path) {
-  const target apart[] = {{"OUTPUT", o->output},
-                          {"INPUT", o->file},
-                          {"--rhs", o->rhs},
-                          {BESIDE, o->beside},
-                          {"--write-null", o->write_null}};
-  if (path) return target_check_beside(context, (target){flag, path}, 5, apart, o->force);
+  const target apart[] = {{"OUTPUT", o->output.file},
+                          {"INPUT", o->input.file},
+                          {"--rhs", o->input.rhs},
+                          {BESIDE, o->input.beside},
+                          {"--write-null", o->output.write_null}};
+  if (path) return target_check_beside(context, (target){flag, path}, 5, apart, o->output.force);
   say("out of memory");
   return false;
 }
 
 /* Checks what is known before anything is read. */
 static bool check_output(bisai_context *context, const options *o) {
-  const target inputs[] = {{"--rhs", o->rhs}, {BESIDE, o->beside}};
-  const target outputs[] = {{"OUTPUT", standard_is(o->output) ? NULL : o->output},
-                            {"--write-null", o->write_null}};
+  const target inputs[] = {{"--rhs", o->input.rhs}, {BESIDE, o->input.beside}};
+  const target outputs[] = {{"OUTPUT", standard_is(o->output.file) ? NULL : o->output.file},
+                            {"--write-null", o->output.write_null}};
   if (!target_check(context, 2, outputs, 2, inputs)) return false;
-  if (standard_is(o->output)) {
+  if (standard_is(o->output.file)) {
     if (target_standard_is_closed()) say("OUTPUT: standard output is closed");
     return !target_standard_is_closed();
   }
-  if (!is_petsc(o) || !target_is_file(o->output)) return true;
-  char *info = info_path(o->output);
+  if (!is_petsc(o) || !target_is_file(o->output.file)) return true;
+  char *info = info_path(o->output.file);
   bool ok = check_beside(context, o, "OUTPUT's block size", info);
   free(info);
   return ok;
@@ -99,22 +100,22 @@ static bool check_rhs(bisai_context *context, const options *o, const problem *p
   free(*path);
   *path = NULL;
   if (!is_market(o)) return true;
-  if (standard_is(o->output) || !target_is_file(o->output)) {
+  if (standard_is(o->output.file) || !target_is_file(o->output.file)) {
     say("OUTPUT: %s: not a file, so that no right-hand side can be written beside it; --rhs none "
         "leaves "
         "it out",
         output_name(o));
     return false;
   }
-  *path = beside_name(o->output);
+  *path = beside_name(o->output.file);
   /* the file is its own source and stays as it is */
-  if (p->rhs_from == RHS_BESIDE && is_same(*path, o->beside)) return true;
+  if (p->rhs_from == RHS_BESIDE && is_same(*path, o->input.beside)) return true;
   return check_beside(context, o, "OUTPUT's right-hand side", *path);
 }
 
 /* The text goes to standard error if the matrix goes to standard output. */
 static void print_result(const options *o, const problem *p, const char *rhs) {
-  FILE *out = standard_is(o->output) ? stderr : stdout;
+  FILE *out = standard_is(o->output.file) ? stderr : stdout;
   int32_t blocks = bisai_bcsr_blocks(p->matrix);
   fprintf(out, "matrix   %s: %" PRId64 " row%s, %" PRId32 " block%s of size %" PRId32 ", to %s\n",
           p->name, p->rows, plural(p->rows), blocks, plural(blocks),
@@ -136,10 +137,10 @@ static void print_result(const options *o, const problem *p, const char *rhs) {
 static bool write_files(bisai_context *context, const options *o, const problem *p,
                         const char *rhs) {
   bisai_write_options how = bisai_write_options_default();
-  how.format = o->format;
+  how.format = o->output.format;
   if (p->rhs_from != RHS_NONE && !rhs) how.rhs = p->rhs;
   standard output;
-  const char *path = standard_open(&output, o->output);
+  const char *path = standard_open(&output, o->output.file);
   if (!path) return false;
   progress shown;
   progress_start(&shown, output_name(o), "writing");
@@ -157,10 +158,11 @@ static bool write_files(bisai_context *context, const options *o, const problem 
 static bool warn_of_old(const options *o, const problem *p) {
   char *old = NULL;
   if (p->rhs_from != RHS_NONE) return true;
-  if (!beside_find(o->output, &old)) return false;
-  if (old &&
-      !(o->beside && is_same(old, o->beside))) /* a message has said that this one is ignored */
-    say("%s is beside %s: solve and compare will read it as the right-hand side", old, o->output);
+  if (!beside_find(o->output.file, &old)) return false;
+  if (old && !(o->input.beside &&
+               is_same(old, o->input.beside))) /* a message has said that this one is ignored */
+    say("%s is beside %s: solve and compare will read it as the right-hand side", old,
+        o->output.file);
   free(old);
   return true;
 }
@@ -170,13 +172,14 @@ int convert_run(bisai_context *context, const options *o) {
   problem p = {0};
   char *rhs = NULL;
   /* reading finds out whether the file itself has a right-hand side */
-  bool expected = o->rhs || o->rhs_ones || (o->made.name != CASE_NONE && !o->rhs_none);
+  bool expected =
+      o->input.rhs || o->input.rhs_ones || (o->input.made.name != CASE_NONE && !o->input.rhs_none);
   if (check_output(context, o) && (!expected || check_rhs(context, o, &p, &rhs)) &&
       problem_load_system(context, o, &p) &&
       (expected || p.rhs_from == RHS_NONE || check_rhs(context, o, &p, &rhs)) &&
       write_files(context, o, &p, rhs) && null_space_write(context, o, &p)) {
     print_result(o, &p, rhs);
-    standard_flush(standard_is(o->output) ? stderr : stdout);
+    standard_flush(standard_is(o->output.file) ? stderr : stdout);
     if (warn_of_old(o, &p)) code = EXIT_SUCCESS;
   }
   free(rhs);

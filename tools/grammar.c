@@ -14,6 +14,11 @@ void append(char *text, size_t size, const char *format, ...) {
   va_end(arguments);
 }
 
+void append_list(char *text, size_t size, int count, const char *const *words, const char *last) {
+  for (int i = 0; i < count; i++)
+    append(text, size, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : last, words[i]);
+}
+
 void append_key(char *text, size_t size, const bisai_option *option) {
   const bool needed = option->use == BISAI_OPTION_NEEDED;
   append(text, size, "%s:%s", needed ? "" : "[", option->key);

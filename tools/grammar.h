@@ -10,6 +10,9 @@
 /* Appends formatted text, cut to the room that is left. */
 void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* Appends "a, b or c"; `last`, here " or ", stands before the last word. */
+void append_list(char *text, size_t size, int count, const char *const *words, const char *last);
+
 /* Appends "[:k=K]", or "[:form=inverse|gh|ght|lu]" for a WORD, or "[:pre=auto|N]" for another
  * option with a word. */
 void append_key(char *text, size_t size, const bisai_option *option);

@@ -232,11 +232,11 @@ static void collect_structures(bisai_context *context, const bisai_bcsr *matrix,
 }
 
 static info_origin origin_of(const options *o, bool named) {
-  return o->block_size > 0           ? INFO_GIVEN
-         : o->made.name != CASE_NONE ? INFO_CASE
-         : named                     ? INFO_FILE
-         : problem_block_size(o)     ? INFO_PAPER
-                                     : INFO_PATTERN;
+  return o->input.block_size > 0           ? INFO_GIVEN
+         : o->input.made.name != CASE_NONE ? INFO_CASE
+         : named                           ? INFO_FILE
+         : problem_block_size(o)           ? INFO_PAPER
+                                           : INFO_PATTERN;
 }
 
 /* Collects the figures of all block sizes from the matrix in blocks of size 1. */
@@ -253,8 +253,8 @@ static bisai_status collect(bisai_context *context, const options *o, const prob
   csr.values = values;
   csr.block_size = problem_block_size(o);
   csr.pad = true;
-  if (csr.block_size == 0 && o->file)
-    status = bisai_read_block_size(context, o->file, &csr.block_size);
+  if (csr.block_size == 0 && o->input.file)
+    status = bisai_read_block_size(context, o->input.file, &csr.block_size);
   *i = (info){
       .name = scalar->name, .rows = scalar->rows, .entries = bisai_bcsr_blocks(scalar->matrix)};
   i->origin = origin_of(o, csr.block_size > 0 && problem_block_size(o) == 0);
@@ -271,8 +271,9 @@ static bisai_status collect(bisai_context *context, const options *o, const prob
 }
 
 static bool check_output(bisai_context *context, const options *o) {
-  const target input = {"the matrix", o->file}, output = {"--json", o->json};
-  return !o->json || standard_is(o->json) || target_check(context, 1, &output, 1, &input);
+  const target input = {"the matrix", o->input.file}, output = {"--json", o->output.json};
+  return !o->output.json || standard_is(o->output.json) ||
+         target_check(context, 1, &output, 1, &input);
 }
 
 int info_run(bisai_context *context, const options *o) {
@@ -285,8 +286,8 @@ int info_run(bisai_context *context, const options *o) {
     const bisai_status status = collect(context, o, &scalar, &shown, &found);
     progress_end(&shown);
     if (status) say_failure(context, scalar.name, status);
-    if (!status && !standard_is(o->json)) info_print(&found);
-    if (!status && (!o->json || json_write(context, o->json, info_json(&found))))
+    if (!status && !standard_is(o->output.json)) info_print(&found);
+    if (!status && (!o->output.json || json_write(context, o->output.json, info_json(&found))))
       code = EXIT_SUCCESS;
   }
   problem_free(&scalar);

@@ -106,7 +106,7 @@ char *info_json(const info *i) {
 
 #else
 
-/* options_parse() has refused --json. */
+/* arguments_parse() has refused --json. */
 char *info_json(const info *i) {
   (void)i;
   return NULL;

@@ -26,6 +26,7 @@ bool json_write(bisai_context *context, const char *path, char *text) {
 
 #include "hierarchy.h"
 #include "json_parts.h"
+#include "keys.h"
 #include "pressure.h"
 #include "verdict.h"
 
@@ -46,8 +47,8 @@ static json_t *order(const run_result *r) {
 }
 
 /* Adds a number that is not 0. On failure the object becomes NULL. */
-static void count(json_t **object, const char *key, int64_t blocks) {
-  if (blocks == 0 || json_object_set_new(*object, key, json_integer(blocks)) == 0) return;
+static void count(json_t **object, const char *name, int64_t blocks) {
+  if (blocks == 0 || json_object_set_new(*object, name, json_integer(blocks)) == 0) return;
   json_decref(*object);
   *object = NULL;
 }
@@ -56,7 +57,7 @@ static void count(json_t **object, const char *key, int64_t blocks) {
  * it. */
 static json_t *option_of(const run_result *r, method_section section, const char *name) {
   double value = 0;
-  const bisai_option *found = method_option(&r->m, section, name, &value);
+  const bisai_option *found = keys_option(&r->m, section, name, &value);
   if (!found) return json_null();
   const char *path = method_path(&r->m, found);
   const bool is_number = found->type == BISAI_OPTION_INTEGER || found->type == BISAI_OPTION_NUMBER;
@@ -123,7 +124,7 @@ static json_t *add_options(const run_result *r, method_section section, json_t *
   static const char *const diagonals[] = {"max_block", "form",       "digits",
                                           "formats",   "extraction", "damping"};
   const char *name;
-  for (int i = 0; result && (name = method_option_name(&r->m, section, i)); i++) {
+  for (int i = 0; result && (name = keys_name(&r->m, section, i)); i++) {
     bool there = json_object_get(result, json_key(name)) != NULL;
     for (size_t k = 0; k < sizeof diagonals / sizeof *diagonals && section == SECTION_OWN; k++)
       there |= strcmp(name, diagonals[k]) == 0;
@@ -152,7 +153,7 @@ static json_t *add_stages(const run_result *r, json_t *result) {
 
 static json_t *run(const run_result *r, bisai_method solver, int block_size) {
   const bool pressure = r->set_up && method_has_stages(&r->m),
-             repairs = method_has_stages(&r->m) || method_takes(&r->m, "shift");
+             repairs = method_has_stages(&r->m) || keys_take(&r->m, "shift");
   json_t *result = OBJECT(
       {"method", text(true, method_kind(&r->m))}, {"power", option(r, "power")},
       {"relax", option(r, "relax")}, {"sweeps", option(r, "sweeps")},
@@ -275,7 +276,7 @@ char *json_text(bisai_context *context, const problem *p, const options *o, int 
 
 #else
 
-/* options_parse() has refused --json. */
+/* arguments_parse() has refused --json. */
 char *json_text(bisai_context *context, const problem *p, const options *o, int count,
                 const run_result *results) {
   (void)context, (void)p, (void)o, (void)count, (void)results;

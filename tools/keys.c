@@ -109,3 +109,28 @@ void keys_title(const method *m, method_section section, char title[KEYS_TITLE])
                                       : bisai_cpr_second_stage_string(m->options.cpr.second));
   }
 }
+
+bool keys_take(const method *m, const char *name) {
+  method copy = *m;
+  key keys[MOST_KEYS];
+  return keys_find(keys_of(&copy, SECTION_OWN, keys), keys, name) >= 0;
+}
+
+const char *keys_name(const method *m, method_section section, int index) {
+  method copy = *m;
+  key keys[MOST_KEYS];
+  return index < keys_of(&copy, section, keys) ? keys[index].option->name : NULL;
+}
+
+const bisai_option *keys_option(const method *m, method_section section, const char *name,
+                                double *value) {
+  method copy = *m;
+  key keys[MOST_KEYS];
+  const int count = keys_of(&copy, section, keys);
+  for (int i = 0; i < count; i++) {
+    if (strcmp(keys[i].option->name, name) != 0) continue;
+    *value = bisai_option_get(keys[i].option, keys[i].place);
+    return keys[i].option;
+  }
+  return NULL;
+}

@@ -28,4 +28,15 @@ const bisai_option *keys_second(const method *m);
 /* Writes the name of a section for messages: "isai", "first=mg" or "second=ilu". */
 void keys_title(const method *m, method_section section, char title[KEYS_TITLE]);
 
+/* Returns true if the method has this key, outside of stages. */
+bool keys_take(const method *m, const char *key);
+
+/* Returns the name, in messages, of the option with this index among those of a section. NULL:
+ * after the last one. */
+const char *keys_name(const method *m, method_section section, int index);
+
+/* Returns the option of such a name and gives its value. NULL: the section does not have it. */
+const bisai_option *keys_option(const method *m, method_section section, const char *name,
+                                double *value);
+
 #endif

@@ -10,7 +10,7 @@
 #include <bisai/precond.h>
 
 /* METHOD_TEXT is the size of a METHOD with its NUL. */
-enum { METHOD_TEXT = 512, METHOD_LABEL = METHOD_TEXT + 128, METHOD_GRAMMAR = 4096 };
+enum { METHOD_TEXT = 512, METHOD_LABEL = METHOD_TEXT + 128 };
 
 /* The methods of the program, which are not preconditioners of the library. */
 typedef enum method_program {
@@ -55,42 +55,14 @@ typedef struct method {
   method_file files[METHOD_FILES];
 } method;
 
-typedef struct method_list {
-  int count;
-  /* malloc */
-  method *items;
-} method_list;
-
-/* Both print a message that names `flag` and return false if the text is wrong. */
-bool method_parse(const char *flag, const char *text, method *result);
-/* Parses methods separated by commas and replaces *list. */
-bool method_list_parse(const char *flag, const char *text, method_list *list);
-/* Appends methods separated by commas, to be solved by CG. Returns false after a message. */
-bool method_list_add_by_cg(const char *text, method_list *list);
-
-void method_list_free(method_list *list);
-
 bool method_is(const method *m, bisai_precond_kind kind); /* a kind of the library */
 bool method_has_stages(const method *m);                  /* first= and second= */
 /* Returns true if the method is of this kind, or its second stage is. */
 bool method_uses(const method *m, bisai_precond_kind kind);
-bool method_is_exact(const method *m);               /* its triangular solves are exact */
-bool method_takes(const method *m, const char *key); /* has this key, outside of stages */
-/* Returns the name, in messages, of the option with this index among those of a section. NULL:
- * after the last one. */
-const char *method_option_name(const method *m, method_section section, int index);
-/* Returns the option of such a name and gives its value. NULL: the section does not have it. */
-const bisai_option *method_option(const method *m, method_section section, const char *name,
-                                  double *value);
+bool method_is_exact(const method *m); /* its triangular solves are exact */
 /* Returns the file of an option. NULL: there is none. */
 const char *method_path(const method *m, const bisai_option *option);
-const char *method_kind(const method *m); /* "isai" */
-/* Writes a label such as "isai:k=2:relax=1", with k and the keys that are not the default. Parsing
- * it gives the same method. A method by CG ends with " (cg)", which is not parsed. */
-void method_label(const method *m, char label[METHOD_LABEL]);
-/* Writes "none | bjacobi[:max=N]… | …": all methods with the keys that no other method has. */
-void method_grammar(char grammar[METHOD_GRAMMAR]);
-/* Writes a line for each key of a kind: its values, meaning, range and default. */
-void method_key_help(bisai_precond_kind kind, char help[METHOD_GRAMMAR]);
+const char *method_kind(const method *m);                  /* "isai" */
+const char *method_program_string(method_program program); /* "petsc"; not of OF_LIBRARY */
 
 #endif

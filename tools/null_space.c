@@ -24,16 +24,16 @@ static char *text_of(int64_t rows, int columns, const double *values) {
 }
 
 bool null_space_write(bisai_context *context, const options *o, const problem *p) {
-  if (!o->write_null) return true;
+  if (!o->output.write_null) return true;
   int columns = 0;
   double *vectors = NULL;
   progress shown;
-  progress_start(&shown, o->write_null, "writing");
-  const bisai_status status = made_null_space(&o->made, &columns, &vectors);
+  progress_start(&shown, o->output.write_null, "writing");
+  const bisai_status status = made_null_space(&o->input.made, &columns, &vectors);
   char *text = !status ? text_of(p->rows, columns, vectors) : NULL;
   free(vectors);
   progress_end(&shown);
-  const target output = {"--write-null", o->write_null};
+  const target output = {"--write-null", o->output.write_null};
   const bool ok = text && target_write(context, output, text);
   if (!text) say("--write-null: out of memory");
   free(text);

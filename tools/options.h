@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The options of the subcommands, parsed by argp. */
+/* The options of the subcommands. */
 #ifndef TOOL_OPTIONS_H
 #define TOOL_OPTIONS_H
 
@@ -12,13 +12,14 @@
 
 #include "facts.h"
 #include "made.h"
-#include "method.h"
+#include "method_list.h"
 
 typedef enum command { COMMAND_SOLVE, COMMAND_COMPARE, COMMAND_INFO, COMMAND_CONVERT } command;
 
 enum { BLOCK_SIZE_AUTO = -1 };
 
-typedef struct options {
+/* The system, which is made or read. */
+typedef struct input_options {
   /* CASE_NONE: `file` is read */
   made_case made;
   const char *file;
@@ -30,13 +31,29 @@ typedef struct options {
   const char *rhs;
   /* the file beside the matrix, or NULL; only if --rhs is not given */
   char *beside;
+} input_options;
+
+/* What is written. */
+typedef struct output_options {
+  const char *json, *plots;
+  /* solve and convert: the solution, or the matrix */
+  const char *file;
+  /* solve, compare and convert: the file for the case's near-null-space vectors, or NULL */
+  const char *write_null;
+  /* convert */
+  bisai_format format;
+  /* convert: files beside the output may be overwritten */
+  bool force;
+} output_options;
+
+typedef struct options {
+  input_options input;
+  output_options output;
   /* 0: the tolerance of the problem */
   double tolerance;
   /* all options except the tolerance and the monitor */
   bisai_solver_options solver;
   bool restart_given, solver_given;
-  /* compare: runs without hope end early */
-  bool give_up;
   bisai_ordering ordering;
   bool equilibrate;
   bisai_backend backend;
@@ -44,26 +61,19 @@ typedef struct options {
   int threads;
   /* one method for solve */
   method_list methods;
-  /* compare: the number of runs of each method after a warm-up; 0: one run without a warm-up */
-  int repeat;
   /* the user has chosen the methods */
   bool methods_given;
-  const char *json, *plots;
-  /* solve and convert */
-  const char *output;
-  /* solve, compare and convert: the file for the case's near-null-space vectors, or NULL */
-  const char *write_null;
-  /* convert */
-  bisai_format format;
-  /* convert: files beside the output may be overwritten */
-  bool force;
+  /* compare: runs without hope end early */
+  bool give_up;
+  /* compare: the number of runs of each method after a warm-up; 0: one run without a warm-up */
+  int repeat;
 } options;
 
-/* Parses the arguments of a subcommand; argv[0] is its name in messages. Returns false after a
- * message if something is wrong. --help and --usage print and exit. The caller releases the options
- * with options_free(). */
-bool options_parse(command which, int argc, char **argv, options *o);
 void options_free(options *o);
+
+/* Chooses the methods if the user has not. CPR is for the case with a pressure. Returns false after a
+ * message. */
+bool options_choose_methods(command which, options *o);
 
 /* Adds runs by CG to the methods of `compare`, if the matrix may be definite. Returns false after a
  * message. */

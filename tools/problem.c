@@ -13,16 +13,16 @@
 #include "progress.h"
 
 int problem_block_size(const options *o) {
-  if (o->block_size > 0) return o->block_size;
-  if (o->made.name != CASE_NONE) return made_block_size(&o->made);
+  if (o->input.block_size > 0) return o->input.block_size;
+  if (o->input.made.name != CASE_NONE) return made_block_size(&o->input.made);
   const case_suitesparse *known =
-      o->block_size == BLOCK_SIZE_AUTO ? NULL : case_suitesparse_find(o->file);
+      o->input.block_size == BLOCK_SIZE_AUTO ? NULL : case_suitesparse_find(o->input.file);
   return known ? known->block_size : 0;
 }
 
 static double own_tolerance(const options *o) {
-  if (o->made.name != CASE_NONE) return made_tolerance(&o->made);
-  const case_suitesparse *known = case_suitesparse_find(o->file);
+  if (o->input.made.name != CASE_NONE) return made_tolerance(&o->input.made);
+  const case_suitesparse *known = case_suitesparse_find(o->input.file);
   return known ? known->tolerance : 1e-8;
 }
 
@@ -41,10 +41,10 @@ static char *name_of(const options *o) {
   static const char *const packed[] = {".gz", ".xz", ".bz2", ".zst", NULL};
   static const char *const formats[] = {".mtx",  ".tar",   ".tgz", ".txz", ".tbz2",
                                         ".tzst", ".petsc", ".bin", NULL};
-  const char *text = o->file ? o->file : o->made.text;
+  const char *text = o->input.file ? o->input.file : o->input.made.text;
   const char *slash = strrchr(text, '/');
   char *name = strdup(slash ? slash + 1 : text);
-  if (!name || !o->file) return name;
+  if (!name || !o->input.file) return name;
   drop_ending(name, packed);
   drop_ending(name, formats);
   return name;
@@ -56,18 +56,18 @@ static bool fail(bisai_context *context, const char *what, bisai_status status) 
 }
 
 static bool make_case(bisai_context *context, const options *o, int block_size, problem *p) {
-  const char *refusal = made_refusal(&o->made);
+  const char *refusal = made_refusal(&o->input.made);
   if (refusal) {
     say("--size: %s", refusal);
     return false;
   }
   progress shown;
   progress_start(&shown, p->name, "assembling");
-  bisai_status status = made_make(context, &o->made, block_size, &p->matrix, &p->rhs);
+  bisai_status status = made_make(context, &o->input.made, block_size, &p->matrix, &p->rhs);
   progress_end(&shown);
   if (status) return fail(context, p->name, status);
-  int bs = bisai_bcsr_block_size(p->matrix), nx = o->made.size[0];
-  if (o->made.name == CASE_CONVDIFF && nx % bs != 0) {
+  int bs = bisai_bcsr_block_size(p->matrix), nx = o->input.made.size[0];
+  if (o->input.made.name == CASE_CONVDIFF && nx % bs != 0) {
     say("%s: blocks of %d run across the ends of grid lines of %d point%s", p->name, bs, nx,
         plural(nx));
   }
@@ -114,12 +114,12 @@ static bool read_file(bisai_context *context, const options *o, int block_size, 
   progress shown;
   read.progress_user = &shown;
   progress_start(&shown, p->name, "reading");
-  bisai_status status = with_rhs ? bisai_read_system(context, o->file, &read, &found)
-                                 : bisai_read_matrix(context, o->file, &read, &found.matrix);
+  bisai_status status = with_rhs ? bisai_read_system(context, o->input.file, &read, &found)
+                                 : bisai_read_matrix(context, o->input.file, &read, &found.matrix);
   progress_end(&shown);
   if (!status) return take_system(context, &found, p);
-  const case_suitesparse *known = case_suitesparse_find(o->file);
-  fail(context, o->file, status);
+  const case_suitesparse *known = case_suitesparse_find(o->input.file);
+  fail(context, o->input.file, status);
   if (found.rhs_failed) say("%s: --rhs ones ignores the right-hand side in the file", p->name);
   if (known && status == BISAI_IO_ERROR)
     say("%s can be downloaded from %s", known->name, known->address);
@@ -129,9 +129,11 @@ static bool read_file(bisai_context *context, const options *o, int block_size, 
 /* Refuses a matrix and a right-hand side from the same pipe, which can be read only once. */
 static bool check_sources(const options *o) {
   struct stat a, b;
-  if (!o->file || !o->rhs || stat(o->file, &a) != 0 || stat(o->rhs, &b) != 0) return true;
+  if (!o->input.file || !o->input.rhs || stat(o->input.file, &a) != 0 ||
+      stat(o->input.rhs, &b) != 0)
+    return true;
   if (S_ISREG(a.st_mode) || a.st_dev != b.st_dev || a.st_ino != b.st_ino) return true;
-  say("--rhs: %s: the same input as the matrix, which can be read only once", o->rhs);
+  say("--rhs: %s: the same input as the matrix, which can be read only once", o->input.rhs);
   return false;
 }
 
@@ -142,8 +144,8 @@ static bool load(bisai_context *context, const options *o, int block_size, bool 
     say("out of memory");
     return false;
   }
-  if (!(o->file ? read_file(context, o, block_size, with_rhs, p)
-                : make_case(context, o, block_size, p)))
+  if (!(o->input.file ? read_file(context, o, block_size, with_rhs, p)
+                      : make_case(context, o, block_size, p)))
     return false;
   measure(p);
   if (p->rows == 0) {
@@ -217,11 +219,11 @@ static bisai_status read_rhs(bisai_context *context, const char *path, problem_r
 /* A right-hand side of another length belongs to another matrix and is ignored. */
 static bool read_beside(bisai_context *context, const options *o, problem *p) {
   if (!make_rhs(p)) return false;
-  bisai_status status = read_rhs(context, o->beside, RHS_BESIDE, p);
+  bisai_status status = read_rhs(context, o->input.beside, RHS_BESIDE, p);
   if (!status) return true;
-  fail(context, o->beside, status);
+  fail(context, o->input.beside, status);
   if (status == BISAI_INVALID_ARGUMENT) {
-    say("%s: ignored as a right-hand side", o->beside);
+    say("%s: ignored as a right-hand side", o->input.beside);
     free(p->rhs);
     p->rhs = NULL;
     return true;
@@ -231,15 +233,15 @@ static bool read_beside(bisai_context *context, const options *o, problem *p) {
 }
 
 bool problem_load_system(bisai_context *context, const options *o, problem *p) {
-  bool given = o->rhs || o->rhs_ones, own = !given && !o->rhs_none;
+  bool given = o->input.rhs || o->input.rhs_ones, own = !given && !o->input.rhs_none;
   if (!check_sources(o) || !load(context, o, problem_block_size(o), own, p)) return false;
-  if (own && o->made.name != CASE_NONE) p->rhs_from = RHS_CASE;
-  if (own && o->beside && p->rhs_from == RHS_NONE) return read_beside(context, o, p);
+  if (own && o->input.made.name != CASE_NONE) p->rhs_from = RHS_CASE;
+  if (own && o->input.beside && p->rhs_from == RHS_NONE) return read_beside(context, o, p);
   if (!given) return true;
   if (!make_rhs(p)) return false;
-  if (o->rhs) {
-    bisai_status status = read_rhs(context, o->rhs, RHS_FILE, p);
-    return !status || fail(context, o->rhs, status);
+  if (o->input.rhs) {
+    bisai_status status = read_rhs(context, o->input.rhs, RHS_FILE, p);
+    return !status || fail(context, o->input.rhs, status);
   }
   set_ones(p);
   return true;
@@ -247,9 +249,9 @@ bool problem_load_system(bisai_context *context, const options *o, problem *p) {
 
 /* Prints the parameters that are taken from the paper without a request. */
 static void say_what_is_known(const options *o, const problem *p) {
-  const case_suitesparse *known = o->file ? case_suitesparse_find(o->file) : NULL;
-  if (!known || (o->block_size && o->tolerance > 0)) return;
-  if (o->block_size) {
+  const case_suitesparse *known = o->input.file ? case_suitesparse_find(o->input.file) : NULL;
+  if (!known || (o->input.block_size && o->tolerance > 0)) return;
+  if (o->input.block_size) {
     say("%s: tolerance %g, as in Ma et al. 2021", p->name, known->tolerance);
   } else if (o->tolerance > 0) {
     say("%s: block size %d, as in Ma et al. 2021", p->name, (int)known->block_size);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cusparse_methods.h"
+#include "label.h"
 #include "message.h"
 #include "petsc_methods.h"
 #include "progress.h"

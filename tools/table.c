@@ -7,6 +7,7 @@
 
 #include "empties.h"
 #include "hierarchy.h"
+#include "label.h"
 #include "message.h"
 #include "pressure.h"
 #include "signals.h"
