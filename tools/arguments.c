@@ -19,6 +19,7 @@
 #include "parse.h"
 #include "solver_option.h"
 #include "standard.h"
+#include "words.h"
 
 enum key {
   KEY_CASE = 256,
@@ -74,16 +75,14 @@ static const struct argp_option solver_options[] = {
      "(default 10000)",
      0},
     {"ordering", KEY_ORDERING, "NAME", 0,
-     "Order of the block rows inside ilu, isai and sweeps: natural (default), rcm, nd (METIS) or "
-     "colour (color)",
-     0},
+     "Order of the block rows inside ilu, isai and sweeps: " WORDS, 0},
     {"equilibrate", KEY_EQUILIBRATE, NULL, 0,
      "Scale rows and columns by powers of two inside ilu, isai and sweeps, so that narrow storage "
      "fits more matrices",
      0},
     {0}};
 static const struct argp_option machine_options[] = {
-    {"backend", KEY_BACKEND, "NAME", 0, "auto (default), host or cuda", 0},
+    {"backend", KEY_BACKEND, "NAME", 0, WORDS, 0},
     {"threads", KEY_THREADS, "N", 0, "Number of host threads (default: all)", 0},
     {0}};
 static const struct argp_option result_options[] = {
@@ -125,9 +124,7 @@ static const struct argp_option convert_options[] = {
      "that belongs to the matrix)",
      0},
     {"format", KEY_FORMAT, "NAME", 0,
-     "market, petsc or suitesparse (default: by the ending of OUTPUT: .mtx, .petsc or .bin, .tar; "
-     "for -: market)",
-     0},
+     WORDS " (default: by the ending of OUTPUT: .mtx, .petsc or .bin, .tar; for -: market)", 0},
     {"force", KEY_FORCE, NULL, 0, "Overwrite existing files beside OUTPUT: NAME_b.mtx, OUTPUT.info",
      0},
     {"write-null", KEY_WRITE_NULL, "FILE", 0,
@@ -143,14 +140,14 @@ static bool set_integer(const char *flag, const char *text, int minimum, int max
 
 static bool set_backend(options *o, const char *text) {
   if (bisai_backend_parse(text, &o->backend)) return true;
-  say("--backend: '%s' is not a backend (auto, host, cuda)", text);
+  words_say(WORDS_BACKEND, text);
   return false;
 }
 
 static bool set_ordering(options *o, const char *text) {
   const char *word = strcmp(text, "color") == 0 ? "colour" : text;
   if (bisai_ordering_parse(word, &o->ordering) && o->ordering != BISAI_ORDERING_GIVEN) return true;
-  say("--ordering: '%s' is not an ordering (natural, rcm, nd, colour)", text);
+  words_say(WORDS_ORDERING, text);
   return false;
 }
 
@@ -192,7 +189,7 @@ static bool set_convert_rhs(options *o, const char *text) {
 static bool set_format(options *o, const char *text) {
   if (bisai_format_parse(text, &o->output.format) && o->output.format != BISAI_FORMAT_BY_NAME)
     return true;
-  say("--format: '%s' is not a format (market, petsc, suitesparse)", text);
+  words_say(WORDS_FORMAT, text);
   return false;
 }
 
@@ -304,6 +301,9 @@ static char *fill_words(int key, const char *text, void *input) {
   if (!place) return (char *)text;
   switch (key) {
   case KEY_SOLVER: solver_help(words); break;
+  case KEY_BACKEND: words_help(WORDS_BACKEND, words); break;
+  case KEY_ORDERING: words_help(WORDS_ORDERING, words); break;
+  case KEY_FORMAT: words_help(WORDS_FORMAT, words); break;
   default: return (char *)text;
   }
   const size_t size = strlen(text) + strlen(words) + 1;
