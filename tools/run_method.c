@@ -52,21 +52,30 @@ static void fail(bisai_context *context, bisai_status status, const char *reason
   set_message(r, reason, *message ? message : bisai_status_string(status));
 }
 
+/* Returns the place of a part of a message, or NULL. Parts end at ": ": "pressure matrix" and
+ * "null_vectors" in "pressure matrix: null_vectors: vector 1 (from 0) is zero". */
+static const char *find_part(const char *message, const char *part) {
+  const size_t length = strlen(part);
+  const char *end;
+  for (; (end = strstr(message, ": ")); message = end + 2)
+    if ((size_t)(end - message) == length && strncmp(message, part, length) == 0) return message;
+  return NULL;
+}
+
 /* Sets the outcome of a set-up that refused an option or the values of a file. The message of the
  * library names the option: names the key and the file instead. */
 static void refuse(bisai_context *context, run_result *r) {
-  const char *message = bisai_context_error(context);
+  const char *message = bisai_context_error(context), *place = NULL;
   char text[1024];
-  for (int i = 0; i < METHOD_FILES && r->m.files[i].option; i++) {
+  for (int i = 0; i < METHOD_FILES && r->m.files[i].option && !place; i++) {
     const method_file *f = &r->m.files[i];
-    const char *place = strstr(message, f->option->name);
-    if (!place || place[strlen(f->option->name)] != ':') continue;
-    snprintf(text, sizeof text, "%.*s%s=%s%s", (int)(place - message), message, f->option->key,
-             f->path, place + strlen(f->option->name));
-    message = text;
+    place = find_part(message, f->option->name);
+    if (place)
+      snprintf(text, sizeof text, "%.*s%s=%s%s", (int)(place - message), message, f->option->key,
+               f->path, place + strlen(f->option->name));
   }
   r->bad_input = true;
-  set_message(r, "failed", message);
+  set_message(r, "failed", place ? text : message);
 }
 
 /* ‖v‖₂ = largest·sqrt(sum). The values are divided by the largest, so that no square leaves the
