@@ -14,6 +14,8 @@
 #ifndef BSI_FRAGMENT_INVERSE_CUDA_CUH
 #define BSI_FRAGMENT_INVERSE_CUDA_CUH
 
+#include <bisai/precond_bjacobi.h>
+
 #include "bjacobi/factorize/eliminate_cuda.cuh"
 #include "gpu/product.cuh"
 
