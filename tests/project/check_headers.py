@@ -2,10 +2,11 @@
 """Every header compiles alone, as C11 and, where it has a part for C++, as C++ too, without macros
 that say which functions of POSIX are wanted. No include guard stands twice.
 
-usage: check_headers.py ROOT --cc CC [--cxx CXX] [--include FOLDER]...
+usage: check_headers.py ROOT --cc CC [--cxx CXX] [--include FOLDER]... [--emulated FOLDER]
 
-Headers for CUDA (.cuh) need its compiler: only their guards are looked at. Headers of other
-projects may be missing. What includes them is then left out, and the last line says how many.
+Headers for CUDA (.cuh) are compiled where a build emulates it: FOLDER has their copies
+(cmake/emulation.cmake). Elsewhere only their guards are looked at. Headers of other projects may be
+missing. What includes them is then left out, and the last line says how many.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import sys
 TOPS = ("src", "plugins", "tools", "include", "cases", "bench")
 FOLDERS = ("src", "plugins", "include", "cases", "bench", "tools")
 FLAGS = ["-fsyntax-only", "-Wall", "-Wextra", "-Wno-unused", "-Werror"]
+EMULATED = "-xc++ -std=c++17 -fsyntax-only -w -D__CUDACC__ -include cuda_runtime.h".split()
 # A file says of how many numbers its derivatives are before it includes this header.
 NEEDS = {"cases/dual.h": ["-DDUAL_SLOPES=1"]}
 OTHERS = re.compile(r"#[ \t]*include[ \t]*<((?:petsc|mpi|jansson|cuda)[^>]*)>")
@@ -58,6 +60,7 @@ def main():
     parser.add_argument("--cc", required=True)
     parser.add_argument("--cxx")
     parser.add_argument("--include", action="append", default=[])
+    parser.add_argument("--emulated", type=pathlib.Path)
     options = parser.parse_args()
     root = options.root.resolve()
     headers = sorted(
@@ -75,6 +78,11 @@ def main():
     jobs = []
     for header in headers:
         if header.endswith(".cuh"):
+            copy = options.emulated / header if options.emulated else None
+            if copy and copy.exists():
+                own = ["-Itests/emulation", f"-I{options.emulated / 'src'}"]
+                command = [options.cxx, *EMULATED, *own, *folders]
+                jobs.append((root, copy, command))
             continue
         flags = [*FLAGS, *folders, *NEEDS.get(header, [])]
         jobs.append((root, header, [options.cc, "-xc", "-std=c11", *flags]))
