@@ -195,12 +195,8 @@ def cpu_speed(b):
         made.append(b.raw / f"operations-{size}.json")
         quick = ["--size", "24", "--copy-megabytes", "64"] if b.quick else []
         b.run(
-            b.program("bench_operations"),
-            *("--block-size", str(size)),
-            *("--solves", "1" if b.quick else "2"),
-            *quick,
-            *("--json", made[-1]),
-            output=os.devnull,
+            b.program("bench_operations"), *("--block-size", str(size)),
+            *("--solves", "1" if b.quick else "2"), *quick, *("--json", made[-1]), output=os.devnull
         )
     b.script("processors/cpu_speed.py", b.page("cpu-speed.md"), *made)
 
@@ -272,10 +268,8 @@ def real_matrices(b):
 
 def device_matrices(b):
     script_of_matrices(
-        b,
-        "real-matrices/real_matrices.py",
-        "h200-device-matrices.md",
-        *("--repeats", "3", "--seconds", "120", "--least-rows", "5000"),
+        b, "real-matrices/real_matrices.py", "h200-device-matrices.md",
+        *("--repeats", "3", "--seconds", "120", "--least-rows", "5000")
     )
 
 
@@ -340,4 +334,3 @@ def papers(b):
 
 def redraw_papers(b):
     b.script("papers", b.build, "--results", b.results, "--no-measure")
-

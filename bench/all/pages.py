@@ -11,19 +11,16 @@ EX10 = variable("EX10", "PETSc's compiled tutorial ksp/tutorials/ex10")
 # pages that no script makes again: their backend, what they have, and why
 BY_HAND = {
     "petsc-gpu": (
-        "cuda",
-        "PETSc's GMRES with bisai and with PETSc's own preconditioners on a GPU",
-        "it has outputs of bench_petsc_gpu and of test programs, with their commands",
+        "cuda", "PETSc's GMRES with bisai and with PETSc's own preconditioners on a GPU",
+        "it has outputs of bench_petsc_gpu and of test programs, with their commands"
     ),
     "coefficient-jumps": (
-        "host",
-        "iterations of multigrid codes where coefficients jump from element to element",
-        "bench/peers/coefficient_jumps.py makes it, with packages of Python that others do not need",
+        "host", "iterations of multigrid codes where coefficients jump from element to element",
+        "bench/peers/coefficient_jumps.py makes it, with packages of Python that others do not need"
     ),
     "newton-cavity": (
-        "host",
-        "Newton's method on the cavity up to Re = 1000, on a CPU and on a GPU",
-        "it has outputs of cases/navier_stokes, with their commands",
+        "host", "Newton's method on the cavity up to Re = 1000, on a CPU and on a GPU",
+        "it has outputs of cases/navier_stokes, with their commands"
     ),
 }
 
@@ -44,137 +41,70 @@ BATCHES = ("-arrow", "-forms", "-real", "-size-of-batch", "-size-of-block", "-tr
 
 PAGES = [
     Page(
-        "multigrid",
-        "cuda",
+        "multigrid", "cuda",
         "multigrid: set-up and solve, updates, cycles, levels, one level beside it",
-        pictures("multigrid", "svg", ""),
-        80,
-        measure.multigrid,
-        [program("bench_multigrid"), gpus(1)],
-        measure.redraw_multigrid("multigrid"),
+        pictures("multigrid", "svg", ""), 80, measure.multigrid,
+        [program("bench_multigrid"), gpus(1)], measure.redraw_multigrid("multigrid")
     ),
     Page(
-        "cpr",
-        "cuda",
-        "CPR: set-up and solve, updates, one level beside it",
-        pictures("cpr", "svg", ""),
-        30,
-        measure.cpr,
-        [program("bench_multigrid"), gpus(1)],
-        measure.redraw_multigrid("cpr", "--title", "CPR"),
+        "cpr", "cuda", "CPR: set-up and solve, updates, one level beside it",
+        pictures("cpr", "svg", ""), 30, measure.cpr, [program("bench_multigrid"), gpus(1)],
+        measure.redraw_multigrid("cpr", "--title", "CPR")
     ),
     Page(
-        "compare",
-        "cuda",
-        "every method on systems of several kinds, beside cuSPARSE",
-        ["h200-compare.md", "h200-compare.json", "../../docs/cavity.png"],
-        30,
-        measure.compare_device,
-        [program("bisai"), gpus(1)],
-        measure.draw_front,
+        "compare", "cuda", "every method on systems of several kinds, beside cuSPARSE",
+        ["h200-compare.md", "h200-compare.json", "../../docs/cavity.png"], 30,
+        measure.compare_device, [program("bisai"), gpus(1)], measure.draw_front
     ),
     Page(
-        "device",
-        "cuda",
-        "each operation beside its lower bound and cuSPARSE",
-        ["h200-device.md", "h200-device.json"],
-        30,
-        measure.device,
-        [program("bench_device"), gpus(1)],
+        "device", "cuda", "each operation beside its lower bound and cuSPARSE",
+        ["h200-device.md", "h200-device.json"], 30, measure.device,
+        [program("bench_device"), gpus(1)]
     ),
     Page(
-        "batches",
-        "cuda",
-        "batches of small blocks, beside cuBLAS",
-        pictures("h200-batches", "png", *BATCHES),
-        40,
-        measure.batches,
-        [program("bench_batches"), gpus(1)],
-        measure.draw_batches,
-        "matplotlib",
+        "batches", "cuda", "batches of small blocks, beside cuBLAS",
+        pictures("h200-batches", "png", *BATCHES), 40, measure.batches,
+        [program("bench_batches"), gpus(1)], measure.draw_batches, "matplotlib"
     ),
     Page(
-        "block-jacobi",
-        "cuda",
-        "block-Jacobi on real matrices",
-        measure.block_jacobi_files("h200-block-jacobi"),
-        400,
-        measure.block_jacobi_device,
-        [program("bisai"), gpus(1), matrices],
-        measure.draw_block_jacobi("h200-block-jacobi"),
+        "block-jacobi", "cuda", "block-Jacobi on real matrices",
+        measure.block_jacobi_files("h200-block-jacobi"), 400, measure.block_jacobi_device,
+        [program("bisai"), gpus(1), matrices], measure.draw_block_jacobi("h200-block-jacobi")
     ),
     Page(
-        "matrices",
-        "cuda",
-        "iterations and times on real matrices",
-        ["h200-device-matrices.md", "h200-device-matrices.json.xz"],
-        170,
-        measure.device_matrices,
-        [program("bisai"), gpus(1), matrices],
+        "matrices", "cuda", "iterations and times on real matrices",
+        ["h200-device-matrices.md", "h200-device-matrices.json.xz"], 170, measure.device_matrices,
+        [program("bisai"), gpus(1), matrices]
     ),
     Page(
-        "petsc-gpus",
-        "cuda",
-        "PETSc with bisai on one and on two GPUs",
-        ["petsc-gpus.md", "petsc-gpus.json"],
-        100,
-        measure.petsc_gpus,
-        [plugin, gpus(2), EX10],
+        "petsc-gpus", "cuda", "PETSc with bisai on one and on two GPUs",
+        ["petsc-gpus.md", "petsc-gpus.json"], 100, measure.petsc_gpus, [plugin, gpus(2), EX10]
     ),
     Page(
-        "papers",
-        "cuda",
-        "the tables and figures of the papers",
-        ["papers.md"],
-        300,
-        measure.papers,
-        [program("bisai"), gpus(1)],
-        measure.redraw_papers,
+        "papers", "cuda", "the tables and figures of the papers", ["papers.md"], 300,
+        measure.papers, [program("bisai"), gpus(1)], measure.redraw_papers
     ),
     Page(
-        "examples",
-        "host",
-        "the examples of the README and the guide",
-        ["examples-cpu.md", "examples-cpu.json"],
-        20,
-        measure.examples,
-        [program("bisai"), matrices],
+        "examples", "host", "the examples of the README and the guide",
+        ["examples-cpu.md", "examples-cpu.json"], 20, measure.examples, [program("bisai"), matrices]
     ),
     Page(
-        "compare-cpu",
-        "host",
-        "every method on systems of several kinds, beside PETSc",
-        ["compare-cpu.md", "compare-cpu.json"],
-        60,
-        measure.compare_host,
-        [program("bisai")],
+        "compare-cpu", "host", "every method on systems of several kinds, beside PETSc",
+        ["compare-cpu.md", "compare-cpu.json"], 60, measure.compare_host, [program("bisai")]
     ),
     Page(
-        "cpu-speed",
-        "host",
-        "each operation beside its lower bound and PETSc",
-        ["cpu-speed.md", "cpu-speed.json"],
-        60,
-        measure.cpu_speed,
-        [program("bench_operations")],
+        "cpu-speed", "host", "each operation beside its lower bound and PETSc",
+        ["cpu-speed.md", "cpu-speed.json"], 60, measure.cpu_speed, [program("bench_operations")]
     ),
     Page(
-        "threads",
-        "host",
-        "one thread and the default number of threads, on idle and on busy cores",
-        ["threads.md"],
-        120,
-        measure.threads,
-        [runs.tool("cc")],
+        "threads", "host",
+        "one thread and the default number of threads, on idle and on busy cores", ["threads.md"],
+        120, measure.threads, [runs.tool("cc")]
     ),
     Page(
-        "real-matrices",
-        "host",
-        "iterations on real matrices, hierarchies of multigrid",
-        ["real-matrices-cpu.md", "real-matrices-cpu.json.xz"],
-        60,
-        measure.real_matrices,
-        [program("bisai"), matrices],
+        "real-matrices", "host", "iterations on real matrices, hierarchies of multigrid",
+        ["real-matrices-cpu.md", "real-matrices-cpu.json.xz"], 60, measure.real_matrices,
+        [program("bisai"), matrices]
     ),
     Page(
         "symmetric-matrices",
@@ -188,77 +118,42 @@ PAGES = [
         [program("bisai"), matrices],
     ),
     Page(
-        "orderings",
-        "host",
-        "the effect of an ordering",
-        ["orderings-cpu.md", "orderings-cpu.json.xz"],
-        300,
+        "orderings", "host", "the effect of an ordering",
+        ["orderings-cpu.md", "orderings-cpu.json.xz"], 300,
         lambda b: measure.script_of_matrices(b, "real-matrices/orderings.py", "orderings-cpu.md", *measure.many(b)),
-        [program("bisai"), matrices],
+        [program("bisai"), matrices]
     ),
     Page(
-        "block-jacobi-cpu",
-        "host",
-        "block-Jacobi on real matrices",
-        measure.block_jacobi_files("block-jacobi-cpu"),
-        300,
-        measure.block_jacobi_host,
-        [program("bisai"), matrices],
-        measure.draw_block_jacobi("block-jacobi-cpu"),
+        "block-jacobi-cpu", "host", "block-Jacobi on real matrices",
+        measure.block_jacobi_files("block-jacobi-cpu"), 300, measure.block_jacobi_host,
+        [program("bisai"), matrices], measure.draw_block_jacobi("block-jacobi-cpu")
     ),
     Page(
-        "block-formats",
-        "host",
-        "block-Jacobi in each format on one thread, out of cache",
-        ["block-formats-cpu.md", "block-formats-cpu.json"],
-        20,
-        measure.block_formats,
-        [program("bench_formats")],
+        "block-formats", "host", "block-Jacobi in each format on one thread, out of cache",
+        ["block-formats-cpu.md", "block-formats-cpu.json"], 20, measure.block_formats,
+        [program("bench_formats")]
     ),
     Page(
-        "peers",
-        "host",
-        "multigrid and CPR beside PETSc's GAMG and hypre's BoomerAMG",
-        ["peers-cpu.md", "peers-cpu.json"],
-        900,
-        measure.peers,
-        [program("bench_peers"), runs.tool("mpirun")],
+        "peers", "host", "multigrid and CPR beside PETSc's GAMG and hypre's BoomerAMG",
+        ["peers-cpu.md", "peers-cpu.json"], 900, measure.peers,
+        [program("bench_peers"), runs.tool("mpirun")]
     ),
     Page(
-        "petsc-mpi",
-        "host",
-        "bisai inside PETSc and PETSc's block ILU on the same number of ranks",
-        ["petsc-mpi.md", "petsc-mpi.json"],
-        600,
-        measure.petsc_mpi,
-        [plugin, EX10, runs.tool("mpirun")],
+        "petsc-mpi", "host", "bisai inside PETSc and PETSc's block ILU on the same number of ranks",
+        ["petsc-mpi.md", "petsc-mpi.json"], 600, measure.petsc_mpi,
+        [plugin, EX10, runs.tool("mpirun")]
     ),
     Page(
-        "petsc-tutorials",
-        "host",
-        "unmodified tutorials of PETSc on 1, 2 and 4 ranks",
-        ["petsc-tutorials.md"],
-        300,
-        measure.petsc_tutorials,
-        [plugin, runs.tool("mpicc")],
+        "petsc-tutorials", "host", "unmodified tutorials of PETSc on 1, 2 and 4 ranks",
+        ["petsc-tutorials.md"], 300, measure.petsc_tutorials, [plugin, runs.tool("mpicc")]
     ),
     Page(
-        "petsc-factors",
-        "host",
-        "L and U compared with PETSc's on real matrices",
-        ["petsc-factors.md"],
-        120,
-        measure.petsc_factors,
-        [test_program("test_petsc_factors"), matrices],
+        "petsc-factors", "host", "L and U compared with PETSc's on real matrices",
+        ["petsc-factors.md"], 120, measure.petsc_factors,
+        [test_program("test_petsc_factors"), matrices]
     ),
     Page(
-        "papers-cpu",
-        "host",
-        "the tables and figures of the papers",
-        ["papers.md"],
-        250,
-        measure.papers,
-        [program("bisai")],
-        measure.redraw_papers,
+        "papers-cpu", "host", "the tables and figures of the papers", ["papers.md"], 250,
+        measure.papers, [program("bisai")], measure.redraw_papers
     ),
 ]

@@ -63,24 +63,18 @@ def main():
 
     figure, axis = plt.subplots(figsize=(7, 4.5))
     draw(
-        axis,
-        curves(results, "batch", "blocks", "size", lambda r: r["gflops"]),
-        lambda m: f"bisai, size {m:.0f}",
+        axis, curves(results, "batch", "blocks", "size", lambda r: r["gflops"]),
+        lambda m: f"bisai, size {m:.0f}"
     )
     axis.set_prop_cycle(None)
     draw(
-        axis,
-        curves(results, "batch", "blocks", "size", lambda r: r["cublas_gflops"]),
-        lambda m: f"cuBLAS, size {m:.0f}",
-        "s--",
+        axis, curves(results, "batch", "blocks", "size", lambda r: r["cublas_gflops"]),
+        lambda m: f"cuBLAS, size {m:.0f}", "s--"
     )
     axis.set_xscale("log")
     finish(
-        figure,
-        axis,
-        "blocks in the batch",
-        "GFlop/s of inversion (2m³)",
-        folder / "h200-batches-size-of-batch.png",
+        figure, axis, "blocks in the batch", "GFlop/s of inversion (2m³)",
+        folder / "h200-batches-size-of-batch.png"
     )
 
     figure, axis = plt.subplots(figsize=(7, 4.5))
@@ -94,11 +88,8 @@ def main():
         axis.plot(*zip(*points), style, markersize=3, label=name, color=COLOURS[colour])
     axis.set_yscale("log")
     finish(
-        figure,
-        axis,
-        "rows of a block",
-        "ms for 100,000 inverses",
-        folder / "h200-batches-size-of-block.png",
+        figure, axis, "rows of a block", "ms for 100,000 inverses",
+        folder / "h200-batches-size-of-block.png"
     )
 
     for matrix in ("tridiagonal", "arrow"):
@@ -110,11 +101,8 @@ def main():
         ]
         draw(axis, curves(mine, "extraction", "most", "way", lambda r: 1e3 * r["seconds"]), str)
         finish(
-            figure,
-            axis,
-            "rows of a block",
-            f"ms of set-up, {matrix}, 2²⁰ rows",
-            folder / f"h200-batches-{matrix}.png",
+            figure, axis, "rows of a block", f"ms of set-up, {matrix}, 2²⁰ rows",
+            folder / f"h200-batches-{matrix}.png"
         )
 
     figure, axis = plt.subplots(figsize=(9, 4.5))
@@ -132,17 +120,13 @@ def main():
         [i + 0.3 for i in range(len(names))], names, rotation=30, ha="right", fontsize=7
     )
     finish(
-        figure,
-        axis,
-        "",
-        "µs of set-up, blocks of at most 32 rows",
-        folder / "h200-batches-real.png",
+        figure, axis, "", "µs of set-up, blocks of at most 32 rows",
+        folder / "h200-batches-real.png"
     )
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 4))
     for axis, key, title in (
-        (axes[0], "setup_gflops", "set-up"),
-        (axes[1], "apply_gflops", "application"),
+        (axes[0], "setup_gflops", "set-up"), (axes[1], "apply_gflops", "application")
     ):
         names = list(FORMS)
         colours = [COLOURS[FORMS[name]] for name in names]

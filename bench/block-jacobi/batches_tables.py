@@ -75,12 +75,8 @@ def inversions(r):
         most, least = GOALS.get(f["size"], (None, None))
         fixed = r.of("sizes", size=f["size"])
         yield tables.row(
-            f["size"],
-            f["blocks"],
-            goal(f["ratio"], most),
-            ratio(f["update"] / f["floor"]),
-            goal(f["speedup"], least, most=False),
-            ratio(fixed[0]["speedup"]) if fixed else "–",
+            f["size"], f["blocks"], goal(f["ratio"], most), ratio(f["update"] / f["floor"]),
+            goal(f["speedup"], least, most=False), ratio(fixed[0]["speedup"]) if fixed else "–"
         )
     yield from ["", "Gain over cuBLAS's better, by the number of blocks:", ""]
     batch = r.of("batch")
@@ -105,10 +101,8 @@ def mixed(r):
     yield from tables.heading("form", "set-up over floor", "gain over cuBLAS", "apply over floor")
     for f in found:
         yield tables.row(
-            f["what"],
-            goal(f["ratio"], MIXED_SETUP.get(f["what"])),
-            ratio(f.get("speedup")),
-            goal(f.get("apply_ratio"), MIXED_APPLICATION.get(f["what"])),
+            f["what"], goal(f["ratio"], MIXED_SETUP.get(f["what"])), ratio(f.get("speedup")),
+            goal(f.get("apply_ratio"), MIXED_APPLICATION.get(f["what"]))
         )
 
 

@@ -35,35 +35,16 @@ PARTS = ["bounds", "adaptive", "forms"]
 SOLVERS = [("idr:s=4", "IDR(4)"), ("gmres", "GMRES(30)")]
 # Symmetric matrices whose Cholesky factorisation succeeds in fp64.
 SPD = [
-    "bcsstk08",
-    "bcsstk13",
-    "bcsstk16",
-    "bcsstk18",
-    "bcsstk24",
-    "ex10hs",
-    "hypre_beam_tet_dof2475",
-    "mhd3200b",
-    "nasa4704",
-    "nos3",
-    "nos7",
-    "wathenSmall",
+    "bcsstk08", "bcsstk13", "bcsstk16", "bcsstk18", "bcsstk24", "ex10hs", "hypre_beam_tet_dof2475",
+    "mhd3200b", "nasa4704", "nos3", "nos7", "wathenSmall"
 ]
 ADAPTIVE_BOUNDS = [4, 8, 16, 32]
 STORAGES = ["", ":storage=adaptive:digits=1", ":storage=adaptive"]
 FORM_BOUNDS = [16, 32]
 FORMS = ["", ":form=gh", ":form=ght", ":form=lu"]
 KEPT = [
-    "converged",
-    "reason",
-    "iterations",
-    "relative_residual",
-    "values_s",
-    "setup_s",
-    "apply30_s",
-    "solve_s",
-    "repeats",
-    "least_total_s",
-    "diagonal",
+    "converged", "reason", "iterations", "relative_residual", "values_s", "setup_s", "apply30_s",
+    "solve_s", "repeats", "least_total_s", "diagonal"
 ]
 FORMATS = ["fp16", "bf16", "fp11_4", "fp32", "fp11_20", "fp64"]
 
@@ -98,15 +79,8 @@ def run(options, path, solver, tolerance, methods):
     Returns a record for each method: the median of its repeats, or the reason of its failure.
     """
     arguments = [
-        str(path),
-        "--block-size",
-        "1",
-        "--rhs",
-        tables.right_hand_side(path),
-        "--tolerance",
-        tolerance,
-        "--solver",
-        solver,
+        str(path), "--block-size", "1", "--rhs", tables.right_hand_side(path), "--tolerance",
+        tolerance, "--solver", solver
     ]
     result, message = tables.compare(
         options, arguments, methods, options.seconds * (1 if len(methods) == 1 else 2)
@@ -123,8 +97,7 @@ def run(options, path, solver, tolerance, methods):
         record.update(matrix=tables.name_of(path), solver=solver, asked=method)
         if result:
             record["rows"], record["entries"] = (
-                result["matrix"]["block_rows"],
-                result["matrix"]["blocks"],
+                result["matrix"]["block_rows"], result["matrix"]["blocks"]
             )
             record["device"], record["commit"] = result["device"], tables.measured_commit()
             options.example = result
@@ -186,9 +159,8 @@ def bound_tables(found, heading, solver):
         sizes = next(((r["rows"], r["entries"]) for r in records if "rows" in r), ("", ""))
         counts.append(
             tables.row(
-                name,
-                *sizes,
-                *(marked(tables.cell(r), r, lambda x: x["iterations"]) for r in records),
+                name, *sizes,
+                *(marked(tables.cell(r), r, lambda x: x["iterations"]) for r in records)
             )
         )
         times.append(
@@ -202,20 +174,10 @@ def bound_tables(found, heading, solver):
     for what, value in ("iterations", lambda r: r["iterations"]), ("ms", tables.least_seconds):
         ratios.append(ratio_row(what, found, solver, methods, methods[0], value))
     return [
-        f"## {heading}",
-        "",
-        "Iterations; the fewest of a row in bold:",
-        "",
-        *counts,
-        "",
-        "Set-up and solve, in ms; the quickest in bold:",
-        "",
-        *times,
-        "",
-        "Over Jacobi's, medians over the matrices on which both converge (their number):",
-        "",
-        *ratios,
-        "",
+        f"## {heading}", "", "Iterations; the fewest of a row in bold:", "", *counts, "",
+        "Set-up and solve, in ms; the quickest in bold:", "", *times, "",
+        "Over Jacobi's, medians over the matrices on which both converge (their number):", "",
+        *ratios, ""
     ]
 
 
@@ -232,15 +194,8 @@ def bytes_of_fp64(record):
 
 def adaptive_table(found):
     lines = tables.heading(
-        "matrix",
-        "bound",
-        "fp64",
-        "1 digit",
-        "2 digits",
-        "blocks at 2 digits",
-        "bytes at 2 digits",
-        "fp64 ms",
-        "2 digits ms",
+        "matrix", "bound", "fp64", "1 digit", "2 digits", "blocks at 2 digits", "bytes at 2 digits",
+        "fp64 ms", "2 digits ms"
     )
     exceptions, compared, below, blocks = [], 0, 0, 0
     for name in SPD:
@@ -281,9 +236,8 @@ def adaptive_table(found):
     percent = f"{100 * below / blocks:.1f} %" if blocks else "none"
     medians = tables.heading("", *(f"max={bound}" for bound in ADAPTIVE_BOUNDS))
     for what, value in (
-        ("iterations", lambda r: r["iterations"]),
-        ("30 applications", lambda r: r["apply30_s"]),
-        ("set-up and solve", tables.least_seconds),
+        ("iterations", lambda r: r["iterations"]), ("30 applications", lambda r: r["apply30_s"]),
+        ("set-up and solve", tables.least_seconds)
     ):
         cells = (
             median_ratio(found, "cg", label(bound) + STORAGES[2], label(bound), value)
@@ -321,11 +275,8 @@ def form_tables(found):
             " solve in ms:",
             "",
             *tables.heading(
-                "matrix",
-                *names,
-                *(f"set-up {n}" for n in names),
-                *(f"30 applications {n}" for n in names),
-                *(f"all {n}" for n in names),
+                "matrix", *names, *(f"set-up {n}" for n in names),
+                *(f"30 applications {n}" for n in names), *(f"all {n}" for n in names)
             ),
         ]
         for name in sorted({key[0] for key in found if key[1] == "bicgstab"}):
@@ -342,18 +293,14 @@ def form_tables(found):
 
             lines.append(
                 tables.row(
-                    name,
-                    *(tables.cell(r) for r in records),
-                    *times("values_s"),
-                    *times("apply30_s"),
-                    *(tables.milliseconds(r) for r in records),
+                    name, *(tables.cell(r) for r in records), *times("values_s"),
+                    *times("apply30_s"), *(tables.milliseconds(r) for r in records)
                 )
             )
         lines += [
             "",
             "Over the inverse, medians over the matrices on which both converge (their number):",
-            "",
-            *tables.heading("", *names[1:]),
+            "", *tables.heading("", *names[1:])
         ]
         methods = [label(bound) + form for form in FORMS]
         for what, value in (
@@ -386,9 +333,8 @@ def main():
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--solvers", nargs="+", default=[solver for solver, _ in SOLVERS])
     parser.add_argument(
-        "--add-to",
-        type=pathlib.Path,
-        help="JSON of earlier runs; runs that are not repeated are kept",
+        "--add-to", type=pathlib.Path,
+        help="JSON of earlier runs; runs that are not repeated are kept"
     )
     options = parser.parse_args()
     options.example = None

@@ -29,11 +29,8 @@ def draw(commands, output, width, height):
     terminal = "pngcairo" if output.endswith(".png") else "svg"
     script = [
         f'set terminal {terminal} size {width},{height} font "sans,11" background "white"',
-        f'set output "{output}"',
-        "set termoption noenhanced",
-        "set style fill solid border -1",
-        "set grid ytics",
-        *commands,
+        f'set output "{output}"', "set termoption noenhanced", "set style fill solid border -1",
+        "set grid ytics", *commands
     ]
     pictures.gnuplot("\n".join(script))
 

@@ -23,22 +23,15 @@ others in the cache. A copy of 256 MiB reads and writes {rate:.1f} GB/s."""
 def table(figures):
     full = {f["rows"]: f for f in figures if f["way"] == "fp64"}
     yield from tables.heading(
-        "rows",
-        "storage",
-        "application, ms: least",
-        "median",
-        "fp64 over this: least",
-        "median",
-        "set-up, ms: least",
+        "rows", "storage", "application, ms: least", "median", "fp64 over this: least", "median",
+        "set-up, ms: least"
     )
     for f in figures:
         base = full[f["rows"]]
         yield tables.row(
-            f["rows"],
-            f["way"],
-            *(f"{1e3 * f[key]:.2f}" for key in ("apply_least", "apply")),
+            f["rows"], f["way"], *(f"{1e3 * f[key]:.2f}" for key in ("apply_least", "apply")),
             *(f"{base[key] / f[key]:.2f}" for key in ("apply_least", "apply")),
-            f"{1e3 * f['setup_least']:.1f}",
+            f"{1e3 * f['setup_least']:.1f}"
         )
 
 
@@ -49,10 +42,8 @@ def main(output, figures, build):
     values = (8e-6 * found[0]["blocks"] * size**2 for size in sizes)
     text = INTRODUCTION.format(
         **{key: document[key] for key in ("date", "commit", "device", "threads")},
-        processor=tables.built_for(build),
-        blocks=found[0]["blocks"],
-        megabytes=" or ".join(f"{size:.0f}" for size in values),
-        rate=1e-9 * document["copy_rate"],
+        processor=tables.built_for(build), blocks=found[0]["blocks"],
+        megabytes=" or ".join(f"{size:.0f}" for size in values), rate=1e-9 * document["copy_rate"]
     )
     lines = ["# Block-Jacobi in each format on one thread", "", text.replace("\n", " "), ""]
     tables.write(pathlib.Path(output), [*lines, *table(found)], [document])

@@ -37,13 +37,9 @@ COLOURS = {
 
 FONT = 18
 STYLE = [
-    "reset",
-    "set termoption noenhanced",
-    "set style fill solid border -1",
-    "set grid ytics linecolor rgb '#dddddd'",
-    "set border 3",
-    "set tics nomirror",
-    "set key outside top center horizontal",
+    "reset", "set termoption noenhanced", "set style fill solid border -1",
+    "set grid ytics linecolor rgb '#dddddd'", "set border 3", "set tics nomirror",
+    "set key outside top center horizontal"
 ]
 
 
@@ -62,8 +58,7 @@ def picture(path, *panels, width=900, height=520):
     part = path.with_name(path.name + ".part")
     script = [
         f'set terminal svg size {width},{height} font "sans,{FONT}" background "white"',
-        f'set output "{part}"',
-        f"set multiplot layout 1,{len(panels)}",
+        f'set output "{part}"', f"set multiplot layout 1,{len(panels)}"
     ]
     for panel in panels:
         script += [*STYLE, *panel]
@@ -101,15 +96,11 @@ def bars(title, unit, groups, series, *commands, stacked=False):
         for i, (label, colour, _) in enumerate(series)
     )
     return [
-        *data("d", rows),
-        f"set title {quoted(title)}",
-        f"set ylabel {quoted(unit)}",
+        *data("d", rows), f"set title {quoted(title)}", f"set ylabel {quoted(unit)}",
         "set style data histograms",
         f"set style histogram {'rowstacked' if stacked else 'clustered gap 1'}",
         f"set boxwidth {0.6 if stacked else 0.9}",
-        *([] if "set logscale y" in commands else ["set yrange [0:*]"]),
-        *commands,
-        f"plot {parts}",
+        *([] if "set logscale y" in commands else ["set yrange [0:*]"]), *commands, f"plot {parts}"
     ]
 
 
@@ -127,11 +118,8 @@ def curves(title, x, y, series, *commands):
     )
     return [
         *(line for i, (_, _, points) in enumerate(series) for line in data(f"d{i}", points)),
-        f"set title {quoted(title)}",
-        f"set xlabel {quoted(x)}",
-        f"set ylabel {quoted(y)}",
-        *commands,
-        f"plot {parts}",
+        f"set title {quoted(title)}", f"set xlabel {quoted(x)}", f"set ylabel {quoted(y)}",
+        *commands, f"plot {parts}"
     ]
 
 

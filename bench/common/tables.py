@@ -77,13 +77,8 @@ def right_hand_side(path):
 def system_of(path, block_size):
     """Returns the program's arguments for the system of a file."""
     return [
-        str(path),
-        "--block-size",
-        str(block_size),
-        "--rhs",
-        right_hand_side(path),
-        "--tolerance",
-        "1e-8",
+        str(path), "--block-size", str(block_size), "--rhs", right_hand_side(path), "--tolerance",
+        "1e-8"
     ]
 
 
@@ -168,12 +163,8 @@ def matrix_row(result):
     """Returns the row of a matrix: MATRIX_COLUMNS, and the result of each method."""
     matrix = result["matrix"]
     return row(
-        matrix["name"],
-        "1" if result["rhs"] == "ones" else "file",
-        matrix["block_size"],
-        matrix["block_rows"],
-        matrix["blocks"],
-        *map(cell, result["runs"]),
+        matrix["name"], "1" if result["rhs"] == "ones" else "file", matrix["block_size"],
+        matrix["block_rows"], matrix["blocks"], *map(cell, result["runs"])
     )
 
 

@@ -44,11 +44,8 @@ def operations(figures, rate):
     yield from tables.heading("operation", "MB", "minimum", "median", "floor", "minimum over floor")
     for f in figures:
         yield tables.row(
-            f["name"],
-            megabytes(f),
-            microseconds(f["minimum"]),
-            microseconds(f["median"]),
-            *floor(f, f["minimum"], rate),
+            f["name"], megabytes(f), microseconds(f["minimum"]), microseconds(f["median"]),
+            *floor(f, f["minimum"], rate)
         )
 
 
@@ -65,12 +62,8 @@ def kernels(figures, rate):
     yield from tables.heading("k", "kernel", "MB", "µs", "alone", "floor", "over floor")
     for f in figures:
         yield tables.row(
-            f["power"],
-            f["kernel"],
-            megabytes(f),
-            microseconds(f["seconds"]),
-            microseconds(f["alone"]),
-            *floor(f, f["seconds"], rate),
+            f["power"], f["kernel"], megabytes(f), microseconds(f["seconds"]),
+            microseconds(f["alone"]), *floor(f, f["seconds"], rate)
         )
 
 

@@ -26,11 +26,9 @@ def table(document):
         times = (run[key] for key in ("setup_s", "solve_s", "total_s", "least_total_s"))
         memory = None if run["memory_bytes"] is None else 1e-6 * run["memory_bytes"]
         yield tables.row(
-            f"`{run['label']}`",
-            run["iterations"] if run["iterations"] is not None else "–",
-            *(cell(None if t is None else 1e3 * t, 2) for t in times),
-            cell(memory, 2),
-            run["reason"],
+            f"`{run['label']}`", run["iterations"] if run["iterations"] is not None else "–",
+            *(cell(None if t is None else 1e3 * t, 2) for t in times), cell(memory, 2),
+            run["reason"]
         )
 
 

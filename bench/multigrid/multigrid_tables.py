@@ -107,13 +107,12 @@ def goals(figures):
 
 # what, on which systems, by which methods; the most that is allowed
 RESERVOIR_GOALS = [
-    ("set-up, ms", "opm_spe9_s7", "setup_minimum", 5),
-    ("update, ms", "opm_spe9_s7", "update", 1.5),
+    ("set-up, ms", "opm_spe9_s7", "setup_minimum", 5), ("update, ms", "opm_spe9_s7", "update", 1.5),
     ("solve, ms", "opm_spe9_s7", "solve_minimum", 1.2),
     ("iterations", "reservoir:100", "iterations", 25),
     ("set-up and solve, ms", "reservoir:100", "sum_minimum", 120),
     ("iterations", "reservoir3:100", "iterations", 25),
-    ("set-up and solve, ms", "reservoir3:100", "sum_minimum", 120),
+    ("set-up and solve, ms", "reservoir3:100", "sum_minimum", 120)
 ]
 
 
@@ -151,29 +150,17 @@ def all_in(figures):
         " the first time in the process.",
     )
     yield from tables.heading(
-        "system",
-        "unknowns",
-        "method",
-        "iterations",
-        "set-up",
-        "solve",
-        "sum, minimum",
-        "sum, median",
-        "cold",
-        "true residual",
+        "system", "unknowns", "method", "iterations", "set-up", "solve", "sum, minimum",
+        "sum, median", "cold", "true residual"
     )
     for record in figures["all in"]:
         yield tables.row(
-            record["system"],
-            unknowns(record),
-            name_of(record),
+            record["system"], unknowns(record), name_of(record),
             record["iterations"] if converged(record) else record["reason"],
-            milliseconds(record["setup_minimum"]),
-            milliseconds(record["solve_minimum"]),
-            milliseconds(record["sum_minimum"]),
-            milliseconds(record["sum_median"]),
+            milliseconds(record["setup_minimum"]), milliseconds(record["solve_minimum"]),
+            milliseconds(record["sum_minimum"]), milliseconds(record["sum_median"]),
             milliseconds(record["cold_setup"] + record["cold_solve"]),
-            f"{record['relative_residual']:.1e}",
+            f"{record['relative_residual']:.1e}"
         )
     for record in figures["refused"]:
         yield tables.row(
@@ -201,14 +188,11 @@ def one_level(figures):
             ratio = record["sum_minimum"] / ours["sum_minimum"]
             rows.append(
                 (
-                    system,
-                    name_of(ours),
-                    ours["iterations"],
-                    milliseconds(ours["sum_minimum"]),
+                    system, name_of(ours), ours["iterations"], milliseconds(ours["sum_minimum"]),
                     name_of(record),
                     record["iterations"] if converged(record) else record["reason"],
                     milliseconds(record["sum_minimum"]),
-                    f"{ratio:.1f}" if converged(record) else "–",
+                    f"{ratio:.1f}" if converged(record) else "–"
                 )
             )
     if not rows:
@@ -219,14 +203,7 @@ def one_level(figures):
         " of set-up and solve, minima.",
     )
     yield from tables.heading(
-        "system",
-        "method",
-        "iterations",
-        "ms",
-        "one level",
-        "iterations",
-        "ms",
-        "times as long",
+        "system", "method", "iterations", "ms", "one level", "iterations", "ms", "times as long"
     )
     yield from (tables.row(*row) for row in rows)
 
@@ -241,14 +218,8 @@ def updates(figures):
         " allocation. Iterations are those of a solve afterwards.",
     )
     yield from tables.heading(
-        "system",
-        "method",
-        "transfers",
-        "update",
-        "of set-up",
-        "allocations, host",
-        "allocations, device",
-        "iterations",
+        "system", "method", "transfers", "update", "of set-up", "allocations, host",
+        "allocations, device", "iterations"
     )
     for record in figures["update"]:
         kept = record["keep_transfers"]
@@ -256,14 +227,10 @@ def updates(figures):
         if is_default(record) and record["of_setup"] > (UPDATE_KEPT if kept else UPDATE):
             part += " (**missed**)"
         yield tables.row(
-            record["system"],
-            name_of(record),
+            record["system"], name_of(record),
             ("kept" if kept else "computed") if record["method"].startswith(("mg", "cpr")) else "–",
-            milliseconds(record["minimum"]),
-            part,
-            record["host_allocations"],
-            record["device_allocations"],
-            record["iterations"],
+            milliseconds(record["minimum"]), part, record["host_allocations"],
+            record["device_allocations"], record["iterations"]
         )
 
 
@@ -285,14 +252,10 @@ def hierarchies(figures):
     )
     for record in found:
         yield tables.row(
-            record["system"],
-            f"`{record['method']}`",
-            record["cycle"],
-            record["smoother"],
-            levels_of(record),
-            f"{record['operator_complexity']:.2f}",
+            record["system"], f"`{record['method']}`", record["cycle"], record["smoother"],
+            levels_of(record), f"{record['operator_complexity']:.2f}",
             number(1e-6 * record["hierarchy_bytes"]),
-            f"{record['peak_bytes'] / record['hierarchy_bytes']:.2f}",
+            f"{record['peak_bytes'] / record['hierarchy_bytes']:.2f}"
         )
 
 
@@ -361,10 +324,8 @@ def cycles(figures, copy_rate):
             yield tables.row(
                 first if first == last else f"{first}–{last}",
                 *(level[key] for key in ("rows", "block_size", "blocks", "visits")),
-                number(1e-6 * level["bytes"]),
-                number(1e6 * level["seconds"]),
-                f"{level['to_copy']:.2f}",
-                f"{100 * level['seconds'] / whole:.1f} %",
+                number(1e-6 * level["bytes"]), number(1e6 * level["seconds"]),
+                f"{level['to_copy']:.2f}", f"{100 * level['seconds'] / whole:.1f} %"
             )
         yield ""
 
@@ -396,26 +357,16 @@ def plots(found, column):
 def draw(found, output):
     script = [
         'set terminal svg size 1150,430 font "sans,11" background "white"',
-        f'set output "{output}"',
-        "set termoption noenhanced",
+        f'set output "{output}"', "set termoption noenhanced"
     ]
     for i, points in enumerate(found.values()):
         script += [f"$d{i} << END", *(" ".join(map(str, point)) for point in points), "END"]
     script += [
-        "set multiplot",
-        "set logscale xy",
-        "set grid linetype 1 linecolor rgb '#dddddd'",
-        "set format x '%.0e'",
-        "set xlabel 'unknowns'",
-        "set title 'iterations'",
-        "unset key",
-        "set size 0.37,1",
-        f"plot {plots(found, 2)}",
-        "set title 'set-up and solve, ms'",
-        "set key outside right top Left reverse font ',9'",
-        "set origin 0.37,0",
-        "set size 0.63,1",
-        f"plot {plots(found, 3)}",
+        "set multiplot", "set logscale xy", "set grid linetype 1 linecolor rgb '#dddddd'",
+        "set format x '%.0e'", "set xlabel 'unknowns'", "set title 'iterations'", "unset key",
+        "set size 0.37,1", f"plot {plots(found, 2)}", "set title 'set-up and solve, ms'",
+        "set key outside right top Left reverse font ',9'", "set origin 0.37,0", "set size 0.63,1",
+        f"plot {plots(found, 3)}"
     ]
     pictures.gnuplot("\n".join(script))
 

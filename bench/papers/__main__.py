@@ -169,9 +169,8 @@ def wrapped(lines):
 
 def main():
     parser = argparse.ArgumentParser(
-        prog="python3 bench/papers",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog="python3 bench/papers", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter
     )
     known = [module.NAME for module in modules()]
     parser.add_argument("build", nargs="?", type=pathlib.Path)

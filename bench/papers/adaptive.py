@@ -165,24 +165,21 @@ def layout_rows(results):
     yield row(
         where="Figure 5: low-level calls against cooperative groups, P100 against V100",
         published="no difference between the calls; applications 40–50 % faster on a V100",
-        ours="one version of each kernel",
-        command=LAYOUTS_COMMAND,
-        note="not available: bisai has no other version and was not run on these GPUs",
+        ours="one version of each kernel", command=LAYOUTS_COMMAND,
+        note="not available: bisai has no other version and was not run on these GPUs"
     )
     yield row(
         where="Figure 6: set-up",
         published="column-major is slightly slower, because stores are not coalesced",
-        ours=both(results, setups),
-        command=LAYOUTS_COMMAND,
-        note="both are column-major; stores of small blocks pass through shared memory",
+        ours=both(results, setups), command=LAYOUTS_COMMAND,
+        note="both are column-major; stores of small blocks pass through shared memory"
     )
     sizes = (2, 4, 8, 16, 32)
     yield row(
         where="Figure 6: application, row-major over column-major, times",
         published="above 1 for all sizes",
-        ours=both(results, against("by_rows", "by_columns", sizes)),
-        command=LAYOUTS_COMMAND,
-        note="the kernels for blocks stored one by one belong to the benchmark",
+        ours=both(results, against("by_rows", "by_columns", sizes)), command=LAYOUTS_COMMAND,
+        note="the kernels for blocks stored one by one belong to the benchmark"
     )
     for at_most, sizes, published in (
         ("at most 16 rows", (2, 4, 8, 16), "marginal benefits of interleaving"),
@@ -271,17 +268,14 @@ def format_rows(results):
     )
     yield row(
         where="Figure 7: set-up with the choice out of six formats over fp64, times",
-        published="up to 2",
-        ours=both(results, setup(["adaptive"])),
-        command=FORMATS_COMMAND,
-        note="no second inversion: ‖D‖₁‖E − Ẽ‖₁ is tested instead",
+        published="up to 2", ours=both(results, setup(["adaptive"])), command=FORMATS_COMMAND,
+        note="no second inversion: ‖D‖₁‖E − Ẽ‖₁ is tested instead"
     )
     yield row(
         where="Figure 7: set-up with the choice out of three formats over fp64, times",
         published="1 (those with the exponents of fp64)",
-        ours=both(results, setup(["adaptive truncated", "adaptive ieee"])),
-        command=FORMATS_COMMAND,
-        note="`formats=truncated` is the paper's list; `ieee` is fp16, fp32 and fp64",
+        ours=both(results, setup(["adaptive truncated", "adaptive ieee"])), command=FORMATS_COMMAND,
+        note="`formats=truncated` is the paper's list; `ieee` is fp16, fp32 and fp64"
     )
     for bits, published, names in (
         (32, "up to 1.7", ("fp32", "fp11_20")),
@@ -296,10 +290,9 @@ def format_rows(results):
             " block-formats-cpu.md has more",
         )
         yield row(
-            where=f"the same, batches of 1 GiB in fp64, {bits} bits",
-            published="–",
+            where=f"the same, batches of 1 GiB in fp64, {bits} bits", published="–",
             ours=both(results, lambda figures, names=names: large_speeds(figures, names)),
-            command=LARGE_COMMAND,
+            command=LARGE_COMMAND
         )
     yield row(
         where="narrow applications, time over that of a copy of the same bytes",
@@ -362,22 +355,13 @@ def solver_rows(results):
         ("2 digits", "more in fp32 and fp64, none in bf16"),
     ):
         yield row(
-            where=f"Figure 8: formats of the blocks, {name}",
-            published=published,
-            ours=both(results, distribution(name)),
-            command=SOLVES,
-            note=stand_in,
+            where=f"Figure 8: formats of the blocks, {name}", published=published,
+            ours=both(results, distribution(name)), command=SOLVES, note=stand_in
         )
-    for name, published in (
-        ("1 digit", "more in several cases"),
-        ("2 digits", "hardly more"),
-    ):
+    for name, published in (("1 digit", "more in several cases"), ("2 digits", "hardly more")):
         yield row(
-            where=f"Figure 9: iterations of CG, {name}",
-            published=published,
-            ours=both(results, iterations(name)),
-            command=SOLVES,
-            note=stand_in,
+            where=f"Figure 9: iterations of CG, {name}", published=published,
+            ours=both(results, iterations(name)), command=SOLVES, note=stand_in
         )
         yield row(
             where=f"Figure 9: gain in run time, {name}, at least 10⁶ entries",
@@ -390,18 +374,13 @@ def solver_rows(results):
         )
         yield row(
             where=f"Figure 9: gain in run time, {name}, fewer entries",
-            published="slightly slower is possible",
-            ours=both(results, gains(name, False)),
-            command=SOLVES,
-            note="an iteration takes as long as its launches on the GPU",
+            published="slightly slower is possible", ours=both(results, gains(name, False)),
+            command=SOLVES, note="an iteration takes as long as its launches on the GPU"
         )
     for name in ADAPTIVE[2:]:
         yield row(
-            where=f"gain in run time, three formats, {name}",
-            published="–",
-            ours=both(results, gains(name, True)),
-            command=SOLVES,
-            note=stand_in,
+            where=f"gain in run time, three formats, {name}", published="–",
+            ours=both(results, gains(name, True)), command=SOLVES, note=stand_in
         )
 
 
@@ -422,17 +401,8 @@ def tables_of(figures, backend):
     )
     yield ""
     yield from markdown.heading(
-        "system",
-        "rows",
-        "entries",
-        "storage",
-        "iterations",
-        "set-up",
-        "solve",
-        "gain",
-        "share",
-        "bytes",
-        "allowed",
+        "system", "rows", "entries", "storage", "iterations", "set-up", "solve", "gain", "share",
+        "bytes", "allowed"
     )
     for system, found in figures.get("solves", {}).items():
         m, runs = found["matrix"], found["runs"]
@@ -444,15 +414,12 @@ def tables_of(figures, backend):
             yield markdown.row(
                 system if name == "fp64" else "",
                 m["block_rows"] * m["block_size"] if name == "fp64" else "",
-                m["blocks"] * m["block_size"] ** 2 if name == "fp64" else "",
-                name,
+                m["blocks"] * m["block_size"] ** 2 if name == "fp64" else "", name,
                 run["iterations"] if run["converged"] else run["reason"],
-                milliseconds(run["setup_s"]),
-                milliseconds(run["solve_s"]),
+                milliseconds(run["setup_s"]), milliseconds(run["solve_s"]),
                 percent(gain(runs, name)) if good and name != "fp64" else "",
-                f"{100 * part_of_iteration(run):.0f} %",
-                digits(bytes_ratio, 2),
-                percent(allowed) if name != "fp64" else "",
+                f"{100 * part_of_iteration(run):.0f} %", digits(bytes_ratio, 2),
+                percent(allowed) if name != "fp64" else ""
             )
     yield ""
 

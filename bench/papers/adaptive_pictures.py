@@ -57,11 +57,8 @@ def draw_formats(figures, path):
         )
 
     pictures.picture(
-        path,
-        panel("setup", "set-up", 3),
-        panel("apply", "application to one vector", 2),
-        width=1400,
-        height=560,
+        path, panel("setup", "set-up", 3), panel("apply", "application to one vector", 2),
+        width=1400, height=560
     )
 
 
@@ -74,14 +71,10 @@ def draw_distribution(figures, path):
     def panel(name):
         found = dict(solved(figures))
         return pictures.bars(
-            name,
-            "part of the blocks",
-            short_names(found),
+            name, "part of the blocks", short_names(found),
             [(f, COLOURS[f], [shares(runs[name])[f] for runs in found.values()]) for f in FORMATS],
-            "set yrange [0:1]",
-            "set xtics rotate by -35",
-            "set key outside top center horizontal maxcols 6 samplen 1",
-            stacked=True,
+            "set yrange [0:1]", "set xtics rotate by -35",
+            "set key outside top center horizontal maxcols 6 samplen 1", stacked=True
         )
 
     pictures.picture(path, panel("1 digit"), panel("2 digits"), width=1400, height=600)

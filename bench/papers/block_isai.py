@@ -77,12 +77,7 @@ class Case:
         size = self.size if bench.backend == "cuda" else self.host
         size = self.quick if bench.quick else size
         return "the case itself" if self.same else "stand-in", [
-            "--case",
-            self.case,
-            "--size",
-            size,
-            "--tolerance",
-            self.tolerance,
+            "--case", self.case, "--size", size, "--tolerance", self.tolerance
         ]
 
     def command(self):
@@ -94,48 +89,21 @@ class Case:
 
 CASES = [
     Case(
-        "atmosmodd",
-        1,
-        "atmosphere",
-        "148,148,58",
-        "20",
-        "1e-8",
-        [(1072, 7654, 201), (86, 859, 201), (19.7, 594, 295), (44, 685, 242)],
-        host="74,74,58",
+        "atmosmodd", 1, "atmosphere", "148,148,58", "20", "1e-8",
+        [(1072, 7654, 201), (86, 859, 201), (19.7, 594, 295), (44, 685, 242)], host="74,74,58"
     ),
     Case(
-        "af_shell3",
-        2,
-        "shell:step=2.1e-5",
-        "317",
-        "40",
-        "1e-8",
-        [(435, 470, 25), (170, 193, 25), (9.03, 40.1, 45), (15.1, 35.5, 29), (22.0, 39.7, 26)],
+        "af_shell3", 2, "shell:step=2.1e-5", "317", "40", "1e-8",
+        [(435, 470, 25), (170, 193, 25), (9.03, 40.1, 45), (15.1, 35.5, 29), (22.0, 39.7, 26)]
     ),
     Case(
-        "cavity",
-        3,
-        "cavity",
-        "300",
-        "64",
-        "1e-5",
-        [
-            (130, 3150, 623),
-            (129, 3074, 623),
-            (3.72, 560, 1092),
-            (5.20, 468, 836),
-            (6.88, 443, 711),
-        ],
-        same=True,
+        "cavity", 3, "cavity", "300", "64", "1e-5",
+        [(130, 3150, 623), (129, 3074, 623), (3.72, 560, 1092), (5.20, 468, 836), (6.88, 443, 711)],
+        same=True
     ),
     Case(
-        "venkat50",
-        4,
-        "euler",
-        "102",
-        "30",
-        "1e-8",
-        [(50, 734, 367), (192, 2556, 367), (1.96, 678, 2208), (3.02, 458, 1324), (4.25, 369, 948)],
+        "venkat50", 4, "euler", "102", "30", "1e-8",
+        [(50, 734, 367), (192, 2556, 367), (1.96, 678, 2208), (3.02, 458, 1324), (4.25, 369, 948)]
     ),
 ]
 
@@ -148,19 +116,8 @@ def compare(bench, case, methods, repeat):
     """Returns the program's document, or None if it refuses, as it does without PETSc."""
     try:
         return bench.json(
-            "bisai",
-            "compare",
-            *case.system(bench)[1],
-            "--backend",
-            bench.backend,
-            "--solver",
-            "gmres",
-            "--max-iterations",
-            4000,
-            "--repeat",
-            repeat,
-            "--methods",
-            ",".join(methods),
+            "bisai", "compare", *case.system(bench)[1], "--backend", bench.backend, "--solver",
+            "gmres", "--max-iterations", 4000, "--repeat", repeat, "--methods", ",".join(methods)
         )
     except common.Failed as error:
         print(f"{NAME}: {case.name}: {error}")
@@ -273,10 +230,8 @@ def table_rows(results, case):
 
         yield row(
             where=f"Table {case.table}, {case.name}, {COLUMNS[method]}: T_p, T_total, iterations",
-            published=f"{t} ms, {total} ms, {iterations}",
-            ours=both(results, text),
-            command=case.command(),
-            note=source(results, case),
+            published=f"{t} ms, {total} ms, {iterations}", ours=both(results, text),
+            command=case.command(), note=source(results, case)
         )
 
 
@@ -323,10 +278,8 @@ def setup_row(results, case, figure, published):
 def speedup_row(results, case, figure, method, others, published):
     return row(
         where=f"Figure {figure}, {case.name}: speed-up of {COLUMNS[method]}, with its set-up",
-        published=published,
-        ours=ratio(results, case, method, others, overall),
-        command=case.command(),
-        note=source(results, case),
+        published=published, ours=ratio(results, case, method, others, overall),
+        command=case.command(), note=source(results, case)
     )
 
 
@@ -348,29 +301,23 @@ def more_iterations(results, backend, case):
 def claim_rows(results):
     atmosmodd, shell, cavity, venkat = CASES
     for section, case, published in (
-        ("4.2", atmosmodd, "12.4 × PETSc"),
-        ("4.3", shell, "2.55 × PETSc"),
-        ("4.5", venkat, "nearly 1/4 × PETSc"),
+        ("4.2", atmosmodd, "12.4 × PETSc"), ("4.3", shell, "2.55 × PETSc"),
+        ("4.5", venkat, "nearly 1/4 × PETSc")
     ):
         yield row(
-            where=f"Section {section}: speed-up of T_p, cuSPARSE, {case.name}",
-            published=published,
-            ours=ratio(results, case, CUSPARSE, [PETSC], t_p),
-            command=case.command(),
-            note=source(results, case),
+            where=f"Section {section}: speed-up of T_p, cuSPARSE, {case.name}", published=published,
+            ours=ratio(results, case, CUSPARSE, [PETSC], t_p), command=case.command(),
+            note=source(results, case)
         )
     yield row(
-        where="Section 4.3: T_p of cuSPARSE, part of T_total, af_shell3",
-        published="88 %",
+        where="Section 4.3: T_p of cuSPARSE, part of T_total, af_shell3", published="88 %",
         ours=both(results, lambda b: part(run_of(results, b, shell, CUSPARSE))),
-        command=shell.command(),
-        note=source(results, shell),
+        command=shell.command(), note=source(results, shell)
     )
     yield row(
         where="Section 4.4: more iterations than exact solves, cavity, ISAI(3), (2), (1)",
         published="14 %, 34 %, 75 %",
-        ours=both(results, lambda b: more_iterations(results, b, cavity)),
-        command=cavity.command(),
+        ours=both(results, lambda b: more_iterations(results, b, cavity)), command=cavity.command()
     )
     yield row(
         where="Section 3.2: memory of the small systems, if 200 000 of them with 10 block rows of 3"
@@ -395,17 +342,14 @@ def claim_rows(results):
 
     yield row(
         where="Abstract: T_total of the best ISAI against cuSPARSE, four matrices",
-        published="1.4 × to 6.9 ×",
-        ours=both(results, best),
-        command="python3 bench/papers BUILD --only block-isai",
-        note="three of four are stand-ins",
+        published="1.4 × to 6.9 ×", ours=both(results, best),
+        command="python3 bench/papers BUILD --only block-isai", note="three of four are stand-ins"
     )
     yield row(
         where="Section 3.2, Algorithm 2: time of the kernel over ours, NL and NU, k = 1, 2, 3",
-        published="1",
-        ours="GPU: cavity 2.6, 2.6, 2.9; shell 1.7, 2.3, 3.3",
+        published="1", ours="GPU: cavity 2.6, 2.6, 2.9; shell 1.7, 2.3, 3.3",
         command="# the prototype of docs/decisions/block-isai.md, measured once",
-        note="[why](../../docs/decisions/block-isai.md)",
+        note="[why](../../docs/decisions/block-isai.md)"
     )
 
 
@@ -505,20 +449,13 @@ def draw_beside(path, unit, titles, theirs, ours):
     left, right = series(theirs), series(ours)
     found = [value for _, _, values in left + right for value in values if value]
     commands = (
-        "set logscale y",
-        f"set yrange [{min(found) / 2:.3g}:{max(found) * 2:.3g}]",
-        "set format y '%g'",
-        "set xtics rotate by -20",
-        "set tmargin 6",
-        "set bmargin 4",
-        "set rmargin 5",
+        "set logscale y", f"set yrange [{min(found) / 2:.3g}:{max(found) * 2:.3g}]",
+        "set format y '%g'", "set xtics rotate by -20", "set tmargin 6", "set bmargin 4",
+        "set rmargin 5"
     )
     pictures.picture(
-        path,
-        pictures.bars(titles[0], unit, names, left, *commands),
-        pictures.bars(titles[1], unit, names, right, *commands),
-        width=1400,
-        height=560,
+        path, pictures.bars(titles[0], unit, names, left, *commands),
+        pictures.bars(titles[1], unit, names, right, *commands), width=1400, height=560
     )
 
 
@@ -528,11 +465,9 @@ def draw_times(results, backend, path):
         return run and 1e3 * overall(run)
 
     draw_beside(
-        path,
-        "milliseconds",
+        path, "milliseconds",
         ("published, V100: T_total", f"here, {DEVICES[backend]}: T_total and set-up of ISAI"),
-        lambda case, method: case.published[method][1] if method in case.published else None,
-        ours,
+        lambda case, method: case.published[method][1] if method in case.published else None, ours
     )
 
 
@@ -546,11 +481,8 @@ def draw_speedups(results, path):
         return overall(petsc) / overall(run) if run and petsc else None
 
     draw_beside(
-        path,
-        "times as fast as with PETSc's solves",
-        ("published, V100: T_total", "here, GPU: T_total and set-up of ISAI"),
-        theirs,
-        ours,
+        path, "times as fast as with PETSc's solves",
+        ("published, V100: T_total", "here, GPU: T_total and set-up of ISAI"), theirs, ours
     )
 
 
@@ -581,20 +513,13 @@ def draw_pattern(found, name, path):
     pictures.picture(
         path,
         [
-            *pictures.data("d", points),
-            f"set title 'blocks of {name}, {rows} block rows'",
-            f"set xrange [0:{rows}]",
-            f"set yrange [{rows}:0]",
+            *pictures.data("d", points), f"set title 'blocks of {name}, {rows} block rows'",
+            f"set xrange [0:{rows}]", f"set yrange [{rows}:0]",
             f"set xtics {10 ** (len(str(rows)) - 1) // 2}",
-            f"set ytics {10 ** (len(str(rows)) - 1) // 2}",
-            "set size square",
-            "set border 15",
-            "unset key",
-            "set xlabel 'block column'",
-            "set ylabel 'block row'",
-            "set palette defined (0 '#99bbdd', 1 '#223366')",
-            "set cblabel 'blocks in a cell'",
-            "plot $d using 1:2:3 with points pointtype 5 pointsize 0.35 linecolor palette",
+            f"set ytics {10 ** (len(str(rows)) - 1) // 2}", "set size square", "set border 15",
+            "unset key", "set xlabel 'block column'", "set ylabel 'block row'",
+            "set palette defined (0 '#99bbdd', 1 '#223366')", "set cblabel 'blocks in a cell'",
+            "plot $d using 1:2:3 with points pointtype 5 pointsize 0.35 linecolor palette"
         ],
         width=760,
         height=640,

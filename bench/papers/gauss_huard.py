@@ -37,10 +37,8 @@ DEVICES = {"cuda": "GPU", "host": "host"}
 
 # case, its size on the GPU, on the host, and for a quick try
 CASES = (
-    ("atmosphere", "148,148,58", "37,37,15", "20"),
-    ("convdiff", "100", "24", "16"),
-    ("elasticity", "60", "16", "10"),
-    ("euler:cfl=10", "500", "80", "30"),
+    ("atmosphere", "148,148,58", "37,37,15", "20"), ("convdiff", "100", "24", "16"),
+    ("elasticity", "60", "16", "10"), ("euler:cfl=10", "500", "80", "30")
 )
 KEPT = (
     "iterations converged reason relative_residual values_s setup_s apply30_s solve_s total_s"
@@ -62,24 +60,10 @@ def solve(bench, case, size):
     """Returns a record of each method, or None if the program refuses the case."""
     try:
         document = bench.json(
-            "bisai",
-            "compare",
-            "--backend",
-            bench.backend,
-            "--case",
-            case,
-            "--size",
-            size,
-            "--solver",
-            "bicgstab",
-            "--tolerance",
-            "1e-8",
-            "--max-iterations",
-            2000,
-            "--repeat",
-            1 if bench.quick else 5 if bench.backend == "cuda" else 3,
-            "--methods",
-            ",".join(METHODS),
+            "bisai", "compare", "--backend", bench.backend, "--case", case, "--size", size,
+            "--solver", "bicgstab", "--tolerance", "1e-8", "--max-iterations", 2000, "--repeat",
+            1 if bench.quick else 5 if bench.backend == "cuda" else 3, "--methods",
+            ",".join(METHODS)
         )
     except common.Failed as error:
         print(f"{NAME}: {case}: {error}")
@@ -168,10 +152,8 @@ def batch_rows(results):
 
         yield row(
             where=f"Slides, *Decomposition comparison to batched LU*, blocks of {m}",
-            published=f"{PICTURE}, against MAGMA",
-            ours=each_form(setup, ("gh", "ght", "lu")),
-            command=BATCHES.format("fd"),
-            note="against cuBLAS's `getrfBatched`; 1 GiB of blocks",
+            published=f"{PICTURE}, against MAGMA", ours=each_form(setup, ("gh", "ght", "lu")),
+            command=BATCHES.format("fd"), note="against cuBLAS's `getrfBatched`; 1 GiB of blocks"
         )
         yield row(
             where=f"Slides, *Application time*, blocks of {m}",
@@ -186,9 +168,8 @@ def batch_rows(results):
             f" GH-T, blocks of {m}",
             published="GH-T for coalesced access",
             ours=ratio(
-                batch(results, "forms", "gh", size=m),
-                batch(results, "forms", "ght", size=m),
-                "apply",
+                batch(results, "forms", "gh", size=m), batch(results, "forms", "ght", size=m),
+                "apply"
             )
             or common.NOT_MEASURED,
             command=BATCHES.format("fd"),
@@ -199,9 +180,8 @@ def batch_rows(results):
             where=f"Slides, *Implementation options*: set-up of inversion over GH, blocks of {m}",
             published="2 n³ against 2/3 n³ operations",
             ours=ratio(
-                batch(results, "forms", "inverse", size=m),
-                batch(results, "forms", "gh", size=m),
-                "setup",
+                batch(results, "forms", "inverse", size=m), batch(results, "forms", "gh", size=m),
+                "setup"
             )
             or common.NOT_MEASURED,
             command=BATCHES.format("fd"),
@@ -262,8 +242,7 @@ def variable_rows(results):
         where=where.format("the set-up is rapid: set-up over one application"),
         published="no number",
         ours=each_form(lambda f: over_application(batch(results, "mixed", f))),
-        command=BATCHES.format("m"),
-        note="extraction, elimination, and storage together",
+        command=BATCHES.format("m"), note="extraction, elimination, and storage together"
     )
     ways = [(name, batch(results, "mixed", f"inverse {name}")) for name in ("UC", "US", "MS")]
     yield row(
@@ -347,11 +326,8 @@ def robustness_row():
         asked = [r for r in records if r["asked"] == f"bjacobi:max={bound}"]
         counts.append(f"{'Jacobi' if bound == 1 else f'max={bound}'} {converged(asked)}")
     return row(
-        where,
-        PICTURE,
-        command,
-        ours=", ".join(counts),
-        note="converged / all; other matrices; from [block-jacobi-cpu.md](block-jacobi-cpu.md)",
+        where, PICTURE, command, ours=", ".join(counts),
+        note="converged / all; other matrices; from [block-jacobi-cpu.md](block-jacobi-cpu.md)"
     )
 
 
@@ -360,12 +336,7 @@ def converged(records):
 
 
 def rows(results):
-    return [
-        *batch_rows(results),
-        *solve_rows(results),
-        robustness_row(),
-        *variable_rows(results),
-    ]
+    return [*batch_rows(results), *solve_rows(results), robustness_row(), *variable_rows(results)]
 
 
 # --- pictures ---
@@ -385,15 +356,8 @@ def draw_batches(results, path, title, key, forms):
             series.append((label, colour, sorted(points)))
         panels.append(
             pictures.curves(
-                f"{title}, {m} rows",
-                "blocks",
-                "GFlop/s",
-                series,
-                "set logscale x",
-                "set yrange [0:*]",
-                "set xrange [700:300000]",
-                "set format x '%g'",
-                "set tmargin 6",
+                f"{title}, {m} rows", "blocks", "GFlop/s", series, "set logscale x",
+                "set yrange [0:*]", "set xrange [700:300000]", "set format x '%g'", "set tmargin 6"
             )
         )
     pictures.picture(path, *panels, width=1400, height=560)
@@ -416,14 +380,8 @@ def draw_solves(results, backend, path):
         panels.append(
             pictures.bars(
                 f"BiCGSTAB, blocks of at most {bound}, {DEVICES[backend]}",
-                "milliseconds, set-up and solve",
-                cases,
-                bars,
-                "set logscale y",
-                "set format y '%g'",
-                "set xtics rotate by -15",
-                "set tmargin 7",
-                "set bmargin 4",
+                "milliseconds, set-up and solve", cases, bars, "set logscale y",
+                "set format y '%g'", "set xtics rotate by -15", "set tmargin 7", "set bmargin 4"
             )
         )
     pictures.picture(path, *panels, width=1400, height=560)
@@ -440,12 +398,9 @@ def draw_variable(results, path):
     pictures.picture(
         path,
         pictures.bars(
-            "set-up, 1 … 32 rows",
-            "milliseconds",
-            names,
+            "set-up, 1 … 32 rows", "milliseconds", names,
             [("bisai, with extraction", own, times("seconds")), (*peers[0], times("cublas"))],
-            "set yrange [0:*]",
-            "set tmargin 6",
+            "set yrange [0:*]", "set tmargin 6"
         ),
         pictures.bars(
             "application, 1 … 32 rows",
@@ -454,9 +409,8 @@ def draw_variable(results, path):
             [
                 ("bisai", own, times("apply")),
                 (
-                    "cuBLAS getrs",
-                    COLOURS["cublas"],
-                    [None if f == "inverse" or not getrs else 1e3 * getrs for f in FORMS],
+                    "cuBLAS getrs", COLOURS["cublas"],
+                    [None if f == "inverse" or not getrs else 1e3 * getrs for f in FORMS]
                 ),
             ],
             "set yrange [0:*]",

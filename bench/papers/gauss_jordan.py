@@ -82,15 +82,12 @@ class Case:
 
 CASES = [
     Case(
-        "bcsstk18",
-        [(1038, 1.48), (590, 0.99), (504, 0.90), (360, 0.66), (318, 0.58), (311, 0.60)],
-        file="bcsstk18",
-        slow=True,
+        "bcsstk18", [(1038, 1.48), (590, 0.99), (504, 0.90), (360, 0.66), (318, 0.58), (311, 0.60)],
+        file="bcsstk18", slow=True
     ),
     Case(
-        "dw2048",
-        [None, (253, 0.45), (124, 0.25), (130, 0.26), (78, 0.15), (52, 0.10)],
-        file="dw2048",
+        "dw2048", [None, (253, 0.45), (124, 0.25), (130, 0.26), (78, 0.15), (52, 0.10)],
+        file="dw2048"
     ),
     Case(
         "bcsstk17",
@@ -98,15 +95,13 @@ CASES = [
         file="bcsstk16",
     ),
     Case(
-        "olm5000",
-        [None, (344, 0.58), (179, 0.35), (114, 0.22), (139, 0.25), (165, 0.31)],
-        file="olm1000",
+        "olm5000", [None, (344, 0.58), (179, 0.35), (114, 0.22), (139, 0.25), (165, 0.31)],
+        file="olm1000"
     ),
     Case(
         "af_shell3",
         [(1931, 11.88), (1228, 8.28), (1374, 9.28), (1066, 8.32), (1154, 9.09), (1108, 9.46)],
-        case=("shell:step=1e-4", "317", "30"),
-        slow=True,
+        case=("shell:step=1e-4", "317", "30"), slow=True
     ),
 ]
 PAPER_MATRICES = 57  # rows of Table 2
@@ -119,24 +114,10 @@ def methods(bounds):
 def solve(bench, system, bounds, repeat):
     """Returns the runs of IDR(4) with blocks of these bounds."""
     document = bench.json(
-        "bisai",
-        "compare",
-        *system,
-        "--backend",
-        bench.backend,
-        "--block-size",
-        1,
-        "--solver",
-        "idr",
-        "--tolerance",
-        "1e-10",
-        "--max-iterations",
-        100000 if bench.backend == "cuda" and not bench.quick else 3000,
-        "--repeat",
-        repeat,
-        "--methods",
-        ",".join(methods(bounds)),
-        timeout=40,
+        "bisai", "compare", *system, "--backend", bench.backend, "--block-size", 1, "--solver",
+        "idr", "--tolerance", "1e-10", "--max-iterations",
+        100000 if bench.backend == "cuda" and not bench.quick else 3000, "--repeat", repeat,
+        "--methods", ",".join(methods(bounds)), timeout=40
     )
     kept = ("converged", "reason", "iterations", "setup_s", "solve_s", "total_s", "least_total_s")
     runs = zip(bounds, document["runs"])
@@ -159,9 +140,8 @@ def measure_case(bench, case, repeat):
 
 
 RELAXED = [
-    "bjacobi",
-    *(f"bjacobi:relax={n}" for n in (1, 2, 3)),
-    *(f"bjacobi:relax={n}:damping=0.9" for n in (1, 2, 3)),
+    "bjacobi", *(f"bjacobi:relax={n}" for n in (1, 2, 3)),
+    *(f"bjacobi:relax={n}:damping=0.9" for n in (1, 2, 3))
 ]
 # sizes on a GPU, on a host, and for a quick try
 RELAX_CASES = {"cavity": ("300", "100", "40"), "atmosphere": ("148,148,58", "40", "20")}
@@ -177,18 +157,8 @@ def relax_command(case):
 def measure_relaxation(bench, case, repeat):
     size = 2 if bench.quick else common.BACKENDS.index(bench.backend)
     document = bench.json(
-        "bisai",
-        "compare",
-        "--case",
-        case,
-        "--size",
-        RELAX_CASES[case][size],
-        "--backend",
-        bench.backend,
-        "--repeat",
-        repeat,
-        "--methods",
-        ",".join(RELAXED),
+        "bisai", "compare", "--case", case, "--size", RELAX_CASES[case][size], "--backend",
+        bench.backend, "--repeat", repeat, "--methods", ",".join(RELAXED)
     )
     kept = ("converged", "iterations", "solve_s", "total_s", "least_total_s")
     return {
@@ -271,9 +241,8 @@ def batch_row(results, size):
     return row(
         where=f"Figure 4, block size {size}: inversion against the batched LU of MAGMA 2.2",
         published="superior on all four GPUs; the summary says more than an order of magnitude",
-        ours=text(found) if found else common.NOT_MEASURED,
-        command=BATCHES,
-        note="stand-in: cuBLAS for MAGMA",
+        ours=text(found) if found else common.NOT_MEASURED, command=BATCHES,
+        note="stand-in: cuBLAS for MAGMA"
     )
 
 
@@ -303,27 +272,18 @@ def describe_kernel(kernel):
 # The launches of `bench_batches --only k` are UC, MC, US, MS and natural blocks, in this order.
 TABLE1 = [
     (
-        "inversion",
-        "–, 21, 16; –, 42, 16; –, 14, 14",
-        ("bsi_compute_values", ", 1, 0>"),
-        0,
-        "of extracted blocks",
+        "inversion", "–, 21, 16; –, 42, 16; –, 14, 14", ("bsi_compute_values", ", 1, 0>"), 0,
+        "of extracted blocks"
     ),
     ("extraction cache", "–, 146, 16; –, 292, 16; –, 146, 32", ("extract",), 0, ""),
     ("merged cache", "–, 20, 16; –, 40, 16; –, 13, 13", ("bsi_compute_values", ", 0, 0>"), 0, ""),
     (
-        "extraction shared",
-        "6, 113, 6; 14, 227, 14; 8, 136, 8",
-        ("extract",),
-        1,
-        "the kernel of extraction cache",
+        "extraction shared", "6, 113, 6; 14, 227, 14; 8, 136, 8", ("extract",), 1,
+        "the kernel of extraction cache"
     ),
     (
-        "merged shared",
-        "6, 20, 6; 14, 40, 14; 8, 14, 8",
-        ("bsi_compute_values", ", 0, 0>"),
-        1,
-        "as merged cache",
+        "merged shared", "6, 20, 6; 14, 40, 14; 8, 14, 8", ("bsi_compute_values", ", 0, 0>"), 1,
+        "as merged cache"
     ),
 ]
 
@@ -333,23 +293,18 @@ def table1_rows(results):
         yield row(
             where=f"Table 1, {name}: blocks by smem, regs, and resident; K20 and K40, K80, P100",
             published=f"{published} (of one warp)",
-            ours=describe_kernel(kernel_of(results, words, nth)),
-            command=KERNELS,
-            note=note,
+            ours=describe_kernel(kernel_of(results, words, nth)), command=KERNELS, note=note
         )
     natural = kernel_of(results, ("bsi_compute_values", ", 1, 1>"))
     yield row(
         where="Table 1, inversion: blocks by smem, regs, and resident; K20 and K40, K80, P100",
-        published="–, 21, 16; –, 42, 16; –, 14, 14 (of one warp)",
-        ours=describe_kernel(natural),
-        command=KERNELS,
-        note="of a block matrix's own diagonal blocks",
+        published="–, 21, 16; –, 42, 16; –, 14, 14 (of one warp)", ours=describe_kernel(natural),
+        command=KERNELS, note="of a block matrix's own diagonal blocks"
     )
     yield row(
         where="Table 1, insertion cache and shared",
         published="–, 146, 16; –, 292, 16; –, 157, 32 and 6, 89, 6; 14, 178, 14; 8, 52, 8",
-        ours="no kernel: inverses are stored where applications read them",
-        command=KERNELS,
+        ours="no kernel: inverses are stored where applications read them", command=KERNELS
     )
 
 
@@ -440,9 +395,8 @@ def figure7_row(results):
     return row(
         where="Figure 7: time of the set-up by block size, 10⁴ to 10⁷ rows",
         published="in some cases faster for a larger block size: a warp has one block",
-        ours="; ".join(map(text, chosen)) if counts else common.NOT_MEASURED,
-        command=SETUPS,
-        note="tridiagonal, MC; here a warp has as many small blocks as it has lanes for",
+        ours="; ".join(map(text, chosen)) if counts else common.NOT_MEASURED, command=SETUPS,
+        note="tridiagonal, MC; here a warp has as many small blocks as it has lanes for"
     )
 
 
@@ -473,17 +427,14 @@ def table2_rows(results):
                 parts.append(f"{device}: {solved_text(runs)}")
         yield row(
             where=f"Table 2, {case.name}: iterations and times of {', '.join(NAMES.values())}",
-            published=published_text(case),
-            ours="<br>".join(parts) or common.NOT_MEASURED,
+            published=published_text(case), ours="<br>".join(parts) or common.NOT_MEASURED,
             command=case.command(),
-            note="the matrix itself" if case.same() else f"stand-in: {case.stand_in()}",
+            note="the matrix itself" if case.same() else f"stand-in: {case.stand_in()}"
         )
     yield row(
         where=f"Table 2, the other {PAPER_MATRICES - len(CASES)} matrices",
-        published="iterations and times",
-        ours="not available",
-        command=CASES[0].command(),
-        note="not available: the files are not at hand, and nothing stands in for them",
+        published="iterations and times", ours="not available", command=CASES[0].command(),
+        note="not available: the files are not at hand, and nothing stands in for them"
     )
 
 
@@ -508,21 +459,16 @@ def relaxation_row(results, case):
     return row(
         where=f"Equation (1): relaxation instead of D⁻¹ alone, {case}: iterations, time",
         published="the term is usually left out, and converges if ρ(I − D⁻¹A) < 1",
-        ours="<br>".join(parts) or common.NOT_MEASURED,
-        command=relax_command(case),
-        note="GMRES(30); ρ is the estimate of the set-up, of I − ω D⁻¹A",
+        ours="<br>".join(parts) or common.NOT_MEASURED, command=relax_command(case),
+        note="GMRES(30); ρ is the estimate of the set-up, of I − ω D⁻¹A"
     )
 
 
 def rows(results):
     return [
         *(relaxation_row(results, case) for case in RELAX_CASES),
-        *(batch_row(results, size) for size in FIGURE_BOUNDS),
-        *table1_rows(results),
-        *figure5_rows(results),
-        *figure6_rows(results),
-        figure7_row(results),
-        *table2_rows(results),
+        *(batch_row(results, size) for size in FIGURE_BOUNDS), *table1_rows(results),
+        *figure5_rows(results), *figure6_rows(results), figure7_row(results), *table2_rows(results)
     ]
 
 
@@ -594,14 +540,8 @@ def draw_patterns(results, path):
             ]
             series.append((strategy, colour, points))
         return pictures.curves(
-            f"{pattern}, blocks of 32 rows",
-            "rows",
-            "set-up / inversion alone",
-            series,
-            "set logscale x",
-            ROWS,
-            *POWERS,
-            "set yrange [0:*]",
+            f"{pattern}, blocks of 32 rows", "rows", "set-up / inversion alone", series,
+            "set logscale x", ROWS, *POWERS, "set yrange [0:*]"
         )
 
     pictures.picture(path, *map(panel, FIGURE6), width=1200)
@@ -617,14 +557,8 @@ def draw_rows(results, path):
             ]
             series.append((f"{bound}", colour, points))
         return pictures.curves(
-            f"{pattern}, MC, by block size",
-            "rows",
-            "nanoseconds a row",
-            series,
-            "set logscale xy",
-            "set key maxrows 1 samplen 1",
-            ROWS,
-            *POWERS,
+            f"{pattern}, MC, by block size", "rows", "nanoseconds a row", series, "set logscale xy",
+            "set key maxrows 1 samplen 1", ROWS, *POWERS
         )
 
     pictures.picture(path, *map(panel, FIGURE6), width=1200)

@@ -39,11 +39,8 @@ COLUMNS = [BISAI, DEGREE, "GAMG", "BoomerAMG", SA, RS]
 ANY, BLOCKS, MODES = "any system", "elasticity", "elasticity with modes"
 # column, options, systems
 SETTINGS = [
-    ("GAMG", GAMG, ANY),
-    ("GAMG", GAMG + NOT_AGGRESSIVE, ANY),
-    ("BoomerAMG", HYPRE, ANY),
-    ("BoomerAMG", HYPRE + NODAL_ALONE, BLOCKS),
-    ("BoomerAMG", HYPRE + INTERPOLATED, MODES),
+    ("GAMG", GAMG, ANY), ("GAMG", GAMG + NOT_AGGRESSIVE, ANY), ("BoomerAMG", HYPRE, ANY),
+    ("BoomerAMG", HYPRE + NODAL_ALONE, BLOCKS), ("BoomerAMG", HYPRE + INTERPOLATED, MODES)
 ]
 VIEWS = "-ksp_view -pc_hypre_boomeramg_print_statistics 1"  # both print an operator complexity
 

@@ -88,8 +88,7 @@ SETTINGS = [
     ("GAMG, near-null space, no aggressive coarsening", GAMG + NOT_AGGRESSIVE, OWN),
     (
         "GAMG, no aggressive coarsening, Richardson and SOR",
-        GAMG + NOT_AGGRESSIVE + " -mg_levels_ksp_type richardson -mg_levels_pc_type sor",
-        OWN,
+        GAMG + NOT_AGGRESSIVE + " -mg_levels_ksp_type richardson -mg_levels_pc_type sor", OWN
     ),
     ("BoomerAMG, defaults (no aggressive coarsening)", HYPRE, None),
     ("BoomerAMG, nodal", HYPRE + NODAL_ALONE, COMPONENTS),
@@ -101,10 +100,9 @@ SETTINGS = [
 ]
 # the same for problems with a pressure
 PRESSURE_SETTINGS = [
-    ("block ILU(0)", ILU, None),
-    ("CPR, BoomerAMG, defaults", CPR_HYPRE, None),
+    ("block ILU(0)", ILU, None), ("CPR, BoomerAMG, defaults", CPR_HYPRE, None),
     ("CPR, BoomerAMG, HMIS, ext+i", CPR_HYPRE + CPR_HMIS, None),
-    ("CPR, GAMG, no aggressive coarsening", CPR_GAMG, None),
+    ("CPR, GAMG, no aggressive coarsening", CPR_GAMG, None)
 ]
 
 
@@ -218,15 +216,8 @@ def milliseconds(seconds):
 
 def table(problem, results):
     yield from tables.heading(
-        "program",
-        "setting",
-        "iterations",
-        "set-up",
-        "solve",
-        "sum, minimum",
-        "sum, median",
-        "true residual",
-        "sum / best peer",
+        "program", "setting", "iterations", "set-up", "solve", "sum, minimum", "sum, median",
+        "true residual", "sum / best peer"
     )
     best = best_peer(problem, results)
     for result in results:
@@ -235,21 +226,14 @@ def table(problem, results):
         if len(good) < len(runs):
             bad = next(run for run in runs if not is_true(problem, run))
             iterations = bad.get("iterations", "–")
-            yield tables.row(
-                result["program"], result["name"], iterations, *"–––––", bad["reason"]
-            )
+            yield tables.row(result["program"], result["name"], iterations, *"–––––", bad["reason"])
             continue
         least = min(good, key=total)
         yield tables.row(
-            result["program"],
-            result["name"],
-            least["iterations"],
-            milliseconds(least["setup_s"]),
-            milliseconds(least["solve_s"]),
-            milliseconds(total(least)),
-            milliseconds(statistics.median(map(total, good))),
-            f"{least['relative_residual']:.1e}",
-            f"{total(least) / best:.2f}" if best else "–",
+            result["program"], result["name"], least["iterations"], milliseconds(least["setup_s"]),
+            milliseconds(least["solve_s"]), milliseconds(total(least)),
+            milliseconds(statistics.median(map(total, good))), f"{least['relative_residual']:.1e}",
+            f"{total(least) / best:.2f}" if best else "–"
         )
 
 
@@ -311,13 +295,9 @@ def main():
     parser.add_argument("--at-once", type=int, default=1, help="problems at a time")
     options = parser.parse_args()
     introduction = INTRODUCTION.format(
-        date=datetime.date.today(),
-        commit=tables.measured_commit(),
-        processor=tables.processor(),
-        cores=len(os.sched_getaffinity(0)),
-        load=os.getloadavg()[0],
-        rounds=options.rounds,
-        beside=f", {options.at_once} problems at a time{tables.OWN}" if options.at_once > 1 else "",
+        date=datetime.date.today(), commit=tables.measured_commit(), processor=tables.processor(),
+        cores=len(os.sched_getaffinity(0)), load=os.getloadavg()[0], rounds=options.rounds,
+        beside=f", {options.at_once} problems at a time{tables.OWN}" if options.at_once > 1 else ""
     )
     lines = ["# Multigrid of PETSc and hypre on a CPU", "", introduction.replace("\n", " ")]
     with tempfile.TemporaryDirectory() as temporary:

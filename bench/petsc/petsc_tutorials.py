@@ -68,15 +68,13 @@ MULTIGRID = {
 NULL_SPACE = "ksp ex56"
 # PETSc's multigrid with bisai as its smoother: name, options
 SMOOTHED = [
-    ("ksp ex45", "-pc_type mg -pc_mg_levels 3"),
-    ("ksp ex54", "-pc_type gamg"),
-    ("ksp ex56", "-pc_type gamg -use_mat_nearnullspace"),
+    ("ksp ex45", "-pc_type mg -pc_mg_levels 3"), ("ksp ex54", "-pc_type gamg"),
+    ("ksp ex56", "-pc_type gamg -use_mat_nearnullspace")
 ]
 SMOOTHERS = [
-    "chebyshev -mg_levels_pc_type jacobi",
-    "chebyshev -mg_levels_pc_type bisai",
+    "chebyshev -mg_levels_pc_type jacobi", "chebyshev -mg_levels_pc_type bisai",
     "chebyshev -mg_levels_pc_type bisai -mg_levels_pc_bisai_type ilu",
-    "richardson -mg_levels_pc_type bisai -mg_levels_pc_bisai_type ilu",
+    "richardson -mg_levels_pc_type bisai -mg_levels_pc_bisai_type ilu"
 ]
 SOLVED = re.compile(r"Linear .*solve (converged|did not converge) due to (\w+) iterations (\d+)")
 
@@ -108,10 +106,8 @@ def find_sources(given):
     prefix = (pkg_config("--variable=prefix") or ["/usr"])[0]
     version = ".".join((pkg_config("--modversion") or ["0.0"])[0].split(".")[:2])
     places = [
-        given,
-        os.path.join(prefix, "..", "src"),
-        os.path.join(prefix, "share/petsc/examples/src"),
-        f"/usr/share/petsc/{version}/share/petsc/examples/src",
+        given, os.path.join(prefix, "..", "src"), os.path.join(prefix, "share/petsc/examples/src"),
+        f"/usr/share/petsc/{version}/share/petsc/examples/src"
     ]
     for place in places:
         if place and (pathlib.Path(place) / KSP / "ex2.c").is_file():
@@ -191,10 +187,9 @@ class Bench:
         info = self.folder / "A.petsc.info"
         size = re.search(r"-matload_block_size (\d+)", info.read_text()) if info.exists() else None
         command = [
-            self.program, "solve", matrix, "--rhs", rhs, "--preconditioner", method,
-            "--block-size", size.group(1) if size else "1", "--tolerance", TOLERANCE,
-            "--restart", "30", "--max-iterations", MOST_ITERATIONS, "--threads", "1",
-            "--json", result,
+            self.program, "solve", matrix, "--rhs", rhs, "--preconditioner", method, "--block-size",
+            size.group(1) if size else "1", "--tolerance", TOLERANCE, "--restart", "30",
+            "--max-iterations", MOST_ITERATIONS, "--threads", "1", "--json", result
         ]
         result.unlink(missing_ok=True)
         _, text = run([str(word) for word in command], self.limit, self.folder)

@@ -116,14 +116,8 @@ def main(output, *files):
             "",
         ]
         lines += heading(
-            "",
-            "threads",
-            "MB",
-            "minimum ms",
-            "median ms",
-            "minimum over floor",
-            "PETSc's minimum",
-            "PETSc's over ours",
+            "", "threads", "MB", "minimum ms", "median ms", "minimum over floor", "PETSc's minimum",
+            "PETSc's over ours"
         )
         for f in pair:
             lines.append(row("copy", f.threads, "", f"{f.rate * 1e-9:.1f} GB/s", "", "", "", ""))
@@ -131,14 +125,11 @@ def main(output, *files):
                 if name in f.of:
                     lines.append(
                         row(
-                            name,
-                            f.threads,
-                            f"{f.of[name]['bytes'] * 1e-6:.0f}",
-                            f"{1e3 * f.time(name):.2f}",
-                            f"{1e3 * f.of[name]['median']:.2f}",
+                            name, f.threads, f"{f.of[name]['bytes'] * 1e-6:.0f}",
+                            f"{1e3 * f.time(name):.2f}", f"{1e3 * f.of[name]['median']:.2f}",
                             f"{f.over_floor(name):.2f}",
                             f"{1e3 * f.time(theirs):.2f}" if theirs in f.of else "",
-                            f"{f.gain(name):.2f}" if theirs in f.of else "",
+                            f"{f.gain(name):.2f}" if theirs in f.of else ""
                         )
                     )
         iterations = pair[0].of.get("iterations")

@@ -45,19 +45,9 @@ def compile_against(build, folder):
     program = folder / f"threads-{len(list(folder.iterdir()))}"
     subprocess.run(
         [
-            os.environ.get("CC", "cc"),
-            "-std=c11",
-            "-D_POSIX_C_SOURCE=200809L",
-            "-O2",
-            f"-I{home}/include",
-            f"-I{build}/include",
-            SOURCE,
-            "-o",
-            program,
-            f"-L{build}",
-            f"-Wl,-rpath,{build}",
-            "-lbisai",
-            "-lm",
+            os.environ.get("CC", "cc"), "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-O2",
+            f"-I{home}/include", f"-I{build}/include", SOURCE, "-o", program, f"-L{build}",
+            f"-Wl,-rpath,{build}", "-lbisai", "-lm"
         ],
         check=True,
     )
@@ -68,20 +58,15 @@ def compile_against(build, folder):
 def measure(program, unknowns, threads):
     environment = {name: value for name, value in os.environ.items() if name not in SETTINGS}
     output = subprocess.run(
-        [program, "--unknowns", str(unknowns), "--threads", str(threads)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
+        [program, "--unknowns", str(unknowns), "--threads", str(threads)], env=environment,
+        capture_output=True, text=True, check=True
     ).stdout
     times = json.loads(output)
     return [
         1e3 * seconds
         for seconds in (
-            times["setup"] + times["update"] + times["solve"],
-            times["setup"],
-            times["update"],
-            times["solve"],
+            times["setup"] + times["update"] + times["solve"], times["setup"], times["update"],
+            times["solve"]
         )
     ]
 
@@ -107,15 +92,8 @@ def table(programs, names, sizes, busy, pairs):
     beside = f"With {busy} busy processes" if busy else "On idle cores"
     yield from ["", f"## {beside}", ""]
     yield from heading(
-        "unknowns",
-        "build",
-        "one thread",
-        "default",
-        "one / default",
-        "default: set-up",
-        "update",
-        "solve",
-        "first build's default / this",
+        "unknowns", "build", "one thread", "default", "one / default", "default: set-up", "update",
+        "solve", "first build's default / this"
     )
     for unknowns in sizes:
         medians = median_times(programs, unknowns, busy, pairs)
@@ -128,11 +106,7 @@ def table(programs, names, sizes, busy, pairs):
                 *(
                     f"{t:.2f}"
                     for t in (
-                        one[0],
-                        default[0],
-                        one[0] / default[0],
-                        *default[1:],
-                        first / default[0],
+                        one[0], default[0], one[0] / default[0], *default[1:], first / default[0]
                     )
                 ),
             )
@@ -159,12 +133,8 @@ def main():
             "# Threads on the CPU",
             "",
             INTRODUCTION.format(
-                date=datetime.date.today(),
-                commit=" and ".join(names),
-                processor=processor(),
-                note=o.note,
-                cores=len(os.sched_getaffinity(0)),
-                pairs=o.pairs,
+                date=datetime.date.today(), commit=" and ".join(names), processor=processor(),
+                note=o.note, cores=len(os.sched_getaffinity(0)), pairs=o.pairs
             ),
         ]
         for busy in o.busy:

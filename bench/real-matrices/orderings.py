@@ -63,27 +63,15 @@ def blocks(result, run):
 
 def table(results):
     lines = tables.heading(
-        "matrix",
-        "bs",
-        "block rows",
-        "ordering",
-        "levels of L",
-        *HEADINGS,
-        "ILU(1) blocks",
-        "NL + NU of ISAI(3)",
+        "matrix", "bs", "block rows", "ordering", "levels of L", *HEADINGS, "ILU(1) blocks",
+        "NL + NU of ISAI(3)"
     )
     for result in results:
         if not result["runs"]:
             lines.append(
                 tables.row(
-                    result["system"],
-                    "",
-                    "",
-                    result["ordering"],
-                    "",
-                    *["time"] * len(METHODS),
-                    "",
-                    "",
+                    result["system"], "", "", result["ordering"], "", *["time"] * len(METHODS), "",
+                    ""
                 )
             )
             continue
@@ -94,13 +82,8 @@ def table(results):
         ]
         lines.append(
             tables.row(
-                result["system"],
-                matrix["block_size"],
-                matrix["block_rows"],
-                result["ordering"],
-                levels(result) or "–",
-                *map(tables.cell, result["runs"]),
-                *made,
+                result["system"], matrix["block_size"], matrix["block_rows"], result["ordering"],
+                levels(result) or "–", *map(tables.cell, result["runs"]), *made
             )
         )
     return lines
@@ -143,9 +126,8 @@ def means(results):
                 compare(ordering, levels, levels),
                 *(
                     compare(
-                        ordering,
-                        lambda r, k=k: r["runs"][k]["iterations"],
-                        lambda r, k=k: r["runs"][k]["converged"],
+                        ordering, lambda r, k=k: r["runs"][k]["iterations"], lambda r,
+                        k=k: r["runs"][k]["converged"]
                     )
                     for k in runs
                 ),

@@ -18,38 +18,14 @@ sys.path.append(f"{sys.path[0]}/../common")
 import tables
 
 METHODS = [
-    "none",
-    "bjacobi",
-    "ilu",
-    "isai:k=1",
-    "isai:k=2",
-    "isai:k=3",
-    "isai:relax=1",
-    "isai:relax=2",
-    "sweeps:n=1",
-    "sweeps:n=3",
-    "sweeps:n=5",
-    "isai:k=2:storage=fp32",
-    "isai:k=2:storage=fp16",
-    "mg",
-    "mg:smoother=ilu",
+    "none", "bjacobi", "ilu", "isai:k=1", "isai:k=2", "isai:k=3", "isai:relax=1", "isai:relax=2",
+    "sweeps:n=1", "sweeps:n=3", "sweeps:n=5", "isai:k=2:storage=fp32", "isai:k=2:storage=fp16",
+    "mg", "mg:smoother=ilu"
 ]
 HEADINGS = [
-    "none",
-    "block-Jacobi",
-    "ILU(0)",
-    "ISAI(1)",
-    "ISAI(2)",
-    "ISAI(3)",
-    "ISAI(1) + 1 relax",
-    "ISAI(1) + 2 relax",
-    "1 sweep",
-    "3 sweeps",
-    "5 sweeps",
-    "ISAI(2) fp32",
-    "ISAI(2) fp16",
-    "multigrid",
-    "multigrid, smoother ilu",
+    "none", "block-Jacobi", "ILU(0)", "ISAI(1)", "ISAI(2)", "ISAI(3)", "ISAI(1) + 1 relax",
+    "ISAI(1) + 2 relax", "1 sweep", "3 sweeps", "5 sweeps", "ISAI(2) fp32", "ISAI(2) fp16",
+    "multigrid", "multigrid, smoother ilu"
 ]
 
 
@@ -66,9 +42,7 @@ def available(options):
 
 def error_factor(options, path, block_size):
     """Returns what a cycle of mg multiplies errors by, or None if mg refuses the matrix."""
-    found, _ = tables.info(
-        options, [str(path), "--block-size", str(block_size)], options.seconds
-    )
+    found, _ = tables.info(options, [str(path), "--block-size", str(block_size)], options.seconds)
     return found["mg_error_factor"] if found and not found["mg_repairs"] else None
 
 
@@ -159,19 +133,15 @@ def multigrid(results):
         radius, factor = levels[0]["radius"], result.get("mg_error_factor")
         lines.append(
             tables.row(
-                result["matrix"]["name"],
-                result["matrix"]["block_size"],
+                result["matrix"]["name"], result["matrix"]["block_size"],
                 "yes" if hierarchy["symmetric"] else "no",
                 ", ".join(str(level["block_rows"] * level["block_size"]) for level in levels),
-                coarsest(hierarchy),
-                f"{hierarchy['operator_complexity']:.2f}",
+                coarsest(hierarchy), f"{hierarchy['operator_complexity']:.2f}",
                 "–" if radius is None else f"{radius:.3g}",
-                "–" if factor is None else f"{factor:.2g}",
-                hierarchy["nodes"],
-                hierarchy["smoother"],
-                hierarchy["cycle"],
+                "–" if factor is None else f"{factor:.2g}", hierarchy["nodes"],
+                hierarchy["smoother"], hierarchy["cycle"],
                 tables.cell(result["runs"][METHODS.index("ilu")]),
-                *map(tables.cell, result["runs"][at:]),
+                *map(tables.cell, result["runs"][at:])
             )
         )
     return lines

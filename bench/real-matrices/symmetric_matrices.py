@@ -18,24 +18,12 @@ sys.path.append(f"{sys.path[0]}/../common")
 import tables
 
 METHODS = [
-    "none",
-    "bjacobi",
-    "ilu",
-    "isai:k=1:symmetric",
-    "isai:k=2:symmetric",
-    "isai:k=3:symmetric",
-    "isai:symmetric:relax=1",
-    "mg",
+    "none", "bjacobi", "ilu", "isai:k=1:symmetric", "isai:k=2:symmetric", "isai:k=3:symmetric",
+    "isai:symmetric:relax=1", "mg"
 ]
 HEADINGS = [
-    "none",
-    "block-Jacobi",
-    "ILU(0)",
-    "symmetric ISAI(1)",
-    "symmetric ISAI(2)",
-    "symmetric ISAI(3)",
-    "symmetric ISAI(1) + 1 relax",
-    "multigrid",
+    "none", "block-Jacobi", "ILU(0)", "symmetric ISAI(1)", "symmetric ISAI(2)", "symmetric ISAI(3)",
+    "symmetric ISAI(1) + 1 relax", "multigrid"
 ]
 LIMIT = 1e-10  # BISAI_SYMMETRY_LIMIT
 
