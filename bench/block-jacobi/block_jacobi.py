@@ -137,45 +137,42 @@ def systems_of(options):
                 yield path, solver, "1e-8", [label(bound) for bound in BOUNDS]
 
 
+def nowhere(names):
+    """Says on which matrices no method of a table converges."""
+    said = ", ".join(f"`{name}`" for name in names)
+    return [f"No method converges on {said}.", ""] if names else []
+
+
 def bound_tables(found, heading, solver):
     """The table of iterations and times for each bound; the smallest values are bold."""
-    counts, times = tables.heading("matrix", "rows", "entries", *HEADINGS), tables.heading(
-        "matrix", *HEADINGS
-    )
-    solved = [0] * len(BOUNDS)
+    lines = tables.heading("matrix", "rows", "entries", *HEADINGS)
+    solved, failed = [0] * len(BOUNDS), []
     for name in sorted({key[0] for key in found if key[1] == solver}):
         records = [found[name, solver, label(bound)] for bound in BOUNDS]
         good = [record for record in records if record["converged"]]
+        if not good:
+            failed.append(name)
+            continue
+        fewest = min(record["iterations"] for record in good)
+        least = min(map(tables.least_seconds, good))
+        cells = []
         for i, record in enumerate(records):
             solved[i] += record["converged"]
-
-        def marked(text, record, key):
-            return (
-                f"**{text}**"
-                if record["converged"] and key(record) == min(key(other) for other in good)
-                else text
-            )
-
-        sizes = next(((r["rows"], r["entries"]) for r in records if "rows" in r), ("", ""))
-        counts.append(
-            tables.row(
-                name, *sizes,
-                *(marked(tables.cell(r), r, lambda x: x["iterations"]) for r in records)
-            )
-        )
-        times.append(
-            tables.row(
-                name, *(marked(tables.milliseconds(r), r, tables.least_seconds) for r in records)
-            )
-        )
-    counts.append(tables.row("converged", "", "", *solved))
+            text = tables.cell(record)
+            if record["converged"]:
+                marks = record["iterations"] == fewest, tables.least_seconds(record) == least
+                values = text, tables.milliseconds(record)
+                text = ", ".join(f"**{v}**" if mark else v for v, mark in zip(values, marks))
+            cells.append(text)
+        lines.append(tables.row(name, good[0]["rows"], good[0]["entries"], *cells))
+    lines.append(tables.row("converged", "", "", *solved))
     methods = [label(bound) for bound in BOUNDS]
     ratios = tables.heading("", *HEADINGS)
     for what, value in ("iterations", lambda r: r["iterations"]), ("ms", tables.least_seconds):
         ratios.append(ratio_row(what, found, solver, methods, methods[0], value))
     return [
-        f"## {heading}", "", "Iterations; the fewest of a row in bold:", "", *counts, "",
-        "Set-up and solve, in ms; the quickest in bold:", "", *times, "",
+        f"## {heading}", "", "Iterations, and ms of set-up and solve; the least of a row in bold:",
+        "", *lines, "", *nowhere(failed),
         "Over Jacobi's, medians over the matrices on which both converge (their number):", "",
         *ratios, ""
     ]
@@ -268,6 +265,7 @@ def form_tables(found):
     names = ["inverse", "gh", "ght", "lu"]
     lines = []
     for bound in FORM_BOUNDS:
+        failed = []
         lines += [
             f"## BiCGSTAB, blocks of at most {bound} rows, each form",
             "",
@@ -282,7 +280,7 @@ def form_tables(found):
         for name in sorted({key[0] for key in found if key[1] == "bicgstab"}):
             records = [found[name, "bicgstab", label(bound) + form] for form in FORMS]
             if not any(record["converged"] for record in records):
-                lines.append(tables.row(name, *(tables.cell(r) for r in records), *["–"] * 12))
+                failed.append(name)
                 continue
 
             def times(key):
@@ -298,7 +296,7 @@ def form_tables(found):
                 )
             )
         lines += [
-            "",
+            "", *nowhere(failed),
             "Over the inverse, medians over the matrices on which both converge (their number):",
             "", *tables.heading("", *names[1:])
         ]

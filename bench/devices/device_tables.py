@@ -14,39 +14,20 @@ import sys
 sys.path.append(f"{sys.path[0]}/../common")
 import tables
 
-INTRODUCTION = """Times are in µs, of {count} timings of each operation after a warm-up. MB are the
-least that an operation moves, and the floor is the time of a copy of as many bytes
-({rate} read and written). Operations of cuSPARSE run in the same process. A set-up of ISAI has the
-patterns and the values, and not the factors. An iteration is a solve's time by the host's clock
-over its iterations."""
+INTRODUCTION = """Times are in µs, of {count} timings of each operation after a warm-up. The floor
+is the time of a copy of as many bytes as an operation moves at least ({rate} read and written).
+Operations of cuSPARSE run in the same process. A set-up of ISAI has the patterns and the values,
+and not the factors. An iteration is a solve's time by the host's clock over its iterations."""
 
-KERNELS = """The kernels of an iteration, recorded by CUPTI over a whole solve. *µs* is the time
-from the end of the previous kernel to the end of this one, so that the parts add up to the
-iteration. *Alone* is the time from the start of the kernel. The share of a restart has no bytes of
-its own."""
+LEAST = "Minima, and in brackets the time over the floor:"
+
+KERNELS = """The kernels of an iteration, recorded by CUPTI over a whole solve: µs from the end of
+the previous kernel to the end of this one, so that the parts add up to the iteration, and in
+brackets the time over the floor. The share of a restart has no bytes of its own."""
 
 
 def microseconds(seconds):
     return f"{1e6 * seconds:.2f}" if seconds < 1e-3 else f"{1e6 * seconds:.0f}"
-
-
-def megabytes(figure):
-    return f"{1e-6 * figure['bytes']:.1f}" if figure["bytes"] else "–"
-
-
-def floor(figure, seconds, rate):
-    """Returns the floor of a figure, and `seconds` over it, as two cells."""
-    least = figure["bytes"] / rate
-    return (microseconds(least), f"{seconds / least:.2f}") if least else ("–", "–")
-
-
-def operations(figures, rate):
-    yield from tables.heading("operation", "MB", "minimum", "median", "floor", "minimum over floor")
-    for f in figures:
-        yield tables.row(
-            f["name"], megabytes(f), microseconds(f["minimum"]), microseconds(f["median"]),
-            *floor(f, f["minimum"], rate)
-        )
 
 
 def solves(figures):
@@ -58,12 +39,39 @@ def solves(figures):
         )
 
 
+def over_floor(figure, seconds, rate):
+    """Returns µs, and in brackets the time over the floor."""
+    least = figure["bytes"] / rate
+    return microseconds(seconds) + (f" ({seconds / least:.2f})" if least else "")
+
+
 def kernels(figures, rate):
-    yield from tables.heading("k", "kernel", "MB", "µs", "alone", "floor", "over floor")
-    for f in figures:
+    names = list(dict.fromkeys(f["kernel"] for f in figures))
+    yield from tables.heading("k", *names)
+    for power in dict.fromkeys(f["power"] for f in figures):
+        of = {f["kernel"]: f for f in figures if f["power"] == power}
+        yield tables.row(power, *(over_floor(of[n], of[n]["seconds"], rate) for n in names))
+
+
+def operations(groups, rate):
+    """A row for each operation of a solve, with the systems side by side."""
+    systems_of = [{f["name"]: f for f in figures if "median" in f} for _, figures in groups]
+    yield from tables.heading("operation", *(name for (name, _), _ in groups))
+    for operation in dict.fromkeys(name for of in systems_of for name in of):
+        found = [of.get(operation) for of in systems_of]
         yield tables.row(
-            f["power"], f["kernel"], megabytes(f), microseconds(f["seconds"]),
-            microseconds(f["alone"]), *floor(f, f["seconds"], rate)
+            operation, *(over_floor(f, f["minimum"], rate) if f else "–" for f in found)
+        )
+
+
+def products(groups, rate):
+    """A row for each grid on which products alone are timed."""
+    names = list(dict.fromkeys(f["name"] for _, figures in groups for f in figures))
+    yield from tables.heading("grid", "blocks", "of size", *names)
+    for (name, block_size), figures in groups:
+        of = {f["name"]: over_floor(f, f["minimum"], rate) for f in figures}
+        yield tables.row(
+            name, figures[0]["blocks"], block_size, *(of.get(n, "–") for n in names)
         )
 
 
@@ -87,17 +95,24 @@ def page(document):
         f" {document['cuda']}. Made by `bench_device` and `bench/devices/device_tables.py`. "
         + text.replace("\n", " "),
     ]
-    for (name, block_size), figures in systems(document["figures"]):
-        timed = [f for f in figures if "median" in f]
-        blocks = timed[0]["blocks"]
+    groups = systems(document["figures"])
+    grids = [group for group in groups if not any("ILU(0)" in f.get("name", "") for f in group[1])]
+    if grids:
+        yield from ["", "## Block products", "", LEAST, ""]
+        yield from products(grids, rate)
+    others = [group for group in groups if group not in grids]
+    if others:
+        yield from ["", "## Parts of a solve", "", LEAST, ""]
+        yield from operations(others, rate)
+    for (name, block_size), figures in others:
+        blocks = next(f["blocks"] for f in figures if "blocks" in f)
         yield from ["", f"## {name}: {blocks} blocks of size {block_size}", ""]
-        yield from operations(timed, rate)
         whole = [f for f in figures if "iterations" in f]
         if whole:
-            yield from ["", *solves(whole)]
+            yield from [*solves(whole), ""]
         recorded = [f for f in figures if "kernel" in f]
         if recorded:
-            yield from ["", KERNELS.replace("\n", " "), "", *kernels(recorded, rate)]
+            yield from [KERNELS.replace("\n", " "), "", *kernels(recorded, rate)]
 
 
 def main():

@@ -213,24 +213,30 @@ def updates(figures):
         return
     yield from section(
         "Updates",
-        "New values on the same pattern: milliseconds, and the time over that of the set-up, minima"
-        f" of both. The goals are {UPDATE}, {UPDATE_KEPT} with the transfers kept, and no"
+        "New values on the same pattern: milliseconds, minima, and in brackets the time over that of"
+        f" the set-up. The goals are {UPDATE}, {UPDATE_KEPT} with the transfers kept, and no"
         " allocation. Iterations are those of a solve afterwards.",
     )
     yield from tables.heading(
-        "system", "method", "transfers", "update", "of set-up", "allocations, host",
-        "allocations, device", "iterations"
+        "system", "method", "update", "transfers kept", "allocations, host and device", "iterations"
     )
+    pairs = {}
     for record in figures["update"]:
-        kept = record["keep_transfers"]
-        part = f"{record['of_setup']:.2f}"
-        if is_default(record) and record["of_setup"] > (UPDATE_KEPT if kept else UPDATE):
-            part += " (**missed**)"
+        pairs.setdefault((record["system"], name_of(record)), []).append(record)
+
+    def time(record):
+        limit = UPDATE_KEPT if record["keep_transfers"] else UPDATE
+        missed = ", **missed**" if is_default(record) and record["of_setup"] > limit else ""
+        return f"{milliseconds(record['minimum'])} ({record['of_setup']:.2f}{missed})"
+
+    def both(values):
+        return ", ".join(dict.fromkeys(map(str, values)))
+
+    for (system, name), pair in pairs.items():
+        counts = [f"{r['host_allocations']} and {r['device_allocations']}" for r in pair]
+        times = [*map(time, pair), "–"][:2]
         yield tables.row(
-            record["system"], name_of(record),
-            ("kept" if kept else "computed") if record["method"].startswith(("mg", "cpr")) else "–",
-            milliseconds(record["minimum"]), part, record["host_allocations"],
-            record["device_allocations"], record["iterations"]
+            system, name, *times, both(counts), both(record["iterations"] for record in pair)
         )
 
 

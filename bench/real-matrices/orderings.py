@@ -20,6 +20,7 @@ ORDERINGS = ["natural", "rcm", "nd", "colour"]
 METHODS = ["ilu", "isai:k=1", "isai:k=3", "sweeps:n=3", "ilu:level=1"]
 HEADINGS = ["ILU(0)", "ISAI(1)", "ISAI(3)", "3 sweeps", "ILU(1)"]
 ILU, ISAI3, ILU1 = 0, 2, 4
+SIZES = ["block_size", "block_rows"]
 CASES = [
     ("cavity 128²", ["--case", "cavity", "--size", "128"]),
     ("cavity 300²", ["--case", "cavity", "--size", "300"]),
@@ -62,31 +63,34 @@ def blocks(result, run):
 
 
 def table(results):
+    """A row for each system, with a value for each ordering in each cell."""
     lines = tables.heading(
-        "matrix", "bs", "block rows", "ordering", "levels of L", *HEADINGS, "ILU(1) blocks",
+        "matrix", "bs", "block rows", "levels of L", *HEADINGS, "ILU(1) blocks",
         "NL + NU of ISAI(3)"
     )
-    for result in results:
-        if not result["runs"]:
-            lines.append(
-                tables.row(
-                    result["system"], "", "", result["ordering"], "", *["time"] * len(METHODS), "",
-                    ""
-                )
-            )
-            continue
-        matrix = result["matrix"]
-        made = [
-            f"{blocks(result, run) / matrix['blocks']:.2f}" if blocks(result, run) else "–"
-            for run in (ILU1, ISAI3)
-        ]
-        lines.append(
-            tables.row(
-                result["system"], matrix["block_size"], matrix["block_rows"], result["ordering"],
-                levels(result) or "–", *map(tables.cell, result["runs"]), *made
-            )
-        )
+
+    def ratio(result, run):
+        made = result["runs"] and blocks(result, run)
+        return f"{made / result['matrix']['blocks']:.2f}" if made else "–"
+
+    for name, group in by_system(results).items():
+        matrix = next((r["matrix"] for r in group if r["runs"]), dict.fromkeys(SIZES, ""))
+        columns = [[levels(r) if r["runs"] else None for r in group]]
+        for k in range(len(METHODS)):
+            columns.append([tables.cell(r["runs"][k]) if r["runs"] else "time" for r in group])
+        columns += [[ratio(result, run) for result in group] for run in (ILU1, ISAI3)]
+        texts = [[str(value or "–") for value in column] for column in columns]
+        cells = [", ".join(t if len(set(t)) > 1 else t[:1]) for t in texts]
+        lines.append(tables.row(name, *(matrix[key] for key in SIZES), *cells))
     return lines
+
+
+def by_system(results):
+    """Returns {system: its results in the order of ORDERINGS}."""
+    found = {}
+    for result in sorted(results, key=lambda r: ORDERINGS.index(r["ordering"])):
+        found.setdefault(result["system"], []).append(result)
+    return found
 
 
 def mean(pairs):
@@ -97,11 +101,9 @@ def mean(pairs):
 
 def means(results):
     """The table of solved systems for each ordering, and of the change by the ordering."""
-    systems_of = {}
-    for result in results:
-        systems_of.setdefault(result["system"], {})[result["ordering"]] = result
     complete = [
-        group for group in systems_of.values() if all(result["runs"] for result in group.values())
+        dict(zip(ORDERINGS, group)) for group in by_system(results).values()
+        if all(result["runs"] for result in group)
     ]
 
     def compare(ordering, value, counts):
@@ -162,7 +164,8 @@ def report(options, results, refused):
         "",
         "## Every system",
         "",
-        "ILU(1) blocks and NL + NU: over the blocks of A.",
+        f"A cell has the values of {', '.join(ORDERINGS)}, or one if they are the same. ILU(1) blocks"
+        " and NL + NU: over the blocks of A.",
         "",
         *table(results),
         "",
