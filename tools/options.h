@@ -71,8 +71,8 @@ typedef struct options {
 
 void options_free(options *o);
 
-/* Chooses the methods if the user has not. CPR is for the case with a pressure. Returns false after a
- * message. */
+/* Chooses the methods if the user has not. CPR is for the case with a pressure. Returns false after
+ * a message. */
 bool options_choose_methods(command which, options *o);
 
 /* Adds runs by CG to the methods of `compare`, if the matrix may be definite. Returns false after a
