@@ -14,14 +14,15 @@
 
 /* clang-format off */
 #define BACKEND(SIDE, GROUP_ROWS, LOOKAHEAD) \
+  static const bsi_matrix_ops matrix_##SIDE = { \
+      &bsi_blocks_##SIDE, &bsi_structures_##SIDE, bsi_measure_asymmetry_##SIDE}; \
   static const bsi_order_ops order_##SIDE = {&bsi_shape_##SIDE, &bsi_reordered_##SIDE}; \
   static const bsi_factor_ops factor_##SIDE = { \
       &bsi_symbolic_##SIDE, &bsi_ilu_##SIDE, &bsi_inversion_##SIDE}; \
   static const bsi_apply_ops apply_##SIDE = { \
       &bsi_products_##SIDE, &bsi_transposed_##SIDE, &bsi_triangular_##SIDE, &bsi_sweeps_##SIDE}; \
   static const bsi_bjacobi_ops bjacobi_##SIDE = { \
-      GROUP_ROWS, &bsi_diagonals_##SIDE, &bsi_partition_##SIDE, &bsi_block_values_##SIDE, \
-      &bsi_block_solve_##SIDE, &bsi_relaxation_##SIDE}; \
+      GROUP_ROWS, &bsi_partition_##SIDE, &bsi_block_values_##SIDE, &bsi_block_solve_##SIDE}; \
   static const bsi_multigrid_ops multigrid_##SIDE = { \
       &bsi_level_inversion_##SIDE, &bsi_aggregation_##SIDE, &bsi_aim_##SIDE, \
       &bsi_transfer_##SIDE, &bsi_balance_##SIDE, &bsi_sparse_##SIDE, \
@@ -33,8 +34,8 @@
 
 #define OPERATIONS(SIDE) \
   .device = &bsi_device_##SIDE, .memory = &bsi_memory_##SIDE, .clock = &bsi_clock_##SIDE, \
-  .vectors = &bsi_vectors_##SIDE, .matrix = &bsi_matrix_##SIDE, \
-  .asymmetry = &bsi_asymmetry_##SIDE, .order = &order_##SIDE, .factor = &factor_##SIDE, \
+  .vectors = &bsi_vectors_##SIDE, .matrix = &matrix_##SIDE, \
+  .order = &order_##SIDE, .factor = &factor_##SIDE, \
   .pattern = &bsi_pattern_##SIDE, .solve = &bsi_solve_##SIDE, .apply = &apply_##SIDE, \
   .bjacobi = &bjacobi_##SIDE, .multigrid = &multigrid_##SIDE, .cpr = &bsi_cpr_##SIDE, \
   .krylov = &krylov_##SIDE

@@ -5,6 +5,7 @@
 #include "bjacobi/bjacobi_ops.h"
 #include "core/block/values.h"
 #include "core/context/context_impl.h"
+#include "core/matrix/matrix_ops.h"
 
 static bisai_status check_matrix(bisai_context *context, const bisai_bcsr *matrix) {
   if (matrix->type != BISAI_FP64)
@@ -72,7 +73,8 @@ static bisai_status find_diagonals(bisai_context *context, const bisai_bcsr *mat
                                                         sizeof *jacobi->position);
   if (!jacobi->position) return BISAI_OUT_OF_MEMORY;
   int32_t missing;
-  BSI_TRY(context->backend->bjacobi->diagonals->find(context, matrix, jacobi->position, &missing));
+  BSI_TRY(context->backend->matrix->structures->find_diagonals(context, matrix, jacobi->position,
+                                                               &missing));
   if (missing < 0 || jacobi->options.shift_amount > 0.0) return BISAI_OK;
   return bsi_fail(context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block", missing);
 }
@@ -148,7 +150,8 @@ bisai_status bsi_bjacobi_check(bisai_context *context, const bisai_bcsr *matrix,
                     matrix->blocks, jacobi->stored);
   if (!jacobi->natural) return BISAI_OK;
   int32_t moved;
-  BSI_TRY(context->backend->bjacobi->diagonals->compare(context, matrix, jacobi->position, &moved));
+  BSI_TRY(context->backend->matrix->structures->compare_diagonals(context, matrix, jacobi->position,
+                                                                  &moved));
   if (moved < 0) return BISAI_OK;
   return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                   "the pattern changed: block row %d has its diagonal block elsewhere", moved);

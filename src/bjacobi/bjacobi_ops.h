@@ -12,15 +12,6 @@ extern "C" {
 struct bsi_bjacobi; /* bjacobi/bjacobi.h */
 struct bsi_partition;
 
-typedef struct bsi_diagonal_ops {
-  /* position[i] ← the place of the diagonal block of block row i among the matrix's blocks, −1 if
-   * there is none. *missing ← the first such row, or −1. Waits. */
-  bisai_status (*find)(bisai_context *, const bisai_bcsr *, int32_t *position, int32_t *missing);
-  /* *moved ← the first block row whose diagonal block is not at its position, or −1. Waits. */
-  bisai_status (*compare)(bisai_context *, const bisai_bcsr *, const int32_t *position,
-                          int32_t *moved);
-} bsi_diagonal_ops;
-
 typedef struct bsi_partition_ops {
   /* Finds a partition into blocks of at most `max_rows` scalar rows, 1 … 32, by agglomeration.
    * Consecutive scalar rows of equal pattern form a supervariable (stored zeros count). A
@@ -49,27 +40,17 @@ typedef struct bsi_block_solve_ops {
                         int64_t ldx, double *y, int64_t ldy);
 } bsi_block_solve_ops;
 
-typedef struct bsi_relaxation_ops {
-  /* Y ← alpha·X + beta·Y for `count` vectors of n values. beta 0: Y is not read. */
-  bisai_status (*combine)(bisai_context *, int64_t n, int32_t count, double alpha, const double *x,
-                          int64_t ldx, double beta, double *y, int64_t ldy);
-} bsi_relaxation_ops;
-
 typedef struct bsi_bjacobi_ops {
   /* A group has max(1, group_rows / rows of the largest block) blocks. */
   int group_rows;
-  const bsi_diagonal_ops *diagonals;
   const bsi_partition_ops *partition;
   const bsi_block_values_ops *values;
   const bsi_block_solve_ops *solve;
-  const bsi_relaxation_ops *relaxation;
 } bsi_bjacobi_ops;
 
-extern const bsi_diagonal_ops bsi_diagonals_host, bsi_diagonals_cuda;
 extern const bsi_partition_ops bsi_partition_host, bsi_partition_cuda;
 extern const bsi_block_values_ops bsi_block_values_host, bsi_block_values_cuda;
 extern const bsi_block_solve_ops bsi_block_solve_host, bsi_block_solve_cuda;
-extern const bsi_relaxation_ops bsi_relaxation_host, bsi_relaxation_cuda;
 
 #ifdef __cplusplus
 }

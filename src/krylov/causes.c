@@ -42,7 +42,8 @@ static void say_empty(const bsi_solver_run *run, size_t size, char *text) {
   text[0] = '\0';
   for (int columns = 0; columns < 2 && run->op.matrix && text[0] == '\0'; columns++) {
     int64_t index = -1;
-    if (backend->matrix->find_empty(s->context, run->op.matrix, columns, s->spare, &index) ||
+    if (backend->matrix->structures->find_empty(s->context, run->op.matrix, columns, s->spare,
+                                                &index) ||
         index < 0)
       continue;
     snprintf(text, size, "; block %s %lld is empty: the matrix is singular",

@@ -21,7 +21,7 @@ static bisai_status find_bad_entry(bsi_solver_run *run, bool *bad) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   int64_t index = -1;
-  BSI_TRY(backend->matrix->find_not_finite(s->context, BISAI_FP64, s->n, run->x, &index));
+  BSI_TRY(backend->matrix->blocks->find_not_finite(s->context, BISAI_FP64, s->n, run->x, &index));
   double processes = index >= 0;
   BSI_TRY(backend->memory->upload(s->context, s->x_norm2, &processes, sizeof processes));
   BSI_TRY(bsi_sum_processes(run, s->x_norm2, 1));

@@ -241,12 +241,7 @@ bisai_status bsi_hierarchy_check(const bisai_bcsr *matrix, const bsi_hierarchy *
                     "multigrid needs a matrix stored in fp64, with its diagonal blocks");
   /* a split matrix takes every pattern that has no other nonzero values */
   if (h->split || matrix == h->levels[0].matrix) return BISAI_OK;
-  const bsi_sparse now = bsi_sparse_of(matrix), before = bsi_sparse_of(h->levels[0].matrix);
-  bool same = now.blocks == before.blocks;
-  if (same) BSI_TRY(bsi_ops_of(h)->sparse->same_structure(h->context, &now, &before, &same));
-  if (same) return BISAI_OK;
-  return bsi_fail(h->context, BISAI_INVALID_ARGUMENT,
-                  "the pattern changed: its blocks are not those of creation");
+  return bsi_bcsr_check_pattern(h->context, matrix, h->levels[0].matrix);
 }
 
 static bisai_status update_level(bsi_hierarchy *h, bsi_level *level) {

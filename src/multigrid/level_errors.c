@@ -13,7 +13,7 @@ bisai_status bsi_level_fail(const bsi_hierarchy *h, const bsi_level *level, bisa
 static bisai_status check_finite(const bsi_hierarchy *h, const bsi_level *level) {
   const bisai_bcsr *a = level->matrix;
   int64_t index = -1;
-  BSI_TRY(h->context->backend->matrix->find_not_finite(
+  BSI_TRY(h->context->backend->matrix->blocks->find_not_finite(
       h->context, a->type, (int64_t)bsi_block_offset(a, a->blocks), a->values, &index));
   if (index < 0) return BISAI_OK;
   return bsi_fail(h->context, BISAI_NOT_FINITE,

@@ -121,16 +121,10 @@ typedef struct bsi_sparse_ops {
   /* Values of c ← new values of A. *lost ← the first scalar row with a nonzero value that has no
    * place in c, or −1. Waits. */
   bisai_status (*split_values)(bisai_context *, const bisai_bcsr *a, bsi_sparse *c, int32_t *lost);
-  /* *same ← true if a and b have the same structure. Waits. */
-  bisai_status (*same_structure)(bisai_context *, const bsi_sparse *a, const bsi_sparse *b,
-                                 bool *same);
 } bsi_sparse_ops;
 
 /* The scalars and partial sums of a K-cycle step: BSI_K_WORK doubles in backend memory. */
 enum { BSI_K_SUMS = 3, BSI_K_SCALARS = 8, BSI_K_WORK = BSI_K_SCALARS + BSI_K_SUMS * BSI_CHUNKS };
-
-/* The most norms that are computed together. */
-enum { BSI_NORMS = 2 };
 
 /* The steps of a cycle. */
 typedef struct bsi_cycle_ops {
@@ -152,14 +146,6 @@ typedef struct bsi_cycle_ops {
    * v2 that is a multiple of v but for rounding errors. */
   bisai_status (*second_step)(bisai_context *, int64_t n, double *c, const double *v,
                               const double *c2, const double *v2, const double *r, double *work);
-  /* norms[k] ← ‖x[k]‖₂ for each k < count ≤ BSI_NORMS, scaled so that squares neither overflow nor
-   * vanish. Waits. */
-  bisai_status (*norms)(bisai_context *, int count, int64_t n, const double *const *x,
-                        double *norms);
-  /* *largest ← the largest magnitude of x; NaN if a value is NaN. Waits. */
-  bisai_status (*largest)(bisai_context *, int64_t n, const double *x, double *largest);
-  /* x_i ← a number in [−1, 1) that depends on i alone. */
-  bisai_status (*start)(bisai_context *, int64_t n, double *x);
 } bsi_cycle_ops;
 
 /* The vectors of step k of the Lanczos process of multigrid/diagonal/lanczos.h. `work` has

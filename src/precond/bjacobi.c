@@ -12,7 +12,7 @@
 #include "bjacobi/bjacobi_ops.h"
 #include "core/context/context_impl.h"
 #include "core/context/words.h"
-#include "multigrid/diagonal/power.h"
+#include "core/vector/power.h"
 #include "precond/precond_impl.h"
 
 BSI_DEFINE_WORDS(form, BISAI_FORM_LIST, "unknown form")
@@ -149,25 +149,27 @@ static bisai_status solve_blocks(const bisai_precond *m, int32_t count, const do
                                                     ldy);
 }
 
-/* Y ← alpha·X + beta·Y */
-static bisai_status combine(const bisai_precond *m, int32_t count, double alpha, const double *x,
-                            int64_t ldx, double beta, double *y, int64_t ldy) {
-  return m->context->backend->bjacobi->relaxation->combine(m->context, bsi_precond_size(m), count,
-                                                           alpha, x, ldx, beta, y, ldy);
+/* X ← damping·step + beta·X */
+static bisai_status add_steps(const bisai_precond *m, const bsi_vectors *v, double beta,
+                              const double *step) {
+  const int64_t n = bsi_precond_size(m);
+  for (int32_t c = 0; c < v->count; c++)
+    BSI_TRY(m->context->backend->vectors->combine(m->context, n, m->options.bjacobi.damping,
+                                                  step + c * n, beta, v->x + c * v->ldx));
+  return BISAI_OK;
 }
 
 static bisai_status apply_relaxed(const bisai_precond *m, const bsi_vectors *v) {
   const int64_t n = bsi_precond_size(m);
-  const double damping = m->options.bjacobi.damping;
   double *residual = v->work, *step = v->work + n * v->count;
   BSI_TRY(solve_blocks(m, v->count, v->b, v->ldb, step, n));
-  BSI_TRY(combine(m, v->count, damping, step, n, 0.0, v->x, v->ldx));
+  BSI_TRY(add_steps(m, v, 0.0, step));
   for (int32_t sweep = 0; sweep < m->options.bjacobi.relax; sweep++) {
     BSI_TRY(m->context->backend->apply->products->multiply(m->context, state_of(m)->matrix,
                                                            v->count, -1.0, v->x, v->ldx, 1.0, v->b,
                                                            v->ldb, residual, n, v->cached_bytes));
     BSI_TRY(solve_blocks(m, v->count, residual, n, step, n));
-    BSI_TRY(combine(m, v->count, damping, step, n, 1.0, v->x, v->ldx));
+    BSI_TRY(add_steps(m, v, 1.0, step));
   }
   return BISAI_OK;
 }
@@ -180,7 +182,8 @@ static bisai_status change_error(void *user, const double *x, double *y) {
   BSI_TRY(m->context->backend->apply->products->multiply(m->context, state_of(m)->matrix, 1, 1.0, x,
                                                          n, 0.0, NULL, n, product, n, 0));
   BSI_TRY(solve_blocks(m, 1, product, n, y, n));
-  return combine(m, 1, 1.0, x, n, -m->options.bjacobi.damping, y, n);
+  return m->context->backend->vectors->combine(m->context, n, 1.0, x, -m->options.bjacobi.damping,
+                                               y);
 }
 
 /* Estimates ρ(I − ω D⁻¹A). It is 0 if A is block diagonal, and infinite if the errors overflow. */

@@ -8,7 +8,6 @@
  *   z ← P⁻¹ (W v)          first stage, one cycle of multigrid
  *   r ← v − C z            reads one column of each block of A; additive: r = v
  *   x ← M₂⁻¹ r + E z       second stage */
-#include "bjacobi/bjacobi_ops.h"
 #include "core/context/context_impl.h"
 #include "core/context/staging.h"
 #include "core/context/words.h"
@@ -98,7 +97,7 @@ static void *reserve(const bisai_precond *m, int64_t count, size_t size) {
 static bisai_status check_given(const bisai_precond *m, const char *name, int64_t columns,
                                 const double *values) {
   int64_t index = -1;
-  BSI_TRY(m->context->backend->matrix->find_not_finite(
+  BSI_TRY(m->context->backend->matrix->blocks->find_not_finite(
       m->context, BISAI_FP64, bsi_precond_size(m) * columns, values, &index));
   if (index < 0) return BISAI_OK;
   return bsi_fail(m->context, BISAI_INVALID_ARGUMENT,
@@ -176,7 +175,7 @@ static bisai_status reserve_pressure(bisai_precond *m, const bisai_bcsr *a) {
       !state->correction || !state->residual)
     return BISAI_OUT_OF_MEMORY;
   BSI_TRY(bsi_scaling_create(m->context, state->matrix, state->diagonal, &state->scaling));
-  BSI_TRY(backend->bjacobi->diagonals->find(m->context, a, state->diagonal, &missing));
+  BSI_TRY(backend->matrix->structures->find_diagonals(m->context, a, state->diagonal, &missing));
   if (missing < 0) return BISAI_OK;
   return bsi_fail(m->context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block",
                   bsi_row_name(a, missing));
@@ -253,14 +252,7 @@ static bisai_status cpr_check_update(const bisai_precond *m, const bisai_bcsr *a
   if (a->type != BISAI_FP64 || a->unit_diagonal)
     return bsi_fail(m->context, BISAI_UNSUPPORTED,
                     "cpr needs a matrix stored in fp64, with its diagonal blocks");
-  const bsi_sparse now = bsi_sparse_of(a), before = bsi_sparse_of(cpr_of(m)->matrix);
-  bool same = now.blocks == before.blocks;
-  if (same)
-    BSI_TRY(
-        m->context->backend->multigrid->sparse->same_structure(m->context, &now, &before, &same));
-  if (same) return BISAI_OK;
-  return bsi_fail(m->context, BISAI_INVALID_ARGUMENT,
-                  "the pattern changed: its blocks are not those of creation");
+  return bsi_bcsr_check_pattern(m->context, a, cpr_of(m)->matrix);
 }
 
 /* --- application --- */

@@ -3,9 +3,8 @@
 #include <math.h>
 
 #include "apply/apply_ops.h"
-#include "bjacobi/bjacobi_ops.h"
 #include "core/context/context_impl.h"
-#include "multigrid/diagonal/power.h"
+#include "core/vector/power.h"
 #include "precond/precond_impl.h"
 
 /* Steps of the iteration in a power step, because errors that oscillate with a period of two would
@@ -26,7 +25,7 @@ static bisai_status change_error(const iteration *i, const double *x, double *y)
   BSI_TRY(context->backend->apply->products->multiply(context, i->a, 1, 1.0, x, n, 0.0, NULL, n,
                                                       i->product, n, 0));
   BSI_TRY(bsi_precond_apply_inside(i->m, 1, i->product, n, y, n, 0));
-  return context->backend->bjacobi->relaxation->combine(context, n, 1, 1.0, x, n, -1.0, y, n);
+  return context->backend->vectors->combine(context, n, 1.0, x, -1.0, y);
 }
 
 static bisai_status power_step(void *user, const double *x, double *y) {

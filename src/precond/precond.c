@@ -115,9 +115,10 @@ static bisai_status refuse_empty(bisai_precond *m, const bisai_bcsr *matrix) {
   int64_t row = -1, column = -1;
   double *marks = backend->memory->allocate(m->context, (size_t)m->block_rows, sizeof *marks);
   if (!marks) return BISAI_OUT_OF_MEMORY;
-  bisai_status status = backend->matrix->find_empty(m->context, matrix, false, marks, &row);
+  bisai_status status =
+      backend->matrix->structures->find_empty(m->context, matrix, false, marks, &row);
   if (!status && row < 0)
-    status = backend->matrix->find_empty(m->context, matrix, true, marks, &column);
+    status = backend->matrix->structures->find_empty(m->context, matrix, true, marks, &column);
   backend->memory->release(m->context, marks);
   if (status || (row < 0 && column < 0)) return status;
   return bsi_fail(m->context, BISAI_MISSING_DIAGONAL,

@@ -345,10 +345,10 @@ static void wide_places_go_where_narrow_ones_do(void **state) {
   const double from[] = {1, 2, 3, 4}, expected[] = {2, 4, 9, 3, 1};
   bisai_context *own = test_host_context(1);
   double to[] = {9, 9, 9, 9, 9};
-  EXPECT_OK(own, bsi_backend_host.matrix->scatter_values(own, 4, false, narrow, from, to));
+  EXPECT_OK(own, bsi_backend_host.matrix->blocks->scatter_values(own, 4, false, narrow, from, to));
   EXPECT_CLOSE(5, expected, to, 0.0);
   double again[] = {9, 9, 9, 9, 9};
-  EXPECT_OK(own, bsi_backend_host.matrix->scatter_values(own, 4, true, wide, from, again));
+  EXPECT_OK(own, bsi_backend_host.matrix->blocks->scatter_values(own, 4, true, wide, from, again));
   EXPECT_CLOSE(5, expected, again, 0.0);
   bisai_context_destroy(&own);
 }

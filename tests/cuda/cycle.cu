@@ -139,36 +139,3 @@ TEST(steps_of_k_cycles_agree_with_the_host) {
     if (n > 1) steps_agree(n, false);
   }
 }
-
-TEST(norms_and_start_vectors_agree_with_the_host) {
-  const context_on host(BISAI_BACKEND_HOST), device(BISAI_BACKEND_CUDA);
-  for (const int64_t n : {0, 1, 33, 4096, 4097, 1000003})
-    for (const double scale : {1.0, 1e-310, 1e-200, 1e200, 1e308}) {
-      if (short_form() && n > 5000) continue;
-      std::vector<double> x(n);
-      double expected = -1.0, norm = -1.0, again = -1.0;
-      host_ops()->start(host, n, x.data());
-      device_array<double> d_x(std::vector<double>(n, NAN));
-      bool good = device_ops()->start(device, n, d_x.data) == BISAI_OK;
-      CHECK(cudaDeviceSynchronize());
-      good &= d_x.fetch() == x;
-      for (double &value : x) value *= scale;
-      device_array<double> scaled(x);
-      const double *const on_host[] = {x.data()}, *const on_device[] = {d_x.data, scaled.data};
-      double norms[2] = {-1.0, -1.0}, start = -1.0;
-      host_ops()->norms(host, 1, n, on_host, &expected);
-      good &= !device_ops()->norms(device, 2, n, on_device, norms) &&
-              !device_ops()->norms(device, 1, n, on_device, &start) &&
-              !device_ops()->norms(device, 1, n, on_device + 1, &again) && norms[0] == start;
-      norm = norms[1];
-      const bool same =
-          std::isinf(expected) ? std::isinf(norm) : std::fabs(norm - expected) <= 1e-13 * expected;
-      verdict(good && same && norm == again, "norm of %lld values of %g: %g for %g",
-              static_cast<long long>(n), scale, norm, expected);
-      double largest = -1.0, on_both = -2.0;
-      good = !host_ops()->largest(host, n, x.data(), &largest) &&
-             !device_ops()->largest(device, n, scaled.data, &on_both);
-      verdict(good && largest == on_both, "largest of %lld values of %g: %g for %g",
-              static_cast<long long>(n), scale, on_both, largest);
-    }
-}

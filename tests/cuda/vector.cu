@@ -36,6 +36,9 @@ void elements_agree(bisai_context *context, int64_t n) {
   good = good && !bsi_backend_cuda.vectors->subtract_from(context, n, d_x.data, d_y.data);
   bsi_backend_host.vectors->subtract_from(context, n, x.data(), y.data());
   good = good && agree(d_y.fetch(), y, 0.0);
+  good = good && !bsi_backend_cuda.vectors->combine(context, n, 0.5, d_x.data, -2.0, d_y.data);
+  bsi_backend_host.vectors->combine(context, n, 0.5, x.data(), -2.0, y.data());
+  good = good && agree(d_y.fetch(), y, 0.0);
   const double five = 5.0;
   good = good &&
          !bsi_backend_cuda.krylov->basis->scale_by_norm(context, n, norm2.data, d_y.data, d_y.data);
@@ -117,4 +120,38 @@ TEST(reductions_leave_tickets_as_zeros) {
   reductions_agree(&context, 100, BSI_TICKETS * 8 + 3);
   const std::vector<unsigned> left = tickets.fetch();
   for (size_t i = 0; i < left.size(); i++) verdict(left[i] == 0, "ticket %zu: %u", i, left[i]);
+}
+
+TEST(norms_and_start_vectors_agree_with_the_host) {
+  const context_on host(BISAI_BACKEND_HOST), device(BISAI_BACKEND_CUDA);
+  const bsi_vector_ops &on_host = *bsi_backend_host.vectors, &on_device = *bsi_backend_cuda.vectors;
+  for (const int64_t n : {0, 1, 33, 4096, 4097, 1000003})
+    for (const double scale : {1.0, 1e-310, 1e-200, 1e200, 1e308}) {
+      if (short_form() && n > 5000) continue;
+      std::vector<double> x(n);
+      double expected = -1.0, norm = -1.0, again = -1.0;
+      on_host.start(host, n, x.data());
+      device_array<double> d_x(std::vector<double>(n, NAN));
+      bool good = on_device.start(device, n, d_x.data) == BISAI_OK;
+      CHECK(cudaDeviceSynchronize());
+      good &= d_x.fetch() == x;
+      for (double &value : x) value *= scale;
+      device_array<double> scaled(x);
+      const double *const here[] = {x.data()}, *const there[] = {d_x.data, scaled.data};
+      double norms[2] = {-1.0, -1.0}, start = -1.0;
+      on_host.norms(host, 1, n, here, &expected);
+      good &= !on_device.norms(device, 2, n, there, norms) &&
+              !on_device.norms(device, 1, n, there, &start) &&
+              !on_device.norms(device, 1, n, there + 1, &again) && norms[0] == start;
+      norm = norms[1];
+      const bool same =
+          std::isinf(expected) ? std::isinf(norm) : std::fabs(norm - expected) <= 1e-13 * expected;
+      verdict(good && same && norm == again, "norm of %lld values of %g: %g for %g",
+              static_cast<long long>(n), scale, norm, expected);
+      double largest = -1.0, on_both = -2.0;
+      good = !on_host.largest(host, n, x.data(), &largest) &&
+             !on_device.largest(device, n, scaled.data, &on_both);
+      verdict(good && largest == on_both, "largest of %lld values of %g: %g for %g",
+              static_cast<long long>(n), scale, on_both, largest);
+    }
 }

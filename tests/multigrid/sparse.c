@@ -397,36 +397,6 @@ static void split_names_the_first_row_with_a_new_nonzero_value(void **state) {
   bsi_sparse_destroy(context, &c);
 }
 
-/* --- structures --- */
-
-static void expect_same(bool expected, const bsi_sparse *a, const bsi_sparse *b) {
-  bool same = !expected;
-  EXPECT_OK(context, ops(context)->same_structure(context, a, b, &same));
-  assert_int_equal(same, expected);
-}
-
-static void structures_are_compared(void **state) {
-  (void)state;
-  bsi_sparse a = test_sparse_random(context, (test_shape_of_blocks){700, 90, 2, 2, 4.0, true}, 1),
-             b = test_sparse_make(context, a), empty = {.row_ptr = b.row_ptr, .col_idx = b.col_idx};
-  expect_same(true, &a, &b);
-  expect_same(true, &a, &a);
-  b.blocks--;
-  expect_same(false, &a, &b);
-  b.blocks++;
-  /* the last column, then the end of the last row but one */
-  b.col_idx[b.blocks - 1]--;
-  expect_same(false, &a, &b);
-  b.col_idx[b.blocks - 1]++;
-  b.row_ptr[b.rows - 1]--;
-  expect_same(false, &a, &b);
-  b.row_ptr[b.rows - 1]++;
-  expect_same(true, &a, &b);
-  expect_same(true, &empty, &empty);
-  bsi_sparse_destroy(context, &a);
-  bsi_sparse_destroy(context, &b);
-}
-
 /* --- memory --- */
 
 static void failing_allocations_leak_nothing(void **state) {
@@ -529,7 +499,6 @@ int main(void) {
       cmocka_unit_test(a_copy_of_a_product_has_no_places_of_its_original),
       cmocka_unit_test(split_matrices_have_the_nonzero_values_and_the_diagonal),
       cmocka_unit_test(split_names_the_first_row_with_a_new_nonzero_value),
-      cmocka_unit_test(structures_are_compared),
       cmocka_unit_test(failing_allocations_leak_nothing),
       cmocka_unit_test(the_room_of_a_structure_is_known),
       cmocka_unit_test(values_are_computed_without_allocations),

@@ -15,7 +15,7 @@ set(pattern_may core pattern)
 set(apply_may core apply)
 set(bjacobi_may core bjacobi)
 set(solve_may core factor pattern solve)
-set(multigrid_may core apply multigrid bjacobi/bjacobi_ops.h factor/factor_ops.h
+set(multigrid_may core apply multigrid factor/factor_ops.h
   factor/factor_impl.h # the memory of a smoother's factors
   factor/inversion_record_cuda.cuh) # its kernel reports on inversions as that of factor
 set(cpr_may core cpr)

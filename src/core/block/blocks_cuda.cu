@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole matrices on the device: copies of their values, the first value that is not finite, empty
- * rows and columns. */
+/* The blocks of whole matrices on the device: copies, new values, the first value that is not
+ * finite. */
 #include "core/block/block_math.h"
 #include "core/block/values.h"
 #include "core/context/context_impl.h"
-#include "core/matrix/bcsr_impl.h"
 #include "core/matrix/entry_map.h"
 #include "core/matrix/matrix_ops.h"
 #include "gpu/launch.cuh"
@@ -62,22 +61,6 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* marks[i] ← 0 if row i has blocks, NaN otherwise. */
-__global__ void __launch_bounds__(THREADS)
-    mark_rows(int32_t rows, const int32_t *row_ptr, double *marks) {
-  const int32_t i = static_cast<int32_t>(blockIdx.x) * THREADS + static_cast<int32_t>(threadIdx.x);
-  if (i < rows) marks[i] = row_ptr[i + 1] > row_ptr[i] ? 0.0 : NAN;
-}
-
-/* marks[j] ← 0 for the column j of every block. All writers of a mark write the same value. */
-__global__ void __launch_bounds__(THREADS)
-    mark_columns(int32_t blocks, const int32_t *col_idx, double *marks) {
-  const int32_t stride = static_cast<int32_t>(gridDim.x) * THREADS;
-  for (int64_t p = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x; p < blocks;
-       p += stride)
-    marks[col_idx[p]] = 0.0;
-}
-
 } // namespace
 
 static bisai_status copy_blocks(bisai_context *context, bisai_value_type type, int bs,
@@ -123,30 +106,6 @@ static bisai_status find_not_finite(bisai_context *context, bisai_value_type typ
   return BISAI_OK;
 }
 
-/* The mark of an empty row or column is NaN. */
-static bisai_status find_empty(bisai_context *context, const bisai_bcsr *matrix, bool columns,
-                               double *marks, int64_t *index) {
-  const int32_t n = columns ? matrix->block_cols : matrix->block_rows;
-  const bsi_gpu_stream stream = bsi_stream_of(context);
-  bisai_status status = BISAI_OK;
-  *index = -1;
-  if (matrix->unit_diagonal || n == 0) return BISAI_OK;
-  if (!columns) {
-    mark_rows<<<bsi_grid(n, THREADS), THREADS, 0, stream>>>(n, matrix->row_ptr, marks);
-    status = bsi_launched(context, "rows");
-  } else {
-    status = context->backend->vectors->set(context, n, NAN, marks);
-    const int grid =
-        at_most((static_cast<int64_t>(matrix->blocks) + THREADS - 1) / THREADS, MOST_BLOCKS);
-    if (!status && grid > 0) {
-      mark_columns<<<grid, THREADS, 0, stream>>>(matrix->blocks, matrix->col_idx, marks);
-      status = bsi_launched(context, "columns");
-    }
-  }
-  return status ? status : find_not_finite(context, BISAI_FP64, n, marks, index);
-}
-
-const bsi_matrix_ops bsi_matrix_cuda = {.copy_blocks = copy_blocks,
-                                        .scatter_values = scatter_values,
-                                        .find_not_finite = find_not_finite,
-                                        .find_empty = find_empty};
+const bsi_block_ops bsi_blocks_cuda = {.copy_blocks = copy_blocks,
+                                       .scatter_values = scatter_values,
+                                       .find_not_finite = find_not_finite};

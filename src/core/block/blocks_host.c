@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations on whole matrices on the host: copies of blocks, the search for values that are not
- * finite, the search for empty rows and columns. */
+/* The blocks of whole matrices on the host: copies, new values, the search for values that are not
+ * finite. */
 #include <string.h>
 
 #include "core/block/block_math.h"
 #include "core/block/values.h"
 #include "core/context/context_impl.h"
-#include "core/matrix/bcsr_impl.h"
 #include "core/matrix/entry_map.h"
 #include "core/matrix/matrix_ops.h"
 #include "core/threads/parallel.h"
@@ -87,21 +86,6 @@ static bisai_status find_not_finite(bisai_context *context, bisai_value_type typ
   return BISAI_OK;
 }
 
-static bisai_status find_empty(bisai_context *context, const bisai_bcsr *matrix, bool columns,
-                               double *marks, int64_t *index) {
-  (void)context;
-  const int32_t n = columns ? matrix->block_cols : matrix->block_rows;
-  *index = -1;
-  if (matrix->unit_diagonal) return BISAI_OK;
-  for (int32_t i = 0; i < n; i++)
-    marks[i] = columns ? 0 : matrix->row_ptr[i + 1] - matrix->row_ptr[i];
-  for (int32_t p = 0; p < matrix->blocks && columns; p++) marks[matrix->col_idx[p]] = 1;
-  for (int32_t i = 0; i < n && *index < 0; i++)
-    if (marks[i] == 0) *index = i;
-  return BISAI_OK;
-}
-
-const bsi_matrix_ops bsi_matrix_host = {.copy_blocks = copy_blocks,
-                                        .scatter_values = scatter_values,
-                                        .find_not_finite = find_not_finite,
-                                        .find_empty = find_empty};
+const bsi_block_ops bsi_blocks_host = {.copy_blocks = copy_blocks,
+                                       .scatter_values = scatter_values,
+                                       .find_not_finite = find_not_finite};

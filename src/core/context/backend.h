@@ -24,7 +24,6 @@ extern "C" {
 #endif
 
 struct bsi_matrix_ops;    /* core/matrix/matrix_ops.h */
-struct bsi_asymmetry_ops; /* core/matrix/matrix_ops.h */
 struct bsi_order_ops;     /* order/order_ops.h */
 struct bsi_factor_ops;    /* factor/factor_ops.h */
 struct bsi_pattern_ops;   /* pattern/pattern_ops.h */
@@ -92,6 +91,9 @@ typedef struct bsi_clock_ops {
   bisai_status (*read)(bisai_context *, const bsi_clock *, double *seconds);
 } bsi_clock_ops;
 
+/* The most norms that are computed together. */
+enum { BSI_NORMS = 2 };
+
 /* Vectors of n doubles in backend memory. */
 typedef struct bsi_vector_ops {
   bisai_status (*set)(bisai_context *, int64_t n, double value, double *y);
@@ -100,6 +102,17 @@ typedef struct bsi_vector_ops {
   bisai_status (*add)(bisai_context *, int64_t n, const double *x, double *y);
   /* y ← b − y */
   bisai_status (*subtract_from)(bisai_context *, int64_t n, const double *b, double *y);
+  /* y ← alpha·x + beta·y. y is not read if beta is 0. */
+  bisai_status (*combine)(bisai_context *, int64_t n, double alpha, const double *x, double beta,
+                          double *y);
+  /* x_i ← a number in [−1, 1) that depends on i alone. */
+  bisai_status (*start)(bisai_context *, int64_t n, double *x);
+  /* norms[k] ← ‖x[k]‖₂ for each k < count ≤ BSI_NORMS, scaled so that squares neither overflow nor
+   * vanish. Waits. */
+  bisai_status (*norms)(bisai_context *, int count, int64_t n, const double *const *x,
+                        double *norms);
+  /* *largest ← the largest magnitude of x; NaN if a value is NaN. Waits. */
+  bisai_status (*largest)(bisai_context *, int64_t n, const double *x, double *largest);
 } bsi_vector_ops;
 
 typedef struct bsi_backend {
@@ -111,7 +124,6 @@ typedef struct bsi_backend {
   const bsi_clock_ops *clock;
   const bsi_vector_ops *vectors;
   const struct bsi_matrix_ops *matrix;
-  const struct bsi_asymmetry_ops *asymmetry;
   const struct bsi_order_ops *order;
   const struct bsi_factor_ops *factor;
   const struct bsi_pattern_ops *pattern;

@@ -27,8 +27,8 @@ static void asymmetry_part(void *job, bsi_part part) {
     }
 }
 
-static bisai_status asymmetry(bisai_context *context, const bisai_bcsr *matrix, double enough,
-                              bsi_asymmetry *asymmetry) {
+bisai_status bsi_measure_asymmetry_host(bisai_context *context, const bisai_bcsr *matrix,
+                                        double enough, bsi_asymmetry *asymmetry) {
   const int threads = bsi_threads_for(context->threads, matrix->blocks, BLOCKS_PER_THREAD);
   for (int t = 0; t < threads; t++)
     *(bsi_asymmetry *)bsi_partial(context, t) = (bsi_asymmetry){0.0, true};
@@ -68,7 +68,7 @@ static bisai_status measure(bisai_context *context, const bisai_bcsr *matrix, do
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the matrix is not square: %d × %d blocks",
                     matrix->block_rows, matrix->block_cols);
   if (is_kept(matrix, measured)) return BISAI_OK;
-  BSI_TRY(context->backend->asymmetry->measure(context, matrix, enough, measured));
+  BSI_TRY(context->backend->matrix->measure_asymmetry(context, matrix, enough, measured));
   if (measured->largest <= enough) keep(matrix, *measured);
   return BISAI_OK;
 }
@@ -102,5 +102,3 @@ bisai_status bisai_bcsr_asymmetry(const bisai_bcsr *matrix, double *asymmetry, b
                     "bisai_bcsr_asymmetry: asymmetry is NULL");
   return bsi_bcsr_asymmetry(matrix->context, matrix, asymmetry, mirrored);
 }
-
-const bsi_asymmetry_ops bsi_asymmetry_host = {.measure = asymmetry};

@@ -49,8 +49,8 @@ __global__ void __launch_bounds__(THREADS)
 
 } // namespace
 
-static bisai_status asymmetry(bisai_context *context, const bisai_bcsr *matrix, double enough,
-                              bsi_asymmetry *asymmetry) {
+bisai_status bsi_measure_asymmetry_cuda(bisai_context *context, const bisai_bcsr *matrix,
+                                        double enough, bsi_asymmetry *asymmetry) {
   static const char what[] = "asymmetry";
   *asymmetry = {.largest = 0.0, .mirrored = true};
   if (matrix->block_rows == 0) return BISAI_OK;
@@ -68,5 +68,3 @@ static bisai_status asymmetry(bisai_context *context, const bisai_bcsr *matrix, 
   asymmetry->mirrored = found.unmirrored == 0;
   return BISAI_OK;
 }
-
-const bsi_asymmetry_ops bsi_asymmetry_cuda = {.measure = asymmetry};

@@ -119,11 +119,24 @@ static bisai_status check_values(bisai_context *context, const bisai_bcsr *a, co
   const bsi_backend *backend = in_host_memory ? &bsi_backend_host : context->backend;
   int64_t first = -1;
   int32_t row, column;
-  BSI_TRY(backend->matrix->find_not_finite(context, a->type, count, values, &first));
+  BSI_TRY(backend->matrix->blocks->find_not_finite(context, a->type, count, values, &first));
   if (first < 0) return BISAI_OK;
   BSI_TRY(
       find_block(context, a, (int32_t)(first / (int64_t)bsi_block_offset(a, 1)), &row, &column));
   return bsi_fail(context, BISAI_NOT_FINITE, "block (%d, %d) holds a NaN or infinity", row, column);
+}
+
+bisai_status bsi_bcsr_check_pattern(bisai_context *context, const bisai_bcsr *now,
+                                    const bisai_bcsr *before) {
+  const bsi_structure a = {now->row_ptr, now->col_idx}, b = {before->row_ptr, before->col_idx};
+  bool same = now->block_rows == before->block_rows && now->block_cols == before->block_cols &&
+              now->blocks == before->blocks;
+  if (same)
+    BSI_TRY(context->backend->matrix->structures->compare(context, now->block_rows, now->blocks, &a,
+                                                          &b, &same));
+  if (same) return BISAI_OK;
+  return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                  "the pattern changed: its blocks are not those of creation");
 }
 
 bisai_status bsi_bcsr_check_finite(bisai_context *context, const bisai_bcsr *a) {
@@ -180,13 +193,13 @@ static bisai_status copy_values(bisai_bcsr *a, const void *values, bool in_host_
   const size_t bytes = bsi_block_offset(a, a->blocks) * bsi_value_bytes(a->type);
   const bool directly = backend->host_memory || (!in_host_memory && !order);
   if (directly)
-    return backend->matrix->copy_blocks(context, a->type, a->block_size, a->blocks, layout, order,
-                                        values, a->values);
+    return backend->matrix->blocks->copy_blocks(context, a->type, a->block_size, a->blocks, layout,
+                                                order, values, a->values);
   if (!order) { /* row-major blocks are transposed in place */
     const bisai_status status = copy_to_backend(context, in_host_memory, values, bytes, a->values);
     if (status || layout == BISAI_COLUMN_MAJOR) return status;
-    return backend->matrix->copy_blocks(context, a->type, a->block_size, a->blocks, layout, NULL,
-                                        a->values, a->values);
+    return backend->matrix->blocks->copy_blocks(context, a->type, a->block_size, a->blocks, layout,
+                                                NULL, a->values, a->values);
   }
   int32_t *own_order = backend->memory->allocate(context, (size_t)a->blocks, sizeof *own_order);
   void *own_values = own_order ? backend->memory->allocate(context, bytes, 1) : NULL;
@@ -195,8 +208,8 @@ static bisai_status copy_values(bisai_bcsr *a, const void *values, bool in_host_
     status = backend->memory->upload(context, own_order, order, (size_t)a->blocks * sizeof *order);
   if (!status) status = copy_to_backend(context, in_host_memory, values, bytes, own_values);
   if (!status)
-    status = backend->matrix->copy_blocks(context, a->type, a->block_size, a->blocks, layout,
-                                          own_order, own_values, a->values);
+    status = backend->matrix->blocks->copy_blocks(context, a->type, a->block_size, a->blocks,
+                                                  layout, own_order, own_values, a->values);
   backend->memory->release(context, own_values);
   backend->memory->release(context, own_order);
   return status;

@@ -70,6 +70,10 @@ bisai_status bsi_bcsr_structure(const bisai_bcsr *a, bsi_structure *structure);
  * borrowed. The message names the block. Allocates nothing. Waits. */
 bisai_status bsi_bcsr_check_finite(bisai_context *context, const bisai_bcsr *a);
 
+/* Refuses a matrix whose structure is not that of creation, `before`. Allocates nothing. Waits. */
+bisai_status bsi_bcsr_check_pattern(bisai_context *context, const bisai_bcsr *now,
+                                    const bisai_bcsr *before);
+
 /* Copies a structure in host memory into the reserved arrays. */
 bisai_status bsi_bcsr_set_structure(bisai_bcsr *a, const int32_t *row_ptr, const int32_t *col_idx);
 

@@ -110,7 +110,8 @@ static bisai_status check_values(const bisai_bcsr *a, const double *values, bool
   const bsi_backend *backend = in_host_memory ? &bsi_backend_host : a->context->backend;
   int64_t first = -1;
   bsi_structure s;
-  BSI_TRY(backend->matrix->find_not_finite(a->context, BISAI_FP64, a->map.entries, values, &first));
+  BSI_TRY(backend->matrix->blocks->find_not_finite(a->context, BISAI_FP64, a->map.entries, values,
+                                                   &first));
   if (first < 0) return BISAI_OK;
   BSI_TRY(bsi_bcsr_structure(a, &s));
   const scalar_entry entry = entry_of(a, &s, (int32_t)first);
@@ -154,8 +155,8 @@ bisai_status bisai_bcsr_update_from_csr(bisai_bcsr *matrix, const bisai_csr_desc
   status = bsi_stage_input(context, map->entries, 1, desc->values, map->entries, &values);
   if (status) return status;
   matrix->measured = false;
-  status = context->backend->matrix->scatter_values(context, map->entries, map->wide, map->backend,
-                                                    values.data, matrix->values);
+  status = context->backend->matrix->blocks->scatter_values(
+      context, map->entries, map->wide, map->backend, values.data, matrix->values);
   bsi_stage_release(context, &values);
   return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A backend's operations on the values of matrices. */
+/* A backend's operations on the structure and the values of matrices. */
 #ifndef BSI_MATRIX_OPS_H
 #define BSI_MATRIX_OPS_H
 
@@ -10,8 +10,9 @@ extern "C" {
 #endif
 
 struct bsi_asymmetry; /* core/matrix/asymmetry.h */
+struct bsi_structure; /* core/matrix/mirror.h */
 
-typedef struct bsi_matrix_ops {
+typedef struct bsi_block_ops {
   /* Block p of `to` ← block order[p] of `from` (NULL: p), transposed if `from` is row-major.
    * Without an order, `to` may be `from`. */
   bisai_status (*copy_blocks)(bisai_context *, bisai_value_type, int bs, int32_t blocks,
@@ -22,21 +23,41 @@ typedef struct bsi_matrix_ops {
   /* *index ← the first of `count` values that is NaN or infinite, or −1. Waits. */
   bisai_status (*find_not_finite)(bisai_context *, bisai_value_type, int64_t count,
                                   const void *values, int64_t *index);
+} bsi_block_ops;
+
+typedef struct bsi_structure_ops {
   /* *index ← the first block row, or block column, that stores no block, or −1. `marks` has a
    * double for each block row or column. Waits. */
   bisai_status (*find_empty)(bisai_context *, const bisai_bcsr *, bool columns, double *marks,
                              int64_t *index);
-} bsi_matrix_ops;
+  /* position[i] ← the place of the diagonal block of block row i among the matrix's blocks, −1 if
+   * there is none. *missing ← the first such row, or −1. Waits. */
+  bisai_status (*find_diagonals)(bisai_context *, const bisai_bcsr *, int32_t *position,
+                                 int32_t *missing);
+  /* *moved ← the first block row whose diagonal block is not at its position, or −1. Waits. */
+  bisai_status (*compare_diagonals)(bisai_context *, const bisai_bcsr *, const int32_t *position,
+                                    int32_t *moved);
+  /* *same ← true if a and b, of `rows` rows and `blocks` blocks in backend memory, are the same.
+   * Waits. */
+  bisai_status (*compare)(bisai_context *, int32_t rows, int32_t blocks,
+                          const struct bsi_structure *a, const struct bsi_structure *b, bool *same);
+} bsi_structure_ops;
 
-typedef struct bsi_asymmetry_ops {
+typedef struct bsi_matrix_ops {
+  const bsi_block_ops *blocks;
+  const bsi_structure_ops *structures;
   /* Compares a square matrix with its transpose: core/matrix/asymmetry.h. If the asymmetry is more
    * than `enough`, the measurement may end early, with any value above `enough`. Waits. */
-  bisai_status (*measure)(bisai_context *, const bisai_bcsr *, double enough,
-                          struct bsi_asymmetry *);
-} bsi_asymmetry_ops;
+  bisai_status (*measure_asymmetry)(bisai_context *, const bisai_bcsr *, double enough,
+                                    struct bsi_asymmetry *);
+} bsi_matrix_ops;
 
-extern const bsi_matrix_ops bsi_matrix_host, bsi_matrix_cuda;
-extern const bsi_asymmetry_ops bsi_asymmetry_host, bsi_asymmetry_cuda;
+extern const bsi_block_ops bsi_blocks_host, bsi_blocks_cuda;
+extern const bsi_structure_ops bsi_structures_host, bsi_structures_cuda;
+bisai_status bsi_measure_asymmetry_host(bisai_context *context, const bisai_bcsr *matrix,
+                                        double enough, struct bsi_asymmetry *asymmetry);
+bisai_status bsi_measure_asymmetry_cuda(bisai_context *context, const bisai_bcsr *matrix,
+                                        double enough, struct bsi_asymmetry *asymmetry);
 
 #ifdef __cplusplus
 }

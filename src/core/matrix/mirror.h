@@ -18,7 +18,7 @@ typedef struct bsi_mirror {
   int32_t *row_ptr, *col_idx;
 } bsi_mirror;
 
-/* A structure in host memory. */
+/* A structure, in host memory unless a comment says otherwise. */
 typedef struct bsi_structure {
   const int32_t *row_ptr, *col_idx;
 } bsi_structure;

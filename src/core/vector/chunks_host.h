@@ -9,6 +9,7 @@
 
 #include "core/block/column.h"
 #include "core/context/backend.h"
+#include "core/threads/parallel.h"
 
 enum {
   /* vectors that share one pass over a tile of w */
@@ -51,6 +52,23 @@ BSI_INLINE void bsi_dot_group(int group, int64_t n, const double *basis, int64_t
     double sum = both[0] + both[1];
     for (int64_t rest = i; rest < n; rest++) sum += basis[g * ld + rest] * w[rest];
     sums[g] += sum;
+  }
+}
+
+/* Adds the sums of the values begin … end − 1 of a job. */
+typedef void bsi_add_sums(const void *job, int64_t begin, int64_t end, double *sums);
+
+/* Chunk k of n values leaves `count` sums at partials + k·count, for the chunks of a part. */
+BSI_INLINE void bsi_sum_chunks(bsi_part part, int64_t n, int count, bsi_add_sums *add,
+                               const void *job, double *partials) {
+  const int64_t length = bsi_chunk_length(n);
+  const bsi_range range = bsi_range_of(bsi_chunks_of(n), part);
+  for (int64_t chunk = range.begin; chunk < range.end; chunk++) {
+    const int64_t end = bsi_smaller((chunk + 1) * length, n);
+    double *sums = partials + chunk * count;
+    for (int c = 0; c < count; c++) sums[c] = 0;
+    for (int64_t i = chunk * length; i < end; i += BSI_CHUNK_TILE)
+      add(job, i, bsi_smaller(i + BSI_CHUNK_TILE, end), sums);
   }
 }
 

@@ -24,18 +24,17 @@
 /* *good ← true if the dense inverse maps A x to x, for a fixed x. Overwrites work vectors. */
 static bisai_status test_inverse(const bsi_hierarchy *h, bool *good) {
   const bsi_backend *backend = h->context->backend;
-  const bsi_cycle_ops *ops = bsi_ops_of(h)->cycle;
   const bsi_level *level = bsi_coarsest_of(h);
   const int64_t n = bsi_level_rows(level);
   const double *const vectors[] = {level->x, level->residual};
   double norms[2] = {0.0, 0.0};
-  BSI_TRY(ops->start(h->context, n, level->x));
+  BSI_TRY(backend->vectors->start(h->context, n, level->x));
   BSI_TRY(backend->apply->products->multiply(h->context, level->matrix, 1, 1.0, level->x, 0, 0.0,
                                              NULL, 0, level->y, 0, 0));
   BSI_TRY(bsi_ops_of(h)->dense->multiply(h->context, (int32_t)n, h->dense_inverse, level->y,
                                          level->residual));
   BSI_TRY(backend->vectors->subtract_from(h->context, n, level->x, level->residual));
-  BSI_TRY(ops->norms(h->context, 2, n, vectors, norms));
+  BSI_TRY(backend->vectors->norms(h->context, 2, n, vectors, norms));
   *good = norms[1] <= SINGULAR_ERROR * norms[0];
   return BISAI_OK;
 }

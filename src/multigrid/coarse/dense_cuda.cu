@@ -26,11 +26,11 @@
 #include <cstring>
 
 #include "core/matrix/bcsr_impl.h"
+#include "core/vector/start_value.h"
 #include "gpu/for_each.cuh"
 #include "gpu/record.cuh"
 #include "multigrid/coarse/panel_lu_cuda.cuh"
 #include "multigrid/coarse/tiled_inverse_cuda.cuh"
-#include "multigrid/cycle/inner_steps.h"
 #include "multigrid/multigrid_ops.h"
 
 namespace {

@@ -48,44 +48,4 @@ BSI_INLINE double bsi_k_combine(double a, double c, double b, double c2) {
   return (a != 0.0 ? a * c : 0.0) + (b != 0.0 ? b * c2 : 0.0);
 }
 
-/* Norms are computed from values over the power of two next to the largest magnitude, which must be
- * positive and finite. The power is split into two factors, because the reciprocal of a subnormal
- * one overflows. */
-typedef struct bsi_norm_scale {
-  double down[2], up[2];
-} bsi_norm_scale;
-
-BSI_INLINE bsi_norm_scale bsi_norm_scale_of(double largest) {
-  int exponent;
-  frexp(largest, &exponent);
-  const int half = exponent / 2, rest = exponent - half;
-  bsi_norm_scale scale;
-  scale.down[0] = ldexp(1.0, -half);
-  scale.down[1] = ldexp(1.0, -rest);
-  scale.up[0] = ldexp(1.0, half);
-  scale.up[1] = ldexp(1.0, rest);
-  return scale;
-}
-
-/* Returns the square of a scaled value. */
-BSI_INLINE double bsi_norm_square(bsi_norm_scale scale, double x) {
-  const double scaled = x * scale.down[0] * scale.down[1];
-  return scaled * scaled;
-}
-
-/* Returns the norm from the sum of these squares. */
-BSI_INLINE double bsi_norm_of(bsi_norm_scale scale, double sum) {
-  return sqrt(sum) * scale.up[0] * scale.up[1];
-}
-
-/* Returns a number in [−1, 1) that depends on i alone (Steele, Lea, Flood, OOPSLA 2014: the
- * generator SplitMix). */
-BSI_INLINE double bsi_start_value(int64_t i) {
-  uint64_t z = ((uint64_t)i + 1u) * UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-  z ^= z >> 31;
-  return (double)(int64_t)(z >> 11) * 0x1p-52 - 1.0;
-}
-
 #endif

@@ -8,7 +8,10 @@
 #include "apply/rows_cuda.cuh"
 #include "core/block/block_sizes.h"
 #include "gpu/for_each.cuh"
-#include "multigrid/cycle/norms_cuda.cuh"
+#include "gpu/launch.cuh"
+#include "gpu/sums.cuh"
+#include "multigrid/cycle/inner_steps.h"
+#include "multigrid/multigrid_ops.h"
 #include "multigrid/spgemm/square.h"
 
 namespace {
@@ -452,49 +455,10 @@ static bisai_status second_step(bisai_context *context, int64_t n, double *c, co
   return bsi_launched(context, "second step of a K-cycle");
 }
 
-/* The record of norms that are computed together. */
-struct norms_record {
-  static constexpr int firsts = 0;
-  bsi_norm_record of[BSI_NORMS];
-};
-
-static bisai_status norms(bisai_context *context, int count, int64_t n, const double *const *x,
-                          double *results) {
-  const char *what = "norm";
-  norms_record found;
-  BSI_TRY(bsi_record_begin<norms_record>(context, what));
-  bsi_norm_record *records = bsi_record_of<norms_record>(context)->of;
-  enqueue_for(context, largest_value, count, n, x, records);
-  enqueue_for(context, sum_squares, count, n, x, records);
-  BSI_TRY(bsi_launched(context, what));
-  BSI_TRY(bsi_record_fetch(context, what, &found));
-  for (int k = 0; k < count; k++) results[k] = norm_of_record(found.of[k]);
-  return BISAI_OK;
-}
-
-static bisai_status largest(bisai_context *context, int64_t n, const double *x, double *result) {
-  const char *what = "largest magnitude";
-  norms_record found;
-  BSI_TRY(bsi_record_begin<norms_record>(context, what));
-  enqueue_for(context, largest_value, 1, n, &x, bsi_record_of<norms_record>(context)->of);
-  BSI_TRY(bsi_launched(context, what));
-  BSI_TRY(bsi_record_fetch(context, what, &found));
-  *result = largest_of_record(found.of[0]);
-  return BISAI_OK;
-}
-
-static bisai_status start(bisai_context *context, int64_t n, double *x) {
-  return bsi_for_each(context, "start vector", n,
-                      [=] __device__(int64_t i) { x[i] = bsi_start_value(i); });
-}
-
 const bsi_cycle_ops bsi_cycle_cuda = {.relax = relax_rows,
                                       .multiply = multiply,
                                       .first_step = first_step,
-                                      .second_step = second_step,
-                                      .norms = norms,
-                                      .largest = largest,
-                                      .start = start};
+                                      .second_step = second_step};
 
 /* The caches of a device do not hold what many thread blocks read. */
 const bsi_chain_ops bsi_chain_cuda = {.run = nullptr, .reach = nullptr};

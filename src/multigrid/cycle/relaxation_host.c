@@ -189,16 +189,15 @@ static bisai_status multiply(bisai_context *context, const bsi_sparse *m, const 
   return BISAI_OK;
 }
 
-/* --- sums and vectors --- */
+/* --- K-cycles --- */
 
 /* Operands of an operation on n values. Chunk k leaves `count` sums at partials + k·count. */
 typedef struct vectors {
   int64_t n;
   int count;
-  const double *v, *c2, *v2, *x;
+  const double *v, *c2, *v2;
   double *c, *r, *partials;
   const double *scalars;
-  bsi_norm_scale scale;
 } vectors;
 
 /* Shares out n values of `count` vectors over the threads. */
@@ -207,48 +206,28 @@ static void run(bisai_context *context, int count, bsi_work *work, vectors *job)
           BSI_SOME_PARTS, work, job);
 }
 
-/* Adds the sums of the values begin … end − 1. */
-typedef void chunk_function(const vectors *, int64_t begin, int64_t end, double *sums);
-
-static void sum_chunks(const vectors *j, bsi_part part, chunk_function *add) {
-  const int64_t length = bsi_chunk_length(j->n);
-  const bsi_range range = bsi_range_of(bsi_chunks_of(j->n), part);
-  for (int64_t chunk = range.begin; chunk < range.end; chunk++) {
-    const int64_t end = bsi_smaller((chunk + 1) * length, j->n);
-    double *sums = j->partials + chunk * j->count;
-    for (int s = 0; s < j->count; s++) sums[s] = 0.0;
-    for (int64_t i = chunk * length; i < end; i += BSI_CHUNK_TILE)
-      add(j, i, bsi_smaller(i + BSI_CHUNK_TILE, end), sums);
-  }
-}
-
-static void add_first(const vectors *j, int64_t begin, int64_t end, double *sums) {
+static void add_first(const void *job, int64_t begin, int64_t end, double *sums) {
+  const vectors *j = job;
   bsi_dot_group(1, end - begin, j->v + begin, 0, j->r + begin, sums);
   bsi_dot_group(1, end - begin, j->v + begin, 0, j->v + begin, sums + 1);
 }
 
-static void add_second(const vectors *j, int64_t begin, int64_t end, double *sums) {
+static void add_second(const void *job, int64_t begin, int64_t end, double *sums) {
+  const vectors *j = job;
   bsi_dot_group(1, end - begin, j->v2 + begin, 0, j->v + begin, sums);
   bsi_dot_group(1, end - begin, j->v2 + begin, 0, j->v2 + begin, sums + 1);
   bsi_dot_group(1, end - begin, j->v2 + begin, 0, j->r + begin, sums + 2);
 }
 
-/* sums[0] ← the larger one of it and of the magnitudes. NaN is the largest of all. */
-static void add_largest(const vectors *j, int64_t begin, int64_t end, double *sums) {
-  for (int64_t i = begin; i < end; i++) {
-    const double magnitude = fabs(j->x[i]);
-    if (!(magnitude <= sums[0])) sums[0] = isnan(sums[0]) ? sums[0] : magnitude;
-  }
+static void sum_first_part(void *job, bsi_part part) {
+  const vectors *j = job;
+  bsi_sum_chunks(part, j->n, j->count, add_first, j, j->partials);
 }
 
-static void add_squares(const vectors *j, int64_t begin, int64_t end, double *sums) {
-  for (int64_t i = begin; i < end; i++) sums[0] += bsi_norm_square(j->scale, j->x[i]);
+static void sum_second_part(void *job, bsi_part part) {
+  const vectors *j = job;
+  bsi_sum_chunks(part, j->n, j->count, add_second, j, j->partials);
 }
-
-static void sum_first_part(void *job, bsi_part part) { sum_chunks(job, part, add_first); }
-static void sum_second_part(void *job, bsi_part part) { sum_chunks(job, part, add_second); }
-static void largest_part(void *job, bsi_part part) { sum_chunks(job, part, add_largest); }
-static void sum_squares_part(void *job, bsi_part part) { sum_chunks(job, part, add_squares); }
 
 static void subtract_part(void *job, bsi_part part) {
   const vectors *j = job;
@@ -296,52 +275,5 @@ static bisai_status second_step(bisai_context *context, int64_t n, double *c, co
   return BISAI_OK;
 }
 
-static double largest_of(bisai_context *context, int64_t n, const double *x) {
-  double partials[BSI_CHUNKS], largest = 0.0;
-  vectors job = {.n = n, .count = 1, .x = x, .partials = partials};
-  run(context, 1, largest_part, &job);
-  for (int64_t chunk = 0; chunk < bsi_chunks_of(n); chunk++)
-    if (!(partials[chunk] <= largest) && !isnan(largest)) largest = partials[chunk];
-  return largest;
-}
-
-static double norm_of(bisai_context *context, int64_t n, const double *x) {
-  const double largest = largest_of(context, n, x);
-  double partials[BSI_CHUNKS], sum = 0.0;
-  if (largest == 0.0 || !isfinite(largest)) return largest;
-  vectors job = {
-      .n = n, .count = 1, .x = x, .partials = partials, .scale = bsi_norm_scale_of(largest)};
-  run(context, 1, sum_squares_part, &job);
-  bsi_add_chunks(bsi_chunks_of(n), 1, partials, &sum);
-  return bsi_norm_of(job.scale, sum);
-}
-
-static bisai_status norms(bisai_context *context, int count, int64_t n, const double *const *x,
-                          double *results) {
-  for (int k = 0; k < count; k++) results[k] = norm_of(context, n, x[k]);
-  return BISAI_OK;
-}
-
-static bisai_status largest(bisai_context *context, int64_t n, const double *x, double *result) {
-  *result = largest_of(context, n, x);
-  return BISAI_OK;
-}
-
-static void start_part(void *job, bsi_part part) {
-  const vectors *j = job;
-  const bsi_range range = bsi_range_of(j->n, part);
-  for (int64_t i = range.begin; i < range.end; i++) j->c[i] = bsi_start_value(i);
-}
-
-static bisai_status start(bisai_context *context, int64_t n, double *x) {
-  run(context, 1, start_part, &(vectors){.n = n, .c = x});
-  return BISAI_OK;
-}
-
-const bsi_cycle_ops bsi_cycle_host = {.relax = relax,
-                                      .multiply = multiply,
-                                      .first_step = first_step,
-                                      .second_step = second_step,
-                                      .norms = norms,
-                                      .largest = largest,
-                                      .start = start};
+const bsi_cycle_ops bsi_cycle_host = {
+    .relax = relax, .multiply = multiply, .first_step = first_step, .second_step = second_step};

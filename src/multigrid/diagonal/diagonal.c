@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The inverses D⁻¹ of the diagonal blocks of a level. */
-#include "bjacobi/bjacobi_ops.h"
+#include "core/matrix/matrix_ops.h"
 #include "factor/factor_ops.h"
 #include "multigrid/hierarchy.h"
 #include "multigrid/multigrid_ops.h"
@@ -10,7 +10,8 @@ bisai_status bsi_diagonal_find(bsi_hierarchy *h, bsi_level *level) {
   int32_t missing = -1;
   level->diagonal = bsi_hierarchy_reserve(h, a->block_rows, sizeof *level->diagonal);
   if (!level->diagonal) return BISAI_OUT_OF_MEMORY;
-  BSI_TRY(h->context->backend->bjacobi->diagonals->find(h->context, a, level->diagonal, &missing));
+  BSI_TRY(h->context->backend->matrix->structures->find_diagonals(h->context, a, level->diagonal,
+                                                                  &missing));
   if (missing < 0) return BISAI_OK;
   return bsi_fail(h->context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block",
                   bsi_row_name(a, missing));
@@ -20,7 +21,8 @@ bisai_status bsi_diagonal_missing(bisai_context *context, const bisai_bcsr *a, i
   const bsi_backend *backend = context->backend;
   int32_t *position = backend->memory->allocate(context, (size_t)a->block_rows, sizeof *position);
   if (!position) return BISAI_OUT_OF_MEMORY;
-  const bisai_status status = backend->bjacobi->diagonals->find(context, a, position, missing);
+  const bisai_status status =
+      backend->matrix->structures->find_diagonals(context, a, position, missing);
   backend->memory->release(context, position);
   return status;
 }

@@ -136,7 +136,7 @@ static bisai_status invert(bisai_context *context, const bisai_bcsr *matrix,
   const int64_t values = static_cast<int64_t>(bsi_block_offset(matrix, matrix->block_rows));
   if (matrix->block_size > LARGEST || matrix->block_rows == 0) {
     BSI_TRY(bsi_inversion_cuda.invert(context, matrix, position, shift_amount, inverses, stats));
-    return largest ? bsi_cycle_cuda.largest(context, values, inverses, largest) : BISAI_OK;
+    return largest ? bsi_vectors_cuda.largest(context, values, inverses, largest) : BISAI_OK;
   }
   report *to = record ? static_cast<report *>(record) : bsi_record_of<report>(context), found;
   const inversion p = {.block_rows = matrix->block_rows,

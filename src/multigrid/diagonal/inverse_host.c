@@ -11,7 +11,7 @@ static bisai_status invert(bisai_context *context, const bisai_bcsr *matrix,
   (void)record, (void)deferred;
   const int64_t values = (int64_t)bsi_block_offset(matrix, matrix->block_rows);
   BSI_TRY(bsi_inversion_host.invert(context, matrix, position, shift_amount, inverses, stats));
-  return largest ? bsi_cycle_host.largest(context, values, inverses, largest) : BISAI_OK;
+  return largest ? bsi_vectors_host.largest(context, values, inverses, largest) : BISAI_OK;
 }
 
 const bsi_level_inversion_ops bsi_level_inversion_host = {.invert = invert};

@@ -19,7 +19,7 @@
 
 #include "core/block/column.h"
 #include "core/context/backend.h"
-#include "multigrid/cycle/inner_steps.h"
+#include "core/vector/start_value.h"
 
 enum { BSI_LANCZOS_STEPS = 10 };
 

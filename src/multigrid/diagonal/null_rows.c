@@ -21,6 +21,7 @@
 bisai_status bsi_rounding_mark(const bsi_hierarchy *h, const bsi_level *level, double *marks,
                                int64_t *rows) {
   const bsi_cycle_ops *ops = bsi_ops_of(h)->cycle;
+  const bsi_vector_ops *vectors = h->context->backend->vectors;
   const int64_t n = bsi_level_rows(level);
   double norm = 0.0;
   *rows = 0;
@@ -30,11 +31,11 @@ bisai_status bsi_rounding_mark(const bsi_hierarchy *h, const bsi_level *level, d
   const double *const product[] = {fine->x};
   bsi_sparse members = fine->members;
   if (!fine->tentative.values) members.values = NULL; /* without the weights of level 0 */
-  BSI_TRY(ops->start(h->context, n, level->x));
+  BSI_TRY(vectors->start(h->context, n, level->x));
   BSI_TRY(ops->multiply(h->context, bsi_prolongation_of(fine), level->x, 0.0, fine->x));
   BSI_TRY(bsi_scaled_product(h, fine, fine->x, fine->residual));
   BSI_TRY(ops->multiply(h->context, &members, fine->residual, 0.0, level->y));
-  BSI_TRY(ops->norms(h->context, 1, bsi_level_rows(fine), product, &norm));
+  BSI_TRY(vectors->norms(h->context, 1, bsi_level_rows(fine), product, &norm));
   BSI_TRY(
       h->context->backend->memory->fetch(h->context, marks, level->y, (size_t)n * sizeof *marks));
   const double limit = ROUNDING_PART * norm / sqrt((double)bsi_level_rows(fine));
@@ -69,7 +70,8 @@ static bisai_status mark_and_drop(bsi_hierarchy *h, bsi_level *level) {
   const int64_t values = (int64_t)bsi_block_offset(level->matrix, level->matrix->block_rows);
   BSI_TRY(bsi_rounding_mark(h, level, level->rounding_marks, &level->rounding_rows));
   BSI_TRY(bsi_rounding_drop(h, level, level->inverse));
-  return bsi_ops_of(h)->cycle->largest(h->context, values, level->inverse, &level->largest_inverse);
+  return h->context->backend->vectors->largest(h->context, values, level->inverse,
+                                               &level->largest_inverse);
 }
 
 bisai_status bsi_rounding_create(bsi_hierarchy *h, bsi_level *level) {

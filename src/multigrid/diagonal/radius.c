@@ -10,8 +10,8 @@
 #include <math.h>
 
 #include "apply/apply_ops.h"
+#include "core/vector/power.h"
 #include "multigrid/diagonal/lanczos.h"
-#include "multigrid/diagonal/power.h"
 #include "multigrid/hierarchy.h"
 #include "multigrid/multigrid_ops.h"
 

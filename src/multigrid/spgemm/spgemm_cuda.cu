@@ -365,27 +365,6 @@ static bisai_status split_values(bisai_context *context, const bisai_bcsr *matri
   return BISAI_OK;
 }
 
-/* --- structures --- */
-
-static bisai_status same_structure(bisai_context *context, const bsi_sparse *a, const bsi_sparse *b,
-                                   bool *same) {
-  constexpr char compared[] = "comparison of structures";
-  *same = a->rows == b->rows && a->cols == b->cols && a->blocks == b->blocks;
-  if (!*same) return BISAI_OK;
-  const int32_t rows = a->rows, blocks = a->blocks;
-  const int32_t *a_ptr = a->row_ptr, *b_ptr = b->row_ptr, *a_col = a->col_idx, *b_col = b->col_idx;
-  bsi_first_record *record = bsi_record_of<bsi_first_record>(context), first;
-  BSI_TRY(bsi_record_begin<bsi_first_record>(context, compared));
-  const int64_t most = rows + 1ll > blocks ? rows + 1ll : blocks;
-  BSI_TRY(bsi_for_each(context, compared, most, [=] __device__(int64_t k) {
-    if ((k <= rows && a_ptr[k] != b_ptr[k]) || (k < blocks && a_col[k] != b_col[k]))
-      atomicMin(&record->index, static_cast<unsigned long long>(k));
-  }));
-  BSI_TRY(bsi_record_fetch(context, compared, &first));
-  *same = first.index == BSI_NONE;
-  return BISAI_OK;
-}
-
 static int64_t structure_room(const bisai_context *, const bsi_sparse *, const bsi_sparse *,
                               int64_t) {
   return 0;
@@ -397,5 +376,4 @@ const bsi_sparse_ops bsi_sparse_cuda = {.multiply_structure = multiply_structure
                                         .multiply_smoothed = multiply_smoothed,
                                         .split_rows = split_rows,
                                         .split_fill = split_fill,
-                                        .split_values = split_values,
-                                        .same_structure = same_structure};
+                                        .split_values = split_values};

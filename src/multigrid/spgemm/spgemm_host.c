@@ -417,20 +417,10 @@ static bisai_status split_values(bisai_context *context, const bisai_bcsr *a, bs
   return BISAI_OK;
 }
 
-static bisai_status same_structure(bisai_context *context, const bsi_sparse *a, const bsi_sparse *b,
-                                   bool *same) {
-  (void)context;
-  *same = a->rows == b->rows && a->cols == b->cols && a->blocks == b->blocks &&
-          memcmp(a->row_ptr, b->row_ptr, ((size_t)a->rows + 1) * sizeof *a->row_ptr) == 0 &&
-          memcmp(a->col_idx, b->col_idx, (size_t)a->blocks * sizeof *a->col_idx) == 0;
-  return BISAI_OK;
-}
-
 const bsi_sparse_ops bsi_sparse_host = {.multiply_structure = multiply_structure,
                                         .structure_room = structure_room,
                                         .multiply_values = multiply_values,
                                         .multiply_smoothed = multiply_smoothed,
                                         .split_rows = split_rows,
                                         .split_fill = split_fill,
-                                        .split_values = split_values,
-                                        .same_structure = same_structure};
+                                        .split_values = split_values};

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The places of the diagonal blocks of a matrix, on the host. */
-#include "bjacobi/bjacobi_ops.h"
+/* Searches in the structures of matrices, on the host. */
+#include <string.h>
+
 #include "core/context/context_impl.h"
 #include "core/matrix/bcsr_impl.h"
+#include "core/matrix/matrix_ops.h"
 #include "core/matrix/triangular.h"
 #include "core/threads/parallel.h"
 
@@ -49,4 +51,29 @@ static bisai_status compare_diagonals(bisai_context *context, const bisai_bcsr *
   return BISAI_OK;
 }
 
-const bsi_diagonal_ops bsi_diagonals_host = {.find = find_diagonals, .compare = compare_diagonals};
+static bisai_status find_empty(bisai_context *context, const bisai_bcsr *matrix, bool columns,
+                               double *marks, int64_t *index) {
+  (void)context;
+  const int32_t n = columns ? matrix->block_cols : matrix->block_rows;
+  *index = -1;
+  if (matrix->unit_diagonal) return BISAI_OK;
+  for (int32_t i = 0; i < n; i++)
+    marks[i] = columns ? 0 : matrix->row_ptr[i + 1] - matrix->row_ptr[i];
+  for (int32_t p = 0; p < matrix->blocks && columns; p++) marks[matrix->col_idx[p]] = 1;
+  for (int32_t i = 0; i < n && *index < 0; i++)
+    if (marks[i] == 0) *index = i;
+  return BISAI_OK;
+}
+
+static bisai_status compare(bisai_context *context, int32_t rows, int32_t blocks,
+                            const bsi_structure *a, const bsi_structure *b, bool *same) {
+  (void)context;
+  *same = memcmp(a->row_ptr, b->row_ptr, ((size_t)rows + 1) * sizeof *a->row_ptr) == 0 &&
+          (blocks == 0 || memcmp(a->col_idx, b->col_idx, (size_t)blocks * sizeof *a->col_idx) == 0);
+  return BISAI_OK;
+}
+
+const bsi_structure_ops bsi_structures_host = {.find_empty = find_empty,
+                                               .find_diagonals = find_diagonals,
+                                               .compare_diagonals = compare_diagonals,
+                                               .compare = compare};

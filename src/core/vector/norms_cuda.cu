@@ -1,33 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Norms and largest magnitudes of vectors on a device. For multigrid/cycle/relaxation_cuda.cu only.
- * */
-#ifndef BSI_NORMS_CUDA_CUH
-#define BSI_NORMS_CUDA_CUH
+/* Norms and largest magnitudes of vectors on a device. */
+#include <cstring>
 
+#include "core/vector/norms.h"
 #include "gpu/launch.cuh"
 #include "gpu/record.cuh"
 #include "gpu/sums.cuh"
-#include "multigrid/cycle/inner_steps.h"
-#include "multigrid/multigrid_ops.h"
+
+namespace {
 
 /* The bits of the largest magnitude, and the sum of the scaled squares as integers, which thread
  * blocks can add in any order: high·2⁻²⁴ + low·2⁻⁷⁷. All begin as 0. */
-struct bsi_norm_record {
+struct norm_record {
   unsigned long long largest, high, low;
 };
 
-namespace {
+/* The records of vectors whose norms are computed together. */
+struct norms_record {
+  static constexpr int firsts = 0;
+  norm_record of[BSI_NORMS];
+};
 
 /* Vectors of n values, and their records. blockIdx.y is the number of the vector. */
 struct normed {
   int64_t n;
   const double *x[BSI_NORMS];
-  bsi_norm_record *records;
+  norm_record *records;
 };
 
 __global__ void __launch_bounds__(BSI_MOST_THREADS) largest_value(const normed v) {
   const double *x = v.x[blockIdx.y];
-  bsi_norm_record *record = v.records + blockIdx.y;
+  norm_record *record = v.records + blockIdx.y;
   unsigned long long largest = 0;
   const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
   for (int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x; i < v.n;
@@ -41,7 +44,7 @@ __global__ void __launch_bounds__(BSI_MOST_THREADS) largest_value(const normed v
 /* Adds the scaled squares to the record, which has the largest magnitude. */
 __global__ void __launch_bounds__(BSI_MOST_THREADS) sum_squares(const normed v) {
   const double *x = v.x[blockIdx.y];
-  bsi_norm_record *record = v.records + blockIdx.y;
+  norm_record *record = v.records + blockIdx.y;
   const double largest = __longlong_as_double(static_cast<long long>(record->largest));
   if (largest == 0.0 || !isfinite(largest)) return;
   const bsi_norm_scale scale = bsi_norm_scale_of(largest);
@@ -58,8 +61,8 @@ __global__ void __launch_bounds__(BSI_MOST_THREADS) sum_squares(const normed v) 
 }
 
 /* Enqueues one of these kernels for `count` vectors of n values. */
-inline void enqueue_for(const bisai_context *context, void (*kernel)(normed), int count, int64_t n,
-                        const double *const *x, bsi_norm_record *records) {
+void enqueue_for(const bisai_context *context, void (*kernel)(normed), int count, int64_t n,
+                 const double *const *x, norm_record *records) {
   normed v = {n, {}, records};
   for (int k = 0; k < count; k++) v.x[k] = x[k];
   kernel<<<dim3(bsi_thread_blocks_of_sum(n), static_cast<unsigned>(count)), BSI_MOST_THREADS, 0,
@@ -67,14 +70,14 @@ inline void enqueue_for(const bisai_context *context, void (*kernel)(normed), in
 }
 
 /* Returns the largest magnitude of a record in host memory. */
-inline double largest_of_record(const bsi_norm_record &record) {
+double largest_of_record(const norm_record &record) {
   double largest;
-  memcpy(&largest, &record.largest, sizeof largest);
+  std::memcpy(&largest, &record.largest, sizeof largest);
   return largest;
 }
 
 /* Returns the norm of a record in host memory. */
-inline double norm_of_record(const bsi_norm_record &record) {
+double norm_of_record(const norm_record &record) {
   const double largest = largest_of_record(record);
   if (largest == 0.0 || !isfinite(largest)) return largest;
   const double sum =
@@ -84,4 +87,27 @@ inline double norm_of_record(const bsi_norm_record &record) {
 
 } // namespace
 
-#endif
+bisai_status bsi_norms_cuda(bisai_context *context, int count, int64_t n, const double *const *x,
+                            double *norms) {
+  const char *what = "norm";
+  norms_record found;
+  BSI_TRY(bsi_record_begin<norms_record>(context, what));
+  norm_record *records = bsi_record_of<norms_record>(context)->of;
+  enqueue_for(context, largest_value, count, n, x, records);
+  enqueue_for(context, sum_squares, count, n, x, records);
+  BSI_TRY(bsi_launched(context, what));
+  BSI_TRY(bsi_record_fetch(context, what, &found));
+  for (int k = 0; k < count; k++) norms[k] = norm_of_record(found.of[k]);
+  return BISAI_OK;
+}
+
+bisai_status bsi_largest_cuda(bisai_context *context, int64_t n, const double *x, double *largest) {
+  const char *what = "largest magnitude";
+  norms_record found;
+  BSI_TRY(bsi_record_begin<norms_record>(context, what));
+  enqueue_for(context, largest_value, 1, n, &x, bsi_record_of<norms_record>(context)->of);
+  BSI_TRY(bsi_launched(context, what));
+  BSI_TRY(bsi_record_fetch(context, what, &found));
+  *largest = largest_of_record(found.of[0]);
+  return BISAI_OK;
+}

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Power steps without normalisation in between: nothing grows beyond ρ^steps. The last step leaves
  * both of its vectors, so that the host waits once for their norms. */
-#include "multigrid/diagonal/power.h"
+#include "core/vector/power.h"
 
 #include <math.h>
 
 #include "core/context/context_impl.h"
-#include "multigrid/multigrid_ops.h"
 
 bisai_status bsi_power_norms(bisai_context *context, int64_t n, int steps, bsi_power_step *step,
                              void *user, double *x, double *y, double norms[2]) {
-  const bsi_cycle_ops *ops = context->backend->multigrid->cycle;
+  const bsi_vector_ops *ops = context->backend->vectors;
   double *now = x, *before = y;
   BSI_TRY(ops->start(context, n, now));
   for (int k = 0; k < steps; k++) {
