@@ -15,6 +15,8 @@
 #include <bisai/pattern.h>
 #include <bisai/precond.h>
 
+#include "info_json.h"
+#include "info_text.h"
 #include "json.h"
 #include "message.h"
 #include "problem.h"
@@ -23,6 +25,7 @@
 #include "target.h"
 
 static void collect_sizes(info *i, const bisai_block_size_info sizes[BISAI_CHOSEN_SIZES]) {
+  const info_matrix *m = &i->matrix;
   for (int k = 0; k < BISAI_CHOSEN_SIZES; k++) {
     const bisai_block_size_info *s = &sizes[k];
     const double values = (double)s->blocks * s->block_size * s->block_size;
@@ -30,19 +33,19 @@ static void collect_sizes(info *i, const bisai_block_size_info sizes[BISAI_CHOSE
                                       .block_rows = s->block_rows,
                                       .blocks = s->blocks,
                                       .bytes = s->bytes,
-                                      .filled = i->entries / values,
+                                      .filled = m->entries / values,
                                       .diagonals_known = true,
                                       .missing_diagonals = s->missing_diagonals,
                                       .singular_diagonals = s->singular_diagonals,
-                                      .chosen = s->block_size == i->block_size};
+                                      .chosen = s->block_size == m->block_size};
   }
-  if (i->block_size <= BISAI_CHOSEN_SIZES) return;
-  const int64_t values = (int64_t)i->blocks * i->block_size * i->block_size;
-  i->size[i->sizes++] = (info_size){.block_size = i->block_size,
-                                    .block_rows = i->block_rows,
-                                    .blocks = i->blocks,
-                                    .bytes = 8 * values + 4 * (int64_t)i->blocks,
-                                    .filled = i->entries / (double)values,
+  if (m->block_size <= BISAI_CHOSEN_SIZES) return;
+  const int64_t values = (int64_t)m->blocks * m->block_size * m->block_size;
+  i->size[i->sizes++] = (info_size){.block_size = m->block_size,
+                                    .block_rows = m->block_rows,
+                                    .blocks = m->blocks,
+                                    .bytes = 8 * values + 4 * (int64_t)m->blocks,
+                                    .filled = m->entries / (double)values,
                                     .chosen = true};
 }
 
@@ -67,28 +70,29 @@ static void collect_triangle(bisai_context *context, const bisai_bcsr *matrix,
 }
 
 /* Returns the bytes of a product with a matrix of so many blocks. */
-static double product(const info *i, double blocks) {
-  const double bs = i->block_size, rows = i->block_rows;
+static double product(const info_matrix *m, double blocks) {
+  const double bs = m->block_size, rows = m->block_rows;
   return blocks * (8 * bs * bs + 4) + 4 * (rows + 1) + 16 * rows * bs;
 }
 
 static void add_method(info *i, const char *label, double preconditioner) {
   info_method *m = &i->method[i->methods++];
-  *m = (info_method){.matrix = product(i, i->blocks),
+  *m = (info_method){.matrix = product(&i->matrix, i->matrix.blocks),
                      .preconditioner = preconditioner,
-                     .vectors = (9 + 31) * 8.0 * i->block_rows * i->block_size};
+                     .vectors = (9 + 31) * 8.0 * i->matrix.block_rows * i->matrix.block_size};
   snprintf(m->label, sizeof m->label, "%s", label);
 }
 
 static void collect_methods(info *i) {
   const info_triangle *l = &i->triangles[0], *u = &i->triangles[1];
-  const double rows = i->block_rows, bs = i->block_size, unknowns = rows * bs;
+  const info_matrix *m = &i->matrix;
+  const double rows = m->block_rows, bs = m->block_size, unknowns = rows * bs;
   const double diagonal = 8 * rows * bs * bs + 16 * unknowns;
   add_method(i, "none", 0);
   add_method(i, "bjacobi", diagonal);
   if (!l->known[0] || !u->known[0]) return;
-  const double lower = product(i, (double)l->blocks[0] - rows),
-               upper = product(i, (double)u->blocks[0] - rows);
+  const double lower = product(m, (double)l->blocks[0] - rows),
+               upper = product(m, (double)u->blocks[0] - rows);
   const double correction = lower + upper + 16 * unknowns;
   add_method(i, "ilu", lower + upper + diagonal);
   add_method(i, "sweeps:n=1", diagonal + correction);
@@ -96,12 +100,12 @@ static void collect_methods(info *i) {
   for (int k = 0; k < INFO_POWERS; k++) {
     char label[INFO_LABEL];
     if (!l->known[k] || !u->known[k]) continue;
-    const double isai = product(i, (double)l->blocks[k]) + product(i, (double)u->blocks[k]);
+    const double isai = product(m, (double)l->blocks[k]) + product(m, (double)u->blocks[k]);
     snprintf(label, sizeof label, "isai:k=%d", k + 1);
     add_method(i, label, isai);
     if (k > 0) continue;
     add_method(i, "isai:k=1:relax=1",
-               2 * isai + lower + product(i, (double)u->blocks[0]) + 32 * unknowns);
+               2 * isai + lower + product(m, (double)u->blocks[0]) + 32 * unknowns);
   }
 }
 
@@ -179,38 +183,37 @@ static void collect_hierarchy(bisai_context *context, const bisai_bcsr *matrix, 
 static void collect_pressure(bisai_context *context, const bisai_bcsr *matrix, progress *shown,
                              info *i) {
   bisai_precond_report report;
-  if (i->block_size == 1 || i->missing_diagonals > 0) return;
+  if (i->matrix.block_size == 1 || i->matrix.missing_diagonals > 0) return;
   progress_show(shown, "pressure");
   i->pressure_known = collect_report(context, matrix, BISAI_PRECOND_CPR, &report, &i->cpr, i);
   if (i->pressure_known) i->pressure = report.cpr;
 }
 
-static void collect_rows(info *i, const int32_t *row_ptr, const int32_t *col_idx) {
+static void collect_rows(info_matrix *m, const int32_t *row_ptr, const int32_t *col_idx) {
   int32_t diagonals = 0;
-  for (int32_t r = 0; r < i->block_rows; r++) {
+  for (int32_t r = 0; r < m->block_rows; r++) {
     const int32_t length = row_ptr[r + 1] - row_ptr[r];
-    if (length > i->longest_row) i->longest_row = length;
+    if (length > m->longest_row) m->longest_row = length;
     for (int32_t p = row_ptr[r]; p < row_ptr[r + 1]; p++) diagonals += col_idx[p] == r;
   }
-  i->missing_diagonals = i->block_rows - diagonals;
+  m->missing_diagonals = m->block_rows - diagonals;
 }
 
 /* Collects the figures of the matrix in blocks and of the scalar matrix. */
 static bisai_status collect_matrix(bisai_context *context, const bisai_csr_desc *csr,
-                                   const bisai_bcsr *matrix, info *i) {
+                                   const bisai_bcsr *matrix, info_matrix *m) {
   const int32_t *row_ptr, *col_idx;
   bisai_bcsr_arrays(matrix, &row_ptr, &col_idx, NULL);
-  i->block_size = bisai_bcsr_block_size(matrix);
-  i->block_rows = bisai_bcsr_block_rows(matrix);
-  i->blocks = bisai_bcsr_blocks(matrix);
-  i->padding = bisai_bcsr_padding(matrix);
-  i->asymmetry_known = bisai_bcsr_asymmetry(matrix, &i->asymmetry, NULL) == BISAI_OK;
-  collect_rows(i, row_ptr, col_idx);
-  if (!empties_find(i->block_rows, row_ptr, col_idx, NULL, &i->empty_blocks) ||
-      !empties_find(csr->rows, csr->row_ptr, csr->col_idx, csr->values, &i->zeros))
+  m->block_size = bisai_bcsr_block_size(matrix);
+  m->block_rows = bisai_bcsr_block_rows(matrix);
+  m->blocks = bisai_bcsr_blocks(matrix);
+  m->padding = bisai_bcsr_padding(matrix);
+  m->asymmetry_known = bisai_bcsr_asymmetry(matrix, &m->asymmetry, NULL) == BISAI_OK;
+  collect_rows(m, row_ptr, col_idx);
+  if (!empties_find(m->block_rows, row_ptr, col_idx, NULL, &m->empty_blocks) ||
+      !empties_find(csr->rows, csr->row_ptr, csr->col_idx, csr->values, &m->zeros))
     return bisai_context_fail(context, BISAI_OUT_OF_MEMORY,
                               "no memory to look for empty rows and columns");
-  i->has_diagonals = i->empty_blocks.rows + i->empty_blocks.columns == 0;
   return BISAI_OK;
 }
 
@@ -255,14 +258,16 @@ static bisai_status collect(bisai_context *context, const options *o, const prob
   csr.pad = true;
   if (csr.block_size == 0 && o->input.file)
     status = bisai_read_block_size(context, o->input.file, &csr.block_size);
-  *i = (info){
-      .name = scalar->name, .rows = scalar->rows, .entries = bisai_bcsr_blocks(scalar->matrix)};
-  i->origin = origin_of(o, csr.block_size > 0 && problem_block_size(o) == 0);
+  *i = (info){.matrix = {.name = scalar->name,
+                         .rows = scalar->rows,
+                         .entries = bisai_bcsr_blocks(scalar->matrix)}};
+  i->matrix.origin = origin_of(o, csr.block_size > 0 && problem_block_size(o) == 0);
   if (!status) status = bisai_block_size_study(context, &csr, sizes, &best);
   if (csr.block_size == 0) csr.block_size = best;
   if (!status) status = bisai_bcsr_from_csr(context, &csr, &matrix);
-  if (!status) status = collect_matrix(context, &csr, matrix, i);
+  if (!status) status = collect_matrix(context, &csr, matrix, &i->matrix);
   if (!status) {
+    i->has_diagonals = i->matrix.empty_blocks.rows + i->matrix.empty_blocks.columns == 0;
     collect_sizes(i, sizes);
     collect_structures(context, matrix, shown, i);
   }

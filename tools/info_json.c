@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "info.h"
+#include "info_json.h"
 
 #ifdef BISAI_HAVE_JANSSON
 
@@ -20,20 +20,20 @@ static json_t *array(int count, const info *i, json_t *(*make)(const info *i, in
   return all;
 }
 
-static json_t *matrix(const info *i) {
+static json_t *matrix(const info_matrix *m) {
   static const char *const origins[] = {[INFO_GIVEN] = "given",
                                         [INFO_CASE] = "case",
                                         [INFO_FILE] = "info",
                                         [INFO_PAPER] = "paper",
                                         [INFO_PATTERN] = "pattern"};
   return OBJECT(
-      {"name", text(true, i->name)}, {"rows", integer(true, i->rows)},
-      {"entries", integer(true, i->entries)}, {"block_size", integer(true, i->block_size)},
-      {"block_size_from", text(true, origins[i->origin])}, {"padding", integer(true, i->padding)},
-      {"block_rows", integer(true, i->block_rows)}, {"blocks", integer(true, i->blocks)},
-      {"longest_row", integer(true, i->longest_row)},
-      {"missing_diagonals", integer(true, i->missing_diagonals)},
-      {"asymmetry", number(i->asymmetry_known, i->asymmetry)});
+      {"name", text(true, m->name)}, {"rows", integer(true, m->rows)},
+      {"entries", integer(true, m->entries)}, {"block_size", integer(true, m->block_size)},
+      {"block_size_from", text(true, origins[m->origin])}, {"padding", integer(true, m->padding)},
+      {"block_rows", integer(true, m->block_rows)}, {"blocks", integer(true, m->blocks)},
+      {"longest_row", integer(true, m->longest_row)},
+      {"missing_diagonals", integer(true, m->missing_diagonals)},
+      {"asymmetry", number(m->asymmetry_known, m->asymmetry)});
 }
 
 static json_t *of_empties(const empties *e) {
@@ -90,18 +90,18 @@ static json_t *method_bytes(const info *i, int k) {
 }
 
 char *info_json(const info *i) {
-  return text_of_document(
-      OBJECT({"version", text(true, bisai_version())}, {"matrix", matrix(i)},
-             {"empty_blocks", of_empties(&i->empty_blocks)}, {"zeros", of_empties(&i->zeros)},
-             {"levels", levels(i)}, {"block_sizes", array(i->sizes, i, size)},
-             {"patterns", array(INFO_POWERS, i, pattern)},
-             {"diagonal_blocks", i->has_diagonals ? array(INFO_BOUNDS, i, diagonal) : json_null()},
-             {"hierarchy", hierarchy_json(&i->hierarchy)}, {"mg_repairs", repairs(&i->mg.repairs)},
-             {"mg_error_factor", number(i->mg.factor_known, i->mg.error_factor)},
-             {"cpr", i->pressure_known ? pressure_json(&i->pressure, i->block_size) : json_null()},
-             {"cpr_repairs", repairs(&i->cpr.repairs)},
-             {"cpr_error_factor", number(i->cpr.factor_known, i->cpr.error_factor)},
-             {"iteration_bytes", array(i->methods, i, method_bytes)}));
+  return text_of_document(OBJECT(
+      {"version", text(true, bisai_version())}, {"matrix", matrix(&i->matrix)},
+      {"empty_blocks", of_empties(&i->matrix.empty_blocks)},
+      {"zeros", of_empties(&i->matrix.zeros)}, {"levels", levels(i)},
+      {"block_sizes", array(i->sizes, i, size)}, {"patterns", array(INFO_POWERS, i, pattern)},
+      {"diagonal_blocks", i->has_diagonals ? array(INFO_BOUNDS, i, diagonal) : json_null()},
+      {"hierarchy", hierarchy_json(&i->hierarchy)}, {"mg_repairs", repairs(&i->mg.repairs)},
+      {"mg_error_factor", number(i->mg.factor_known, i->mg.error_factor)},
+      {"cpr", i->pressure_known ? pressure_json(&i->pressure, i->matrix.block_size) : json_null()},
+      {"cpr_repairs", repairs(&i->cpr.repairs)},
+      {"cpr_error_factor", number(i->cpr.factor_known, i->cpr.error_factor)},
+      {"iteration_bytes", array(i->methods, i, method_bytes)}));
 }
 
 #else

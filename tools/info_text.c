@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "info_text.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "hierarchy.h"
-#include "info.h"
 #include "message.h"
 #include "pressure.h"
 
@@ -23,11 +24,11 @@ static void print_empties(const char *label, const char *kind, const empties *e)
 }
 
 /* Prints empty rows and columns, which make the matrix singular. */
-static void print_singular(const info *i) {
-  const empties *blocks = &i->empty_blocks, *zeros = &i->zeros;
+static void print_singular(const info_matrix *m) {
+  const empties *blocks = &m->empty_blocks, *zeros = &m->zeros;
   print_empties("empty", "block ", blocks);
   const bool same =
-      i->block_size == 1 && blocks->rows == zeros->rows && blocks->columns == zeros->columns;
+      m->block_size == 1 && blocks->rows == zeros->rows && blocks->columns == zeros->columns;
   if (!same) print_empties("zeros only", "", zeros);
 }
 
@@ -37,27 +38,28 @@ static void print_matrix(const info *i) {
                                         [INFO_FILE] = "as the file's .info says",
                                         [INFO_PAPER] = "as in Ma et al. 2021",
                                         [INFO_PATTERN] = "found in the pattern"};
+  const info_matrix *m = &i->matrix;
   const info_triangle *l = &i->triangles[0], *u = &i->triangles[1];
-  printf("matrix       %s: %" PRId64 " row%s, %" PRId32 " entr%s\n", i->name, i->rows,
-         plural(i->rows), i->entries, i->entries == 1 ? "y" : "ies");
-  printf("block size   %" PRId32 ", %s\n", i->block_size, origins[i->origin]);
-  if (i->padding > 0)
-    printf("padding      %" PRId32 " row%s of the identity\n", i->padding, plural(i->padding));
+  printf("matrix       %s: %" PRId64 " row%s, %" PRId32 " entr%s\n", m->name, m->rows,
+         plural(m->rows), m->entries, m->entries == 1 ? "y" : "ies");
+  printf("block size   %" PRId32 ", %s\n", m->block_size, origins[m->origin]);
+  if (m->padding > 0)
+    printf("padding      %" PRId32 " row%s of the identity\n", m->padding, plural(m->padding));
   printf("blocks       %" PRId32 " in %" PRId32 " block row%s, at most %" PRId32 " in one, %" PRId32
          " diagonal block%s missing\n",
-         i->blocks, i->block_rows, plural(i->block_rows), i->longest_row, i->missing_diagonals,
-         plural(i->missing_diagonals));
-  if (i->asymmetry_known && i->asymmetry == 0) {
+         m->blocks, m->block_rows, plural(m->block_rows), m->longest_row, m->missing_diagonals,
+         plural(m->missing_diagonals));
+  if (m->asymmetry_known && m->asymmetry == 0) {
     printf("symmetry     A is symmetric\n");
-  } else if (i->asymmetry_known) {
+  } else if (m->asymmetry_known) {
     printf("symmetry     A is %ssymmetric, asymmetry %.1e\n",
-           i->asymmetry <= BISAI_SYMMETRY_LIMIT ? "but for rounding " : "not ", i->asymmetry);
+           m->asymmetry <= BISAI_SYMMETRY_LIMIT ? "but for rounding " : "not ", m->asymmetry);
   }
   if (l->known[0] && u->known[0]) {
     printf("levels       %" PRId32 " for L, %" PRId32
            " for U: %.1f and %.1f block rows at a time in exact solves\n",
-           l->levels, u->levels, (double)i->block_rows / l->levels,
-           (double)i->block_rows / u->levels);
+           l->levels, u->levels, (double)m->block_rows / l->levels,
+           (double)m->block_rows / u->levels);
   }
 }
 
@@ -125,7 +127,7 @@ static void print_pressure(const info *i) {
   if (!i->pressure_known) return;
   printf("\npressure that cpr finds\n");
   print_repairs("cpr", &i->cpr.repairs);
-  pressure_print(stdout, &i->pressure, i->block_size);
+  pressure_print(stdout, &i->pressure, i->matrix.block_size);
   print_factor("an application", &i->cpr);
 }
 
@@ -141,7 +143,7 @@ static void print_methods(const info *i) {
 
 void info_print(const info *i) {
   print_matrix(i);
-  print_singular(i);
+  print_singular(&i->matrix);
   print_sizes(i);
   print_triangles(i);
   print_diagonals(i);
