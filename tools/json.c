@@ -188,7 +188,7 @@ static json_t *run(const run_result *r, bisai_method solver, int block_size) {
       {"total_s", number(r->solved, run_total(r))},
       {"repeats", integer(r->repeats > 0, r->repeats)},
       {"least_total_s", number(r->repeats > 0, r->least_seconds)},
-      {"symmetric", option(r, "symmetric")}, {"note", text(r->note != NULL, r->note)},
+      {"symmetric", option(r, "symmetric")}, {"note", text(r->texts.note != NULL, r->texts.note)},
       {"solver", text(true, bisai_method_string(r->m.by_cg ? BISAI_CG : solver))});
   return add_stages(r, add_options(r, SECTION_OWN, result));
 }

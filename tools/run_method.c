@@ -43,8 +43,8 @@ static void set_message(run_result *r, const char *reason, const char *message) 
   char text[1024];
   snprintf(text, sizeof text, "%s%s", message, message_base(message));
   r->reason = reason;
-  free(r->message);
-  r->message = strdup(text);
+  free(r->texts.message);
+  r->texts.message = strdup(text);
 }
 
 static void fail(bisai_context *context, bisai_status status, const char *reason, run_result *r) {
@@ -181,7 +181,7 @@ static void describe(run_result *r, const char *own, const char *theirs) {
   bool callback = r->m.program == METHOD_PETSC_ILU || r->m.program == METHOD_CUSPARSE_ILU;
   bool both = *own && *theirs && !callback;
   snprintf(text, sizeof text, "%s%s%s", both || !*theirs ? own : "", both ? ", " : "", theirs);
-  r->description = strdup(text);
+  r->texts.description = strdup(text);
 }
 
 static bisai_precond_options preconditioner(const options *o, const method *m) {
@@ -312,8 +312,11 @@ static void run_petsc(bisai_context *context, const problem *p, const options *o
 
 static void run_once(bisai_context *context, const problem *p, const options *o, const method *m,
                      const char *first, double *x, run_result *r) {
-  *r = (run_result){
-      .m = *m, .reason = "failed", .message = strdup(""), .residual = NAN, .analysis_seconds = NAN};
+  *r = (run_result){.m = *m,
+                    .reason = "failed",
+                    .texts.message = strdup(""),
+                    .residual = NAN,
+                    .analysis_seconds = NAN};
   method_label(m, r->label);
   progress shown;
   progress_start(&shown, r->label, first);
@@ -386,7 +389,7 @@ void run_chosen(bisai_context *context, const problem *p, const options *o, doub
   run_method(context, p, o, &o->methods.items[0], x, r);
   if (!options_choose_for_cg(o)) return;
   if (!refused(p, r)) {
-    r->note = strdup("ilu was chosen: CG needs a symmetric preconditioner");
+    r->texts.note = strdup("ilu was chosen: CG needs a symmetric preconditioner");
     return;
   }
   method other;
@@ -397,19 +400,19 @@ void run_chosen(bisai_context *context, const problem *p, const options *o, doub
   run_result_free(r);
   method_parse("--preconditioner", "bjacobi", &other);
   run_method(context, p, o, &other, x, r);
-  r->note = strdup(note);
+  r->texts.note = strdup(note);
 }
 
 void run_result_free(run_result *r) {
-  free(r->note);
-  free(r->message);
-  free(r->description);
+  free(r->texts.note);
+  free(r->texts.message);
+  free(r->texts.description);
   free(r->history);
   *r = (run_result){0};
 }
 
 const char *run_message(const run_result *r) {
-  return r->message && *r->message ? r->message : r->reason;
+  return r->texts.message && *r->texts.message ? r->texts.message : r->reason;
 }
 
 bool run_has_factor(const run_result *r) {

@@ -12,6 +12,16 @@
 #include "options.h"
 #include "problem.h"
 
+/* What a run says, as strings that it owns. */
+typedef struct run_texts {
+  /* what went wrong, or "" or NULL: use run_message() */
+  char *message;
+  /* why the program chose this method; NULL: the user chose it */
+  char *note;
+  /* description of the preconditioner */
+  char *description;
+} run_texts;
+
 typedef struct run_result {
   method m;
   char label[METHOD_LABEL];
@@ -25,12 +35,7 @@ typedef struct run_result {
   bool bad_input;
   /* a reason of the list in bisai(1) */
   const char *reason;
-  /* what went wrong, or "" or NULL: use run_message() */
-  char *message;
-  /* why the program chose this method; NULL: the user chose it */
-  char *note;
-  /* description of the preconditioner */
-  char *description;
+  run_texts texts;
   /* ‖b − A x‖/‖b‖ over the original rows; infinite or NaN if x is */
   double residual;
   /* solve.history_length values */

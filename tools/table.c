@@ -246,8 +246,8 @@ void table_failures(FILE *out, const problem *p, int count, const run_result *re
 }
 
 void table_solve(FILE *out, const problem *p, const run_result *r) {
-  fprintf(out, "method   %s\n", r->description ? r->description : r->label);
-  if (r->note) fprintf(out, "note     %s\n", r->note);
+  fprintf(out, "method   %s\n", r->texts.description ? r->texts.description : r->label);
+  if (r->texts.note) fprintf(out, "note     %s\n", r->texts.note);
   if (r->set_up) {
     const bisai_precond_report *s = &r->setup;
     fprintf(out, "set-up   %.3f ms (factor %.3f, pattern %.3f, values %.3f)",
