@@ -120,3 +120,25 @@ bisai_status bisai_petsc_stop(bisai_context *context) {
   return bsi_petsc_fail(context, BISAI_EXTERNAL_ERROR, "PetscFinalize() failed with error %d",
                         (int)code);
 }
+
+PetscErrorCode bsi_petsc_error(bisai_status status) {
+  if (status == BISAI_OUT_OF_MEMORY) return PETSC_ERR_MEM;
+  if (status == BISAI_UNSUPPORTED || status == BISAI_UNAVAILABLE) return PETSC_ERR_SUP;
+  if (status == BISAI_INVALID_ARGUMENT) return PETSC_ERR_ARG_OUTOFRANGE;
+  if (status == BISAI_NOT_SYMMETRIC) return PETSC_ERR_ARG_INCOMP;
+  return PETSC_ERR_LIB;
+}
+
+const char *bsi_petsc_message(const bisai_context *context, bisai_status status) {
+  const char *message = bisai_context_error(context);
+  return *message ? message : bisai_status_string(status);
+}
+
+PetscErrorCode bsi_petsc_narrow(const char *name, PetscInt value, int *result) {
+  const int64_t wide = value;
+  PetscFunctionBegin;
+  PetscCheck(wide >= INT32_MIN && wide <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "bisai: %s is %" PetscInt_FMT ", which exceeds 32 bits", name, value);
+  *result = (int)wide;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -30,6 +30,15 @@ bisai_status bsi_petsc_run_anywhere(bisai_context *context, bsi_petsc_body body,
 bisai_status bsi_petsc_fail(bisai_context *context, bisai_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Returns the error of PETSc for a status. */
+PetscErrorCode bsi_petsc_error(bisai_status status);
+
+/* Returns the message of the last failure, which has this status. */
+const char *bsi_petsc_message(const bisai_context *context, bisai_status status);
+
+/* Converts a PetscInt, which may have 64 bits, into an int of 32 bits. */
+PetscErrorCode bsi_petsc_narrow(const char *name, PetscInt value, int *result);
+
 /* The bytes of a message. */
 enum { BSI_PETSC_MESSAGE = 256 };
 

@@ -4,7 +4,8 @@
  * PETSc colour scalar columns unless the type is BAIJ. Scalar columns of two block columns that
  * share a block row then have different colours, so that the colours of the first scalar columns
  * serve for the block columns. */
-#include "petsc/mat_type_impl.h"
+#include "petsc/mat_data.h"
+#include "petsc/mat_impl.h"
 
 static Mat host_of(Mat mat) { return ((bsi_mat *)mat->data)->host; }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Conversions, copies, files and views of a Mat of type "bisai". */
 #include "petsc/device.h"
-#include "petsc/mat_type_impl.h"
+#include "petsc/mat_data.h"
+#include "petsc/mat_impl.h"
 #include "petsc/matrix.h"
-#include "petsc/pc.h"
 
 /* Makes a Mat of type "bisai" with the options of `like`. */
 static PetscErrorCode make(Mat like, Mat host, Mat *result) {
@@ -40,7 +40,7 @@ static PetscErrorCode read_blocks(Mat mat, Mat *host) {
   bisai_bcsr_destroy(&matrix);
   bisai_context_destroy(&context);
   PetscCall(code);
-  PetscCheck(!status, PETSC_COMM_SELF, bsi_pc_error(status), "bisai: %s", message);
+  PetscCheck(!status, PETSC_COMM_SELF, bsi_petsc_error(status), "bisai: %s", message);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

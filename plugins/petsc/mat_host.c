@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The operations of a Mat of type "bisai" that its SeqBAIJ on the host does: everything that sets,
  * changes or reads single values. */
-#include "petsc/mat_type_impl.h"
+#include "petsc/mat_data.h"
+#include "petsc/mat_impl.h"
 
 static Mat host_of(Mat mat) { return ((bsi_mat *)mat->data)->host; }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Products of a Mat of type "bisai" with vectors. Vectors on a GPU stay there. */
 #include "petsc/device.h"
-#include "petsc/mat_type_impl.h"
-#include "petsc/pc.h"
+#include "petsc/mat_data.h"
+#include "petsc/mat_impl.h"
 
 static PetscErrorCode check(bisai_context *context, bisai_status status) {
   PetscFunctionBegin;
-  PetscCheck(!status, PETSC_COMM_SELF, bsi_pc_error(status), "bisai: %s",
+  PetscCheck(!status, PETSC_COMM_SELF, bsi_petsc_error(status), "bisai: %s",
              *bisai_context_error(context) ? bisai_context_error(context)
                                            : bisai_status_string(status));
   PetscFunctionReturn(PETSC_SUCCESS);

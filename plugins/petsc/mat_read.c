@@ -5,7 +5,6 @@
 #include <petsc/private/petscimpl.h>
 
 #include "petsc/device.h"
-#include "petsc/mat_type.h"
 
 typedef enum storage { ENTRIES, BLOCKS, UPPER_BLOCKS } storage;
 
@@ -41,16 +40,12 @@ static PetscErrorCode find_storage(view *v, bool *known) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Begins the work on a Mat, or on the SeqBAIJ in a Mat of type "bisai". *known ← its type can be
- * read; otherwise *status says why not. */
+/* Begins the work on a Mat. *known ← its type can be read; otherwise *status says why not. */
 static PetscErrorCode open_mat(view *v, bool *known, bisai_status *status) {
   PetscBool assembled = PETSC_FALSE;
   MatFactorType factored = MAT_FACTOR_NONE;
   MatType type = NULL;
-  bool ours;
   PetscFunctionBegin;
-  PetscCall(bsi_mat_is_ours(v->mat, &ours));
-  if (ours && bsi_mat_host(v->mat)) v->mat = bsi_mat_host(v->mat);
   PetscCall(MatGetType(v->mat, &type));
   PetscCall(find_storage(v, known));
   if (!*known) {

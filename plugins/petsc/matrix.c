@@ -5,7 +5,7 @@
 #include "petsc/matrix.h"
 
 #include "petsc/calls.h"
-#include "petsc/mat_read.h"
+#include "petsc/mat_data.h"
 
 bisai_status bsi_petsc_check_factorable(bisai_context *context, const bisai_bcsr *matrix,
                                         int level) {
@@ -98,8 +98,10 @@ typedef struct from_mat {
 
 static PetscErrorCode read_mat(void *arguments, bisai_status *status) {
   from_mat *o = arguments;
+  Mat readable;
   PetscFunctionBegin;
-  PetscCall(bsi_petsc_read(o->context, o->mat, &o->result, status));
+  PetscCall(bsi_mat_readable(o->mat, &readable));
+  PetscCall(bsi_petsc_read(o->context, readable, &o->result, status));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

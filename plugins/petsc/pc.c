@@ -6,40 +6,8 @@
  * alternative, PCSHELL, has no callbacks for options (-help, prefixes) and for PCReset(). The
  * private structure may change with each version of PETSc: compile this file for the version that
  * loads it. */
-#include "petsc/pc.h"
-
-PetscErrorCode bsi_pc_error(bisai_status status) {
-  if (status == BISAI_OUT_OF_MEMORY) return PETSC_ERR_MEM;
-  if (status == BISAI_UNSUPPORTED || status == BISAI_UNAVAILABLE) return PETSC_ERR_SUP;
-  if (status == BISAI_INVALID_ARGUMENT) return PETSC_ERR_ARG_OUTOFRANGE;
-  if (status == BISAI_NOT_SYMMETRIC) return PETSC_ERR_ARG_INCOMP;
-  return PETSC_ERR_LIB;
-}
-
-const char *bsi_pc_message(const bsi_pc *m, bisai_status status) {
-  const char *message = bisai_context_error(m->context);
-  return *message ? message : bisai_status_string(status);
-}
-
-PetscErrorCode bsi_pc_reset(PC pc) {
-  bsi_pc *m = pc->data;
-  PetscFunctionBegin;
-  PetscCall(VecDestroy(&m->correction));
-  bsi_pc_transpose_destroy(&m->transpose);
-  m->transpose_ready = false;
-  bisai_precond_destroy(&m->precond);
-  bsi_pc_matrix_destroy(&m->matrix);
-  bisai_context_destroy(&m->context);
-  *m->failure = '\0';
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode bsi_pc_renew(PC pc) {
-  PetscFunctionBegin;
-  PetscCall(bsi_pc_reset(pc));
-  pc->setupcalled = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+#include "petsc/mat_type.h"
+#include "petsc/pc_impl.h"
 
 static PetscErrorCode destroy(PC pc) {
   PetscFunctionBegin;

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "petsc/device.h"
-#include "petsc/pc.h"
+#include "petsc/pc_impl.h"
 
 /* As PETSc's own preconditioners, a failed one gives infinity. The solver then asks for the reason.
  * VecSet() would need all processes, and the others may have succeeded. */
@@ -77,7 +77,7 @@ PetscErrorCode bsi_pc_apply_many(PC pc, Mat v, Mat z) {
   PetscCall(bsi_pc_begin(BSI_PC_APPLY, pc));
   PetscCall(MatGetLocalSize(z, &n, NULL));
   PetscCall(MatGetSize(z, NULL, &columns));
-  PetscCall(bsi_pc_narrow("the number of columns", columns, &count));
+  PetscCall(bsi_petsc_narrow("the number of columns", columns, &count));
   PetscCall(MatDenseGetLDA(v, &ldv));
   PetscCall(MatDenseGetLDA(z, &ldz));
   if (*m->failure || n == 0) {

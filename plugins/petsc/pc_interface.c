@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The preconditioner type "bisai" in C: include/bisai/petsc.h. */
-#include "petsc/pc.h"
+#include "petsc/pc_impl.h"
 
 /* Fails if a PC has another type. */
 static PetscErrorCode check_type(PC pc) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What -log_view shows of the preconditioner type "bisai". */
-#include "petsc/pc.h"
+#include "petsc/pc_impl.h"
 
 /* Finds the events by name, which only the first preconditioner registers: PETSc keeps one list for
  * all. */

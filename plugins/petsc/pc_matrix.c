@@ -2,6 +2,7 @@
 #include "petsc/pc_matrix.h"
 
 #include "petsc/device.h"
+#include "petsc/mat_data.h"
 
 PetscErrorCode bsi_pc_backend(Mat mat, bisai_backend asked, bisai_backend *backend) {
   bool ours, on_gpu;
@@ -48,6 +49,7 @@ PetscErrorCode bsi_pc_matrix_read(bsi_pc_matrix *matrix, bisai_context *context,
   if (ours && bsi_mat_backend(mat) == bisai_context_backend(context)) {
     PetscCall(share(matrix, context, mat, old, status));
   } else {
+    PetscCall(bsi_mat_readable(mat, &mat));
     PetscCall(bsi_petsc_copy_refresh(&matrix->copy, context, mat, &old->copy.matrix, status));
     if (!*status) {
       old->shared = matrix->shared;

@@ -4,7 +4,7 @@
 #ifndef BSI_PETSC_PC_MATRIX_H
 #define BSI_PETSC_PC_MATRIX_H
 
-#include "petsc/mat_type.h"
+#include "petsc/mat_values.h"
 
 /* One of the two is empty. */
 typedef struct bsi_pc_matrix {

@@ -3,19 +3,10 @@
 #include <string.h>
 
 #include "petsc/device.h"
-#include "petsc/pc.h"
+#include "petsc/pc_impl.h"
 
 /* upper bound of the number of words of an option */
 enum { MOST_WORDS = 32 };
-
-PetscErrorCode bsi_pc_narrow(const char *name, PetscInt value, int *result) {
-  const int64_t wide = value;
-  PetscFunctionBegin;
-  PetscCheck(wide >= INT32_MIN && wide <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "bisai: %s is %" PetscInt_FMT ", which exceeds 32 bits", name, value);
-  *result = (int)wide;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* Returns the option of a kind that has this name in PETSc, or NULL. */
 static const bisai_option *find_option(bisai_precond_kind kind, const char *name) {
@@ -83,7 +74,7 @@ static PetscErrorCode read_value(bsi_petsc_option_items PetscOptionsObject, cons
   switch (option->type) {
   case BISAI_OPTION_INTEGER:
     PetscCall(PetscOptionsInt(name, text, "", number, &number, found));
-    PetscCall(bsi_pc_narrow(name, number, &integer));
+    PetscCall(bsi_petsc_narrow(name, number, &integer));
     *value = integer;
     break;
   case BISAI_OPTION_WORD:

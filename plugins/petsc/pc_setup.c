@@ -2,7 +2,7 @@
 /* Set-up of the preconditioner type "bisai". */
 #include "petsc/device.h"
 #include "petsc/null_space.h"
-#include "petsc/pc.h"
+#include "petsc/pc_impl.h"
 
 /* Makes a new preconditioner. Multigrid gets the near-null space of the Mat, unless its options
  * have vectors. */
@@ -14,7 +14,7 @@ static PetscErrorCode create(bsi_pc *m, Mat mat, const bisai_bcsr *matrix, bisai
     PetscCall(bsi_petsc_near_null_space(mat, &o.multigrid.null_count, &vectors));
     o.multigrid.null_vectors = vectors;
   }
-  m->null_count = o.multigrid.null_count;
+  m->null_space.count = o.multigrid.null_count;
   *status = bisai_precond_create(m->context, matrix, &o, &m->precond);
   PetscCall(PetscFree(vectors));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -38,13 +38,13 @@ static PetscErrorCode update_or_create(bsi_pc *m, Mat mat, const bisai_bcsr *mat
   PetscObjectId id;
   PetscFunctionBegin;
   PetscCall(null_space_id(mat, &id));
-  if (m->options.kind == BISAI_PRECOND_MULTIGRID && id != m->null_space)
+  if (m->options.kind == BISAI_PRECOND_MULTIGRID && id != m->null_space.id)
     bisai_precond_destroy(&m->precond);
-  m->null_space = id;
+  m->null_space.id = id;
   if (m->precond) {
     *status = bisai_precond_update(m->precond, matrix);
     if (!*status) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(PetscInfo(NULL, "bisai: made again: %s\n", bsi_pc_message(m, *status)));
+    PetscCall(PetscInfo(NULL, "bisai: made again: %s\n", bsi_petsc_message(m->context, *status)));
     bisai_precond_destroy(&m->precond);
   }
   PetscCall(create(m, mat, matrix, status));
@@ -61,7 +61,7 @@ static PetscErrorCode make_context(PC pc, Mat block) {
   PetscCall(bsi_pc_backend(block, m->backend, &backend));
   if (m->context && bisai_context_backend(m->context) != backend) PetscCall(bsi_pc_reset(pc));
   if (m->context) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(bsi_pc_narrow("-pc_bisai_threads", m->threads, &threads));
+  PetscCall(bsi_petsc_narrow("-pc_bisai_threads", m->threads, &threads));
   PetscCall(bsi_petsc_context(backend, threads, &m->context, &status));
   PetscCheck(status != BISAI_INVALID_ARGUMENT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "bisai: -pc_bisai_threads is %d, outside 0 … 4096", threads);
@@ -144,14 +144,15 @@ PetscErrorCode bsi_pc_set_up(PC pc) {
   const PCFailedReason reason = reason_of(status);
   PetscErrorCode code = own;
   if (!own && status && (!reason || pc->erroriffailure)) {
-    code = bsi_pc_error(status);
-    PetscCall(PetscSNPrintf(message, sizeof message, "bisai: %s", bsi_pc_message(m, status)));
+    code = bsi_petsc_error(status);
+    PetscCall(
+        PetscSNPrintf(message, sizeof message, "bisai: %s", bsi_petsc_message(m->context, status)));
   }
   PetscCall(bsi_petsc_agree(comm, &code, message));
   PetscCall(own);
   PetscCheck(!code, comm, code, "%s", message);
   if (reason) {
-    PetscCall(PetscStrncpy(m->failure, bsi_pc_message(m, status), sizeof m->failure));
+    PetscCall(PetscStrncpy(m->failure, bsi_petsc_message(m->context, status), sizeof m->failure));
     PetscCall(PetscInfo(pc, "bisai: %s\n", m->failure));
     PetscCall(PCSetFailedReason(pc, reason));
   }

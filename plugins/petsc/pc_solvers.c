@@ -3,7 +3,7 @@
  * vectors that the matrix cannot multiply. PETSc tells a preconditioner its solver before each
  * solve. A solver that is further away, for example that of a PCBJACOBI around it, is not known
  * here. */
-#include "petsc/pc.h"
+#include "petsc/pc_impl.h"
 
 /* Solvers that take a preconditioner that changes from one application to the next. KSPPREONLY and
  * KSPNONE apply it once. */

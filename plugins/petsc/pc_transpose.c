@@ -13,7 +13,7 @@
  * With an ordering all of this lies between two permutations. */
 #include <string.h>
 
-#include "petsc/pc.h"
+#include "petsc/pc_impl.h"
 
 /* Tᵀ and Nᵀ of a factor T and its approximate inverse N */
 typedef struct pair {
@@ -310,8 +310,9 @@ static PetscErrorCode prepare(bsi_pc *m, PetscErrorCode *code, char *message) {
   if (own || status) bsi_pc_transpose_destroy(&t);
   PetscCall(own);
   if (status) {
-    *code = bsi_pc_error(status);
-    PetscCall(PetscSNPrintf(message, BSI_PETSC_MESSAGE, "bisai: %s", bsi_pc_message(m, status)));
+    *code = bsi_petsc_error(status);
+    PetscCall(PetscSNPrintf(message, BSI_PETSC_MESSAGE, "bisai: %s",
+                            bsi_petsc_message(m->context, status)));
   }
   m->transpose = t;
   PetscFunctionReturn(PETSC_SUCCESS);

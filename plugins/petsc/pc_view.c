@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What -pc_view and -ksp_view show of the preconditioner type "bisai". */
-#include "petsc/pc.h"
+#include "petsc/pc_impl.h"
 
 /* Prints the levels of multigrid. */
 static PetscErrorCode view_levels(const bisai_multigrid_report *g, PetscViewer viewer) {
@@ -71,7 +71,8 @@ static PetscErrorCode view_precond(const bsi_pc *m, PetscViewer viewer) {
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", bisai_precond_describe(m->precond)));
   if (bisai_precond_get_report(m->precond, &report)) PetscFunctionReturn(PETSC_SUCCESS);
   if (report.kind == BISAI_PRECOND_CPR) PetscCall(view_cpr(&report.cpr, viewer));
-  if (report.kind == BISAI_PRECOND_MULTIGRID) PetscCall(view_null_space(m->null_count, viewer));
+  if (report.kind == BISAI_PRECOND_MULTIGRID)
+    PetscCall(view_null_space(m->null_space.count, viewer));
   PetscCall(view_levels(&report.multigrid, viewer));
   PetscCall(view_properties(&report, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);

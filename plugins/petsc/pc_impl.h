@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The preconditioner type "bisai" of PETSc, shared by its files: its data and its hooks. */
-#ifndef BSI_PETSC_PC_H
-#define BSI_PETSC_PC_H
+#ifndef BSI_PETSC_PC_IMPL_H
+#define BSI_PETSC_PC_IMPL_H
 
 #include <petsc/private/pcimpl.h>
 
@@ -20,6 +20,14 @@ typedef enum bsi_pc_event {
   BSI_PC_EVENTS
 } bsi_pc_event;
 
+/* The near-null space that multigrid was made with. */
+typedef struct bsi_pc_null_space {
+  /* the PETSc id of that of the Mat; 0: there was none */
+  PetscObjectId id;
+  /* the number of vectors that were given by the Mat or by the options */
+  int count;
+} bsi_pc_null_space;
+
 typedef struct bsi_pc {
   bisai_precond_options options;
   PetscInt threads;
@@ -31,10 +39,7 @@ typedef struct bsi_pc {
   /* the matrix that it was made or last updated with, which multigrid and the relaxation of
    * block-Jacobi read; other kinds keep no reference to the matrix of a Mat of type "bisai" */
   bsi_pc_matrix matrix;
-  /* multigrid: the PETSc id of the near-null space of the Mat that it was made with, 0 if there was
-   * none, and the number of near-null-space vectors that were given by the Mat or by the options */
-  PetscObjectId null_space;
-  int null_count;
+  bsi_pc_null_space null_space;
   /* the reason why the last set-up failed numerically; "" if it succeeded */
   char failure[256];
   /* of the matrix */
@@ -51,20 +56,11 @@ typedef struct bsi_pc {
   Vec correction;
 } bsi_pc;
 
-/* Returns the error of PETSc for a status. */
-PetscErrorCode bsi_pc_error(bisai_status status);
-
-/* Returns the message of the last failure. */
-const char *bsi_pc_message(const bsi_pc *m, bisai_status status);
-
 /* Turns a failure of bisai into an error of PETSc, with bisai's message and the place of the
  * call. */
 #define BSI_PC_CALL(m, status)                                                                     \
-  PetscCheck(!(status), PETSC_COMM_SELF, bsi_pc_error(status), "bisai: %s",                        \
-             bsi_pc_message(m, status))
-
-/* Converts a PetscInt, which may have 64 bits, into an int of 32 bits. */
-PetscErrorCode bsi_pc_narrow(const char *name, PetscInt value, int *result);
+  PetscCheck(!(status), PETSC_COMM_SELF, bsi_petsc_error(status), "bisai: %s",                     \
+             bsi_petsc_message((m)->context, status))
 
 /* Discards all that was set up, also if the Mat stays the same. Options that change call this. */
 PetscErrorCode bsi_pc_renew(PC pc);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The data of a Mat of type "bisai", shared by the files of the type. */
-#ifndef BSI_PETSC_MAT_TYPE_IMPL_H
-#define BSI_PETSC_MAT_TYPE_IMPL_H
+/* The data of a Mat of type "bisai" and the operations in other files, shared by the files of the
+ * type. */
+#ifndef BSI_PETSC_MAT_IMPL_H
+#define BSI_PETSC_MAT_IMPL_H
 
 #include <petsc/private/matimpl.h>
 
-#include "petsc/mat_type.h"
+#include "petsc/mat_values.h"
 
 #define BSI_MAT_TYPE "bisai"
 
@@ -24,20 +25,6 @@ typedef struct bsi_mat {
   bsi_petsc_pattern pattern;
   char message[256];
 } bsi_mat;
-
-/* Makes the SeqBAIJ, not yet preallocated, unless there is one. */
-PetscErrorCode bsi_mat_prepare(Mat mat);
-
-/* Takes over an assembled or preallocated SeqBAIJ, and drops the old one. */
-PetscErrorCode bsi_mat_adopt(Mat mat, Mat host);
-
-/* Raises the states of this Mat if those of `host` have changed, so that preconditioners of any
- * type see the change. Every operation that may change `host` ends with this call: PETSc raises the
- * states for some operations only. */
-PetscErrorCode bsi_mat_tell(Mat mat);
-
-/* Gives the matrix of bisai the current values. A failure is an error of PETSc. */
-PetscErrorCode bsi_mat_use(Mat mat);
 
 /* Sets the operations on vectors: products. */
 void bsi_mat_set_products(Mat mat);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Discards what a preconditioner of PETSc was set up with. */
+#include "petsc/pc_impl.h"
+
+PetscErrorCode bsi_pc_reset(PC pc) {
+  bsi_pc *m = pc->data;
+  PetscFunctionBegin;
+  PetscCall(VecDestroy(&m->correction));
+  bsi_pc_transpose_destroy(&m->transpose);
+  m->transpose_ready = false;
+  bisai_precond_destroy(&m->precond);
+  bsi_pc_matrix_destroy(&m->matrix);
+  bisai_context_destroy(&m->context);
+  *m->failure = '\0';
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode bsi_pc_renew(PC pc) {
+  PetscFunctionBegin;
+  PetscCall(bsi_pc_reset(pc));
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
