@@ -101,15 +101,17 @@ def page(records, options):
         " Each method was warmed up and run once. Iterations do not depend on the machine but for"
         " rounding.",
     ]
+    yield ""
+    yield from tables.heading("example", "command", "iterations, and ms of set-up and solve")
     for record in records:
-        yield from ["", f"## {record['name']}", "", f"`{record['command']}`", ""]
-        if "runs" in record:
-            yield from tables.heading("method", "iterations", "set-up ms", "solve ms")
-            for r in record["runs"]:
-                times = (f"{1e3 * (r[key] or 0):.2f}" for key in ("setup_s", "solve_s"))
-                yield tables.row(f"`{r['label']}`", tables.cell(r), *times)
+        runs = (
+            f"`{r['label']}` {tables.cell(r)}, {1e3 * ((r['setup_s'] or 0) + r['solve_s']):.2f}"
+            for r in record.get("runs", [])
+        )
+        yield tables.row(record["name"], f"`{record['command']}`", "; ".join(runs) or "below")
+    for record in records:
         if "output" in record:
-            yield from ["", "```text", *record["output"], "```"]
+            yield from ["", f"## {record['name']}", "", "```text", *record["output"], "```"]
 
 
 def main():

@@ -22,13 +22,13 @@ import difflib
 import functools
 import pathlib
 import re
+import statistics
 import sys
 
 root, path = map(pathlib.Path, sys.argv[1:3])
 mode = sys.argv[3] if len(sys.argv) > 3 else ""
 sys.path += [str(root / "bench" / folder) for folder in ("common", "real-matrices")]
 import real_matrices  # noqa: E402
-import real_matrices_summary  # noqa: E402
 import tables  # noqa: E402
 
 NUMBER = r"(?<![\w.,^×-])\d+(?:\.\d+)?(?![\w²³⁴⁵⁶⁷⁸⁹⁰])"
@@ -78,16 +78,40 @@ def counts(case, method):
     return " | ".join(map(tables.cell, runs)) or only([], f"{method} of {case}")
 
 
-def summary(column, form):
-    """Returns a column of the summary of the real matrices, for the methods of the guide."""
-    lines = zip(real_matrices.METHODS, real_matrices_summary.summary(load("real-matrices-cpu")))
+@functools.lru_cache(None)
+def real_matrices_by_name():
+    """Returns {matrix: its runs at each block size, that of `auto` before that of the physics}."""
+    found = {}
+    for result in load("real-matrices-cpu"):
+        found.setdefault(result["matrix"]["name"], []).append(result["runs"])
+    return found
+
+
+def for_methods(value, form):
+    """Returns value(place of the method) for the methods of the guide, as cells of a table."""
     left_out = re.compile("sweeps:n=[13]|.*storage")
-    return " | ".join(format(line[column], form) for method, line in lines
+    return " | ".join(format(value(at), form) for at, method in enumerate(real_matrices.METHODS)
                       if not left_out.match(method))
 
 
+def solved(at):
+    """Returns on how many matrices a method converges, at one of the block sizes."""
+    return sum(any(runs[at]["converged"] for runs in tried)
+               for tried in real_matrices_by_name().values())
+
+
+def over_ilu(at):
+    """Returns the median of its iterations over those of ILU(0), at the first block size at which
+    both converge."""
+    ilu, ratios = real_matrices.METHODS.index("ilu"), []
+    for tried in real_matrices_by_name().values():
+        both = [runs for runs in tried if runs[at]["converged"] and runs[ilu]["converged"]]
+        ratios += [runs[at]["iterations"] / runs[ilu]["iterations"] for runs in both[:1]]
+    return statistics.median(ratios)
+
+
 def matrices():
-    return len({result["matrix"]["name"] for result in load("real-matrices-cpu")})
+    return len(real_matrices_by_name())
 
 
 # --- the comparison ---
