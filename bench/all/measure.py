@@ -204,7 +204,8 @@ def cpu_speed(b):
 def threads(b):
     often = ["--pairs", "3", "--busy", "0"] if b.quick else ["--pairs", "5"]
     sizes = "1000,10000" if b.quick else "1000,10000,30000,100000"
-    b.script("processors/threads.py", "--sizes", sizes, *often, b.page("threads.md"), b.build)
+    program = b.program("bench_threads")
+    b.script("processors/threads.py", "--sizes", sizes, *often, b.page("threads.md"), program)
 
 
 # --- real matrices ---

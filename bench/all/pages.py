@@ -99,7 +99,7 @@ PAGES = [
     Page(
         "threads", "host",
         "one thread and the default number of threads, on idle and on busy cores", ["threads.md"],
-        120, measure.threads, [runs.tool("cc")]
+        120, measure.threads, [program("bench_threads")]
     ),
     Page(
         "real-matrices", "host", "iterations on real matrices, hierarchies of multigrid",

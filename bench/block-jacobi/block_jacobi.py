@@ -3,8 +3,7 @@
 """Measures block-Jacobi on every real matrix: block sizes, adaptive storage, forms.
 
 usage: block_jacobi.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N] [--backend cuda]
-       [--only NAME] [--seconds S] [--repeats N] [--at-once N] [--parts bounds adaptive forms]
-       [--add-to BEFORE.json]
+       [--only NAME] [--seconds S] [--repeats N] [--at-once N]
 
 The matrices are read with block size 1, as in the papers.
 
@@ -20,7 +19,6 @@ The script also writes a JSON file next to OUTPUT.md, which block_jacobi_figures
 """
 
 import math
-import pathlib
 import statistics
 import sys
 import time
@@ -31,7 +29,6 @@ import tables
 BOUNDS = [1, 4, 8, 16, 32]
 HEADINGS = ["Jacobi"] + [f"max={bound}" for bound in BOUNDS[1:]]
 LARGE = 10000  # scalar rows
-PARTS = ["bounds", "adaptive", "forms"]
 SOLVERS = [("idr:s=4", "IDR(4)"), ("gmres", "GMRES(30)")]
 # Symmetric matrices whose Cholesky factorisation succeeds in fp64.
 SPD = [
@@ -121,20 +118,13 @@ def jobs_of(options):
 def systems_of(options):
     """Returns (path, solver, tolerance, methods) of every matrix and solver."""
     found = list(tables.matrices(options))
-    if "adaptive" in options.parts:
-        for name, path in (pair for pair in found if pair[0] in SPD):
-            yield path, "cg", "1e-10", [
-                label(bound) + storage for bound in ADAPTIVE_BOUNDS for storage in STORAGES
-            ]
-    if "forms" in options.parts:
+    for path in (path for name, path in found if name in SPD):
+        yield path, "cg", "1e-10", [label(b) + form for b in ADAPTIVE_BOUNDS for form in STORAGES]
+    for _, path in found:
+        yield path, "bicgstab", "1e-8", [label(b) + form for b in FORM_BOUNDS for form in FORMS]
+    for solver in options.solvers:
         for _, path in found:
-            yield path, "bicgstab", "1e-8", [
-                label(bound) + form for bound in FORM_BOUNDS for form in FORMS
-            ]
-    if "bounds" in options.parts:
-        for solver in options.solvers:
-            for _, path in found:
-                yield path, solver, "1e-8", [label(bound) for bound in BOUNDS]
+            yield path, solver, "1e-8", [label(bound) for bound in BOUNDS]
 
 
 def nowhere(names):
@@ -312,31 +302,14 @@ def form_tables(found):
     return lines
 
 
-def measured_elsewhere(found, options):
-    """Says which solvers were measured at another commit or on another machine."""
-    here = tables.measured_commit(), options.example["device"]
-    groups = {}
-    for record in found.values():
-        place = record.get("commit"), record.get("device")
-        if place != here and None not in place:
-            groups.setdefault(place, set()).add(record["solver"])
-    for (commit, device), solvers in groups.items():
-        yield f"Measured at commit {commit} on {device}: runs with {', '.join(sorted(solvers))}."
-
-
 def main():
     parser = tables.parser(__doc__, "10000")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--total", type=float, default=math.inf, help="no run begins later")
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--solvers", nargs="+", default=[solver for solver, _ in SOLVERS])
-    parser.add_argument(
-        "--add-to", type=pathlib.Path,
-        help="JSON of earlier runs; runs that are not repeated are kept"
-    )
     options = parser.parse_args()
     options.example = None
-    found = by_run(tables.read_json(options.add_to) if options.add_to else [])
+    found = {}
     end, late = time.monotonic() + options.total, []
 
     def by_size(job):
@@ -362,7 +335,6 @@ def main():
         tables.REASONS,
         f"“time” is a run of more than {options.seconds:.0f} s."
         " Drawn by `bench/block-jacobi/block_jacobi_figures.py`.",
-        *measured_elsewhere(found, options),
         *([f"No time was left for {', '.join(dict.fromkeys(late))}."] if late else []),
         "",
     ]

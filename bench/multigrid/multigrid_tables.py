@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Makes a page of tables and a figure from the results of bench_multigrid.
 
-usage: multigrid_tables.py OUTPUT.md RESULTS.json… [--title TEXT] [--note TEXT]
+usage: multigrid_tables.py OUTPUT.md RESULTS.json… [--title TEXT]
 
 Writes OUTPUT.md, OUTPUT.json with all results, and OUTPUT.svg: iterations and times over the number
 of unknowns. Results of the same system and method in a later file replace those of an earlier one.
@@ -256,12 +256,19 @@ def hierarchies(figures):
     yield from tables.heading(
         "system", "method", "cycle", "smoother", "levels", "complexity", "MB", "peak"
     )
+    same = {}
     for record in found:
+        same.setdefault((record["system"], levels_of(record)), []).append(record)
+    for (system, levels), records in same.items():
+        texts = (
+            [f"`{record['method']}`" for record in records],
+            *([record[key] for record in records] for key in ("cycle", "smoother")), [levels],
+            [f"{record['operator_complexity']:.2f}" for record in records],
+            [number(1e-6 * record["hierarchy_bytes"]) for record in records],
+            [f"{record['peak_bytes'] / record['hierarchy_bytes']:.2f}" for record in records]
+        )
         yield tables.row(
-            record["system"], f"`{record['method']}`", record["cycle"], record["smoother"],
-            levels_of(record), f"{record['operator_complexity']:.2f}",
-            number(1e-6 * record["hierarchy_bytes"]),
-            f"{record['peak_bytes'] / record['hierarchy_bytes']:.2f}"
+            system, *(", ".join(cells if len(set(cells)) > 1 else cells[:1]) for cells in texts)
         )
 
 
@@ -394,7 +401,7 @@ def merge(documents):
     return {kind: list(records.values()) for kind, records in found.items()}
 
 
-def introduction(documents, note):
+def introduction(documents):
     first = documents[0]
     rounds = {r["rounds"] for d in documents for r in d["figures"] if r["what"] == "all in"}
     threads = f" {first['threads']} threads," if first["backend"] == "host" else ""
@@ -405,7 +412,7 @@ def introduction(documents, note):
     ]
     if rounds:
         lines.append(f"Minima and medians are of {' or '.join(map(str, sorted(rounds)))} runs.")
-    return [" ".join([*lines, *([note] if note else [])])]
+    return [" ".join(lines)]
 
 
 def main():
@@ -415,13 +422,12 @@ def main():
     parser.add_argument("output", type=pathlib.Path)
     parser.add_argument("results", type=pathlib.Path, nargs="+")
     parser.add_argument("--title", default="Multigrid")
-    parser.add_argument("--note", default="", help="a sentence about the machine")
     options = parser.parse_args()
     documents = []
     for path in options.results:
         documents += tables.recorded(tables.read_json(path))
     figures = merge(documents)
-    lines = [f"# {options.title}", "", *introduction(documents, options.note)]
+    lines = [f"# {options.title}", "", *introduction(documents)]
     found = curves(figures)
     if found:
         figure = options.output.with_suffix(".svg")

@@ -4,20 +4,18 @@
 themselves or in CPR.
 
 usage: peers_cpu.py BISAI PEERS OUTPUT.md [--methods LIST] [--problems LIST] [--rounds N]
-       [--peers LIST] [--limit SECONDS] [--folder DIR] [--no-warm-up] [--at-once N]
-       [--pressure-methods LIST]
+       [--limit SECONDS] [--at-once N] [--pressure-methods LIST]
 
 BISAI is the program, and PEERS is bench_peers of the same build (option BISAI_BENCH, with PETSc).
 bisai writes each system to a file, which all programs read. All settings of both run in turn,
---rounds times (default 5). Each run sets up and solves once before it is timed, which --no-warm-up
-leaves out for PETSc. --methods is a list of METHODs of bisai; `{null}` stands for the file of the
-near-null-space vectors, and a method with it is left out if the system has none: --methods
-'bjacobi,mg:null={null}'. Problems with a pressure have --pressure-methods instead. --at-once
-measures several problems at a time, each on its own processors. --peers keeps the settings whose
-name contains one of the words. A run that fails, or takes longer than --limit seconds, is a row of
-the table. --problems is a list of NAME or NAME=SIZE, from elasticity, inclusion, reaction, cavity,
-reservoir and blackoil (default: elasticity, reaction and cavity). The last two compare CPR:
---problems reservoir,blackoil --pressure-methods cpr,ilu. OUTPUT.json has all runs.
+--rounds times (default 5). Each run sets up and solves once before it is timed. --methods is a list
+of METHODs of bisai; `{null}` stands for the file of the near-null-space vectors, and a method with
+it is left out if the system has none: --methods 'bjacobi,mg:null={null}'. Problems with a pressure
+have --pressure-methods instead. --at-once measures several problems at a time, each on its own
+processors. A run that fails, or takes longer than --limit seconds, is a row of the table.
+--problems is a list of NAME or NAME=SIZE, from elasticity, inclusion, reaction, cavity, reservoir
+and blackoil (default: elasticity, reaction and cavity). The last two compare CPR: --problems
+reservoir,blackoil --pressure-methods cpr,ilu. OUTPUT.json has all runs.
 """
 
 import argparse
@@ -106,11 +104,9 @@ PRESSURE_SETTINGS = [
 ]
 
 
-def settings_of(problem, words):
+def settings_of(problem):
     """Yields (name, options, vectors) of the settings for a problem."""
     for name, options, vectors in SETTINGS if problem["pressure"] is None else PRESSURE_SETTINGS:
-        if words and not any(word in name for word in words):
-            continue
         if vectors == ROTATIONS and not problem["null"]:
             continue
         if vectors == OWN and not problem["null"]:
@@ -147,7 +143,6 @@ def peer_command(options, problem, how, vectors):
     command = [*options.mpirun.split(), options.peers, "-system", problem["system"]]
     command += ["-ksp_rtol", str(problem["tolerance"]), "-ksp_max_it", "10000"]
     command += [*(CG if problem["symmetric"] else FGMRES), *how]
-    command += ["-warm_up", "1" if options.warm_up else "0"]
     if vectors == COMPONENTS:
         command += ["-null", "components"]
     elif vectors:
@@ -166,7 +161,7 @@ def contenders(options, problem):
             continue
         record = {"program": "bisai", "name": method, "options": None, "null": None, "runs": []}
         found.append((record, bisai_command(options.bisai, problem, method)))
-    for name, how, vectors in settings_of(problem, options.settings):
+    for name, how, vectors in settings_of(problem):
         record = {"program": "PETSc", "name": name, "options": how, "null": vectors, "runs": []}
         found.append((record, peer_command(options, problem, how, vectors)))
     return found
@@ -285,13 +280,8 @@ def main():
     )
     parser.add_argument("--problems", default=DEFAULT_PROBLEMS)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument(
-        "--peers", dest="settings", type=lambda text: text.split(","), help="words of settings"
-    )
     parser.add_argument("--limit", type=float, default=300)
-    parser.add_argument("--folder", type=pathlib.Path, help="of the systems (default: temporary)")
     parser.add_argument("--mpirun", default="mpirun -np 2")
-    parser.add_argument("--no-warm-up", dest="warm_up", action="store_false")
     parser.add_argument("--at-once", type=int, default=1, help="problems at a time")
     options = parser.parse_args()
     introduction = INTRODUCTION.format(
@@ -301,7 +291,7 @@ def main():
     )
     lines = ["# Multigrid of PETSc and hypre on a CPU", "", introduction.replace("\n", " ")]
     with tempfile.TemporaryDirectory() as temporary:
-        options.folder = options.folder or pathlib.Path(temporary)
+        options.folder = pathlib.Path(temporary)
         names = options.problems.split(",")
         found = tables.each(options, lambda name: one_problem(options, name), names)
     for problem, part in found:

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Times set-up, update and solve in a small program that links the library. The system is reaction
  * and diffusion with two unknowns at each point of a cube, in CSR, solved by ISAI(2) and GMRES.
- * Then a shorter time step follows. threads.py runs the program on one thread and on the
- * default number of threads, on idle and on busy cores. The program uses public functions only, so
- * that libraries of older commits can be linked. */
+ * Then a shorter time step follows. threads.py runs the program on one thread and on the default
+ * number of threads, on idle and on busy cores. */
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include <bisai/bisai.h>
+#include "common/bench.h"
 
 static const char usage[] =
     "usage: bench_threads [OPTION VALUE]…\n"
@@ -34,25 +30,6 @@ typedef struct times {
   double setup, update, solve;
   int iterations;
 } times;
-
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static void need(const bisai_context *context, bisai_status status, const char *what) {
-  if (!status) return;
-  fprintf(stderr, "%s: %s: %s\n", what, bisai_status_string(status), bisai_context_error(context));
-  exit(1);
-}
-
-static void *allocate(size_t count, size_t size) {
-  void *memory = malloc(count * size);
-  if (memory) return memory;
-  fprintf(stderr, "cannot allocate %zu bytes\n", count * size);
-  exit(1);
-}
 
 /* Gives the neighbours of point (i, j, k) and the point itself in ascending order, and returns
  * their number. */
@@ -99,11 +76,11 @@ static problem make_problem(int unknowns) {
   problem p = {.edge = (int)lround(cbrt(unknowns / 2.0))};
   p.rows = 2 * p.edge * p.edge * p.edge;
   const size_t rows = (size_t)p.rows;
-  p.row_ptr = allocate(rows + 1, sizeof *p.row_ptr);
-  p.col_idx = allocate(8 * rows, sizeof *p.col_idx);
-  p.values = allocate(8 * rows, sizeof *p.values);
-  p.rhs = allocate(rows, sizeof *p.rhs);
-  p.x = allocate(rows, sizeof *p.x);
+  p.row_ptr = bench_allocate(rows + 1, sizeof *p.row_ptr);
+  p.col_idx = bench_allocate(8 * rows, sizeof *p.col_idx);
+  p.values = bench_allocate(8 * rows, sizeof *p.values);
+  p.rhs = bench_allocate(rows, sizeof *p.rhs);
+  p.x = bench_allocate(rows, sizeof *p.x);
   for (size_t i = 0; i < rows; i++) p.rhs[i] = 1;
   return p;
 }
@@ -123,7 +100,7 @@ static bisai_bcsr *make_matrix(bisai_context *context, problem *p, double time_s
 
 static times run(int threads, problem *p) {
   times t;
-  double start = now();
+  double start = bench_now();
   bisai_context_options where = bisai_context_options_default();
   where.backend = BISAI_BACKEND_HOST;
   where.threads = threads;
@@ -139,19 +116,19 @@ static times run(int threads, problem *p) {
   options.tolerance = 1e-10;
   bisai_solver *solver;
   need(context, bisai_solver_create(context, p->rows, &options, &solver), "solver");
-  t.setup = now() - start;
+  t.setup = bench_now() - start;
 
-  start = now();
+  start = bench_now();
   bisai_bcsr_destroy(&matrix);
   matrix = make_matrix(context, p, 0.1);
   need(context, bisai_precond_update(precond, matrix), "update");
-  t.update = now() - start;
+  t.update = bench_now() - start;
 
-  start = now();
+  start = bench_now();
   memset(p->x, 0, (size_t)p->rows * sizeof *p->x);
   bisai_solver_report report = {.struct_size = sizeof report};
   need(context, bisai_solver_solve(solver, matrix, precond, p->rhs, p->x, &report), "solve");
-  t.solve = now() - start;
+  t.solve = bench_now() - start;
   t.iterations = report.iterations;
 
   bisai_solver_destroy(&solver);
@@ -162,8 +139,8 @@ static times run(int threads, problem *p) {
 }
 
 static void keep_busy(double seconds) {
-  const double end = now() + seconds;
-  for (volatile int i = 0; now() < end;)
+  const double end = bench_now() + seconds;
+  for (volatile int i = 0; bench_now() < end;)
     while (++i % 4096) continue;
 }
 
@@ -181,14 +158,14 @@ int main(int argc, char **argv) {
     else if (strcmp(argv[i], "--busy") == 0)
       busy = atof(value);
     else
-      return fputs(usage, stderr), 1;
+      bench_fail("%s", usage);
   }
   if (busy > 0) return keep_busy(busy), 0;
   problem p = make_problem(unknowns);
   times sum = run(threads, &p);
   int count = 1;
-  const double end = now() + seconds - sum.setup - sum.update - sum.solve;
-  for (int round = 1; now() < end; round++) {
+  const double end = bench_now() + seconds - sum.setup - sum.update - sum.solve;
+  for (int round = 1; bench_now() < end; round++) {
     const times t = run(threads, &p);
     if (round == 1) sum = (times){0}, count = 0; /* the first round touched new memory */
     sum = (times){sum.setup + t.setup, sum.update + t.update, sum.solve + t.solve, t.iterations};
