@@ -39,6 +39,21 @@ void device_add(device_group *g, const char *name, double bytes, double (*run)(v
       (bench_operation){.name = name, .bytes = bytes, .run = run, .argument = argument};
 }
 
+static double seconds_of_call(void *argument) {
+  const device_call *c = argument;
+  device_wait(c->bench);
+  const double start = bench_now();
+  for (int i = 0; i < c->count; i++) need(c->bench->context, c->call(c->bench), c->name);
+  device_wait(c->bench);
+  return (bench_now() - start) / c->count;
+}
+
+void device_add_call(device_group *g, const char *name, double bytes, device_bench *b,
+                     bisai_status (*call)(device_bench *), int count) {
+  g->calls[g->count] = (device_call){name, b, call, count};
+  device_add(g, name, bytes, seconds_of_call, &g->calls[g->count]);
+}
+
 void device_measure(device_bench *b, device_group *g) {
   bench_run(g->operations, g->count, b->rounds, 0);
   for (int i = 0; i < g->count; i++) device_print(b, &g->operations[i]);

@@ -39,16 +39,29 @@ typedef struct device_bench {
 /* Waits until the device is idle. */
 void device_wait(const device_bench *b);
 
+/* A call of the library, which is timed `count` times together: the device then need not wait for
+ * the host. */
+typedef struct device_call {
+  const char *name;
+  device_bench *bench;
+  bisai_status (*call)(device_bench *);
+  int count;
+} device_call;
+
 /* Operations that are timed in turns. */
 enum { DEVICE_MOST = 16 };
 typedef struct device_group {
   bench_operation operations[DEVICE_MOST];
+  device_call calls[DEVICE_MOST];
   int count;
 } device_group;
 
 void device_heading(device_bench *b);
 void device_add(device_group *g, const char *name, double bytes, double (*run)(void *),
                 void *argument);
+/* Adds a call. The group stays where it is. */
+void device_add_call(device_group *g, const char *name, double bytes, device_bench *b,
+                     bisai_status (*call)(device_bench *), int count);
 void device_measure(device_bench *b, device_group *g);
 void device_print(device_bench *b, const bench_operation *op);
 

@@ -5,39 +5,19 @@
 
 #include "products.h"
 
-static double multiply(void *argument) {
-  device_bench *b = argument;
-  device_wait(b);
-  const double start = bench_now();
-  for (int i = 0; i < b->launches; i++)
-    need(b->context, bisai_bcsr_multiply(b->system.matrix, b->x, b->y), "product");
-  device_wait(b);
-  return (bench_now() - start) / b->launches;
+static bisai_status multiply(device_bench *b) {
+  return bisai_bcsr_multiply(b->system.matrix, b->x, b->y);
 }
 
-static double multiply_four(void *argument) {
-  device_bench *b = argument;
+static bisai_status multiply_four(device_bench *b) {
   const int64_t n = (int64_t)b->system.rows * b->system.bs;
-  device_wait(b);
-  const double start = bench_now();
-  for (int i = 0; i < b->launches; i++)
-    need(b->context, bisai_bcsr_multiply_many(b->system.matrix, 4, b->x, n, b->y, n),
-         "product with four vectors");
-  device_wait(b);
-  return (bench_now() - start) / b->launches;
+  return bisai_bcsr_multiply_many(b->system.matrix, 4, b->x, n, b->y, n);
 }
 
 #ifdef BISAI_HAVE_CUSPARSE
-static double multiply_cusparse(void *argument) {
-  device_bench *b = argument;
+static bisai_status multiply_cusparse(device_bench *b) {
   const int64_t n = (int64_t)b->system.rows * b->system.bs;
-  device_wait(b);
-  const double start = bench_now();
-  for (int i = 0; i < b->launches; i++)
-    need(b->context, bisai_cusparse_product_apply(b->product, n, b->x, b->y),
-         "product by cuSPARSE");
-  device_wait(b);
-  return (bench_now() - start) / b->launches;
+  return bisai_cusparse_product_apply(b->product, n, b->x, b->y);
 }
 
 static void measure_cusparse(device_bench *b, bisai_cusparse_product_kind kind, const char *name,
@@ -47,7 +27,7 @@ static void measure_cusparse(device_bench *b, bisai_cusparse_product_kind kind, 
     printf("%-34s %s\n", name, bisai_context_error(b->context));
     return;
   }
-  device_add(&g, name, bytes, multiply_cusparse, b);
+  device_add_call(&g, name, bytes, b, multiply_cusparse, b->launches);
   device_measure(b, &g);
   bisai_cusparse_product_destroy(&b->product);
 }
@@ -126,10 +106,11 @@ static void measure_grid(device_bench *b, const grid *g) {
     const double width = type == BISAI_FP64 ? 8 : type == BISAI_FP32 ? 4 : 2;
     const double bytes = device_matrix_bytes(b, b->system.blocks, width);
     device_group all = {0};
-    device_add(&all, names[type], bytes + 2 * device_vector_bytes(b), multiply, b);
+    device_add_call(&all, names[type], bytes + 2 * device_vector_bytes(b), b, multiply,
+                    b->launches);
     if (type == BISAI_FP64)
-      device_add(&all, "block product, fp64, 4 vectors", bytes + 8 * device_vector_bytes(b),
-                 multiply_four, b);
+      device_add_call(&all, "block product, fp64, 4 vectors", bytes + 8 * device_vector_bytes(b), b,
+                      multiply_four, b->launches);
     device_measure(b, &all);
 #ifdef BISAI_HAVE_CUSPARSE
     if (type == BISAI_FP64 && g->bs > 1)

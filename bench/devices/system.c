@@ -7,13 +7,8 @@
 
 /* --- set-up --- */
 
-static double factor_update(void *argument) {
-  device_bench *b = argument;
-  device_wait(b);
-  const double start = bench_now();
-  need(b->context, bisai_factors_update(b->factors, b->system.matrix), "factorisation");
-  device_wait(b);
-  return bench_now() - start;
+static bisai_status factor_update(device_bench *b) {
+  return bisai_factors_update(b->factors, b->system.matrix);
 }
 
 static double factor_create(void *argument) {
@@ -60,24 +55,11 @@ static double isai_setup(void *argument) {
   return seconds;
 }
 
-static double isai_values(void *argument) {
-  device_bench *b = argument;
-  device_wait(b);
-  const double start = bench_now();
-  need(b->context, bisai_precond_update(b->precond, b->system.matrix), "ISAI");
-  device_wait(b);
-  return bench_now() - start;
+static bisai_status isai_values(device_bench *b) {
+  return bisai_precond_update(b->precond, b->system.matrix);
 }
 
-static double isai_apply(void *argument) {
-  device_bench *b = argument;
-  device_wait(b);
-  const double start = bench_now();
-  for (int i = 0; i < b->launches; i++)
-    need(b->context, bisai_precond_apply(b->precond, b->x, b->y), "ISAI");
-  device_wait(b);
-  return (bench_now() - start) / b->launches;
-}
+static bisai_status apply(device_bench *b) { return bisai_precond_apply(b->precond, b->x, b->y); }
 
 #ifdef BISAI_HAVE_CUSPARSE
 static double factor_cusparse(void *argument) {
@@ -126,7 +108,7 @@ void device_measure_setup(device_bench *b) {
   const double diagonal = device_vector_bytes(b) * b->system.bs,
                blocks = device_matrix_bytes(b, b->system.blocks, 8);
   device_group g = {0};
-  device_add(&g, "ILU(0), numeric", 2 * blocks + diagonal, factor_update, b);
+  device_add_call(&g, "ILU(0), numeric", 2 * blocks + diagonal, b, factor_update, 1);
   device_add(&g, "ILU(0), symbolic and numeric", 2 * blocks + diagonal, factor_create, b);
 #ifdef BISAI_HAVE_CUSPARSE
   if (b->ilu) device_add(&g, "cuSPARSE bsrilu02", 2 * blocks + diagonal, factor_cusparse, b);
@@ -146,9 +128,9 @@ void device_measure_setup(device_bench *b) {
 #ifdef BISAI_HAVE_CUSPARSE
     device_add(&all, name[4], of_pattern, patterns_cusparse, b);
 #endif
-    device_add(&all, name[1], of_values, isai_values, b);
+    device_add_call(&all, name[1], of_values, b, isai_values, 1);
     device_add(&all, name[2], of_pattern + of_values, isai_setup, b);
-    device_add(&all, name[3], (double)r.apply_bytes, isai_apply, b);
+    device_add_call(&all, name[3], (double)r.apply_bytes, b, apply, b->launches);
     device_measure(b, &all);
     bisai_precond_destroy(&b->precond);
   }
@@ -156,26 +138,9 @@ void device_measure_setup(device_bench *b) {
 
 /* --- triangular solves --- */
 
-static double solves(void *argument) {
-  device_bench *b = argument;
-  device_wait(b);
-  const double start = bench_now();
-  for (int i = 0; i < 5; i++)
-    need(b->context, bisai_precond_apply(b->precond, b->x, b->y), "triangular solves");
-  device_wait(b);
-  return (bench_now() - start) / 5;
-}
-
 #ifdef BISAI_HAVE_CUSPARSE
-static double solves_cusparse(void *argument) {
-  device_bench *b = argument;
-  const int64_t n = (int64_t)b->system.rows * b->system.bs;
-  device_wait(b);
-  const double start = bench_now();
-  for (int i = 0; i < 5; i++)
-    need(b->context, bisai_cusparse_ilu_apply(b->ilu, n, b->x, b->y), "bsrsv2");
-  device_wait(b);
-  return (bench_now() - start) / 5;
+static bisai_status solves_cusparse(device_bench *b) {
+  return bisai_cusparse_ilu_apply(b->ilu, (int64_t)b->system.rows * b->system.bs, b->x, b->y);
 }
 #endif
 
@@ -185,9 +150,9 @@ void device_measure_solves(device_bench *b) {
   device_group g = {0};
   b->power = 1;
   b->precond = device_make_precond(b, BISAI_PRECOND_ILU);
-  device_add(&g, "triangular solves, L and U", bytes, solves, b);
+  device_add_call(&g, "triangular solves, L and U", bytes, b, apply, 5);
 #ifdef BISAI_HAVE_CUSPARSE
-  if (b->ilu) device_add(&g, "cuSPARSE bsrsv2, L and U", bytes, solves_cusparse, b);
+  if (b->ilu) device_add_call(&g, "cuSPARSE bsrsv2, L and U", bytes, b, solves_cusparse, 5);
 #endif
   device_measure(b, &g);
   bisai_precond_destroy(&b->precond);

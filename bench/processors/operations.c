@@ -63,19 +63,9 @@ typedef struct bench {
 
 /* --- our side --- */
 
-static double product(void *argument) {
-  bench *b = argument;
-  const double start = bench_now();
-  need(b->context, bisai_bcsr_multiply(b->matrix, b->rhs, b->y), "product");
-  return bench_now() - start;
-}
+static bisai_status product(bench *b) { return bisai_bcsr_multiply(b->matrix, b->rhs, b->y); }
 
-static double factor_update(void *argument) {
-  bench *b = argument;
-  const double start = bench_now();
-  need(b->context, bisai_factors_update(b->factors, b->matrix), "factorisation");
-  return bench_now() - start;
-}
+static bisai_status factor_update(bench *b) { return bisai_factors_update(b->factors, b->matrix); }
 
 static double factor_create(void *argument) {
   bench *b = argument;
@@ -87,20 +77,12 @@ static double factor_create(void *argument) {
   return seconds;
 }
 
-static double solve_serial(void *argument) {
-  bench *b = argument;
-  const double start = bench_now();
-  need(b->context, bisai_factors_solve(b->factors, BISAI_SCHEDULE_SERIAL, b->rhs, b->y),
-       "triangular solves");
-  return bench_now() - start;
+static bisai_status solve_serial(bench *b) {
+  return bisai_factors_solve(b->factors, BISAI_SCHEDULE_SERIAL, b->rhs, b->y);
 }
 
-static double solve_levels(void *argument) {
-  bench *b = argument;
-  const double start = bench_now();
-  need(b->context, bisai_factors_solve(b->factors, BISAI_SCHEDULE_LEVELS, b->rhs, b->y),
-       "triangular solves");
-  return bench_now() - start;
+static bisai_status solve_levels(bench *b) {
+  return bisai_factors_solve(b->factors, BISAI_SCHEDULE_LEVELS, b->rhs, b->y);
 }
 
 static bisai_precond *make_precond(bench *b, bisai_precond_kind kind, int power) {
@@ -113,12 +95,7 @@ static bisai_precond *make_precond(bench *b, bisai_precond_kind kind, int power)
   return precond;
 }
 
-static double isai_apply(void *argument) {
-  bench *b = argument;
-  const double start = bench_now();
-  need(b->context, bisai_precond_apply(b->isai, b->rhs, b->y), "ISAI");
-  return bench_now() - start;
-}
+static bisai_status isai_apply(bench *b) { return bisai_precond_apply(b->isai, b->rhs, b->y); }
 
 static double patterns(void *argument) {
   bench *b = argument;
@@ -147,12 +124,7 @@ static double isai_setup(void *argument) {
   return seconds;
 }
 
-static double isai_values(void *argument) {
-  bench *b = argument;
-  const double start = bench_now();
-  need(b->context, bisai_precond_update(b->isai, b->matrix), "ISAI");
-  return bench_now() - start;
-}
+static bisai_status isai_values(bench *b) { return bisai_precond_update(b->isai, b->matrix); }
 
 static bisai_status timed_product(void *user, int64_t n, const double *v, double *z) {
   bench *b = user;
@@ -266,8 +238,16 @@ static void print_operation(bench *b, const bench_operation *op, const bench_ope
 
 /* --- the groups, each timed in turns --- */
 
+/* A call of the library that is timed. */
+typedef struct call {
+  const char *name;
+  bisai_status (*run)(bench *);
+  bench *bench;
+} call;
+
 typedef struct group {
   bench_operation operations[16];
+  call calls[16];
   /* the index of the same operation of PETSc, or -1 */
   int pair[16];
   int count;
@@ -280,9 +260,18 @@ static int add(group *g, const char *name, double bytes, double (*run)(void *), 
   return g->count++;
 }
 
-static void run_group(bench *b, group *g, int rounds, double least) {
-  bench_run(g->operations, g->count, rounds, least);
-  (void)b;
+static double seconds_of_call(void *argument) {
+  const call *c = argument;
+  const double start = bench_now();
+  need(c->bench->context, c->run(c->bench), c->name);
+  return bench_now() - start;
+}
+
+/* Adds a call. The group stays where it is. */
+static int add_call(group *g, const char *name, double bytes, bisai_status (*run)(bench *),
+                    bench *b) {
+  g->calls[g->count] = (call){name, run, b};
+  return add(g, name, bytes, seconds_of_call, &g->calls[g->count]);
 }
 
 static void print_group(bench *b, const group *g) {
@@ -300,14 +289,14 @@ static void measure_products(bench *b, void *petsc) {
   if (bench_copy_can_stream())
     add(&g, "copy by streaming stores", bytes, bench_copy_streaming, &copy);
   const int copies = g.count;
-  const int ours = add(&g, "block product", product_bytes(b), product, b);
+  const int ours = add_call(&g, "block product", product_bytes(b), product, b);
 #ifdef BISAI_HAVE_PETSC
   g.pair[ours] = add(&g, "PETSc MatMult", product_bytes(b), bench_petsc_product, petsc);
 #else
   (void)petsc;
   (void)ours;
 #endif
-  run_group(b, &g, b->o->rounds, 0);
+  bench_run(g.operations, g.count, b->o->rounds, 0);
   b->copy_rate = 0;
   for (int i = 0; i < copies; i++)
     b->copy_rate = fmax(b->copy_rate, bytes / bench_minimum(&g.operations[i]));
@@ -320,10 +309,10 @@ static void measure_setup(bench *b, void *petsc) {
   const double inverse_blocks = (double)report.isai.blocks;
   group g = {0};
   b->power = 1;
-  const int update = add(&g, "ILU(0), numeric", factor_bytes(b), factor_update, b);
+  const int update = add_call(&g, "ILU(0), numeric", factor_bytes(b), factor_update, b);
   const int create = add(&g, "ILU(0), symbolic and numeric", factor_bytes(b), factor_create, b);
   add(&g, "patterns, k = 1", pattern_bytes(b, inverse_blocks), patterns, b);
-  add(&g, "ISAI values, k = 1", values_bytes(b, inverse_blocks), isai_values, b);
+  add_call(&g, "ISAI values, k = 1", values_bytes(b, inverse_blocks), isai_values, b);
   add(&g, "ISAI set-up, k = 1", pattern_bytes(b, inverse_blocks) + values_bytes(b, inverse_blocks),
       isai_setup, b);
 #ifdef BISAI_HAVE_PETSC
@@ -336,7 +325,7 @@ static void measure_setup(bench *b, void *petsc) {
   (void)update;
   (void)create;
 #endif
-  run_group(b, &g, b->o->rounds, 0);
+  bench_run(g.operations, g.count, b->o->rounds, 0);
   print_group(b, &g);
 }
 
@@ -351,9 +340,9 @@ static void measure_higher_powers(bench *b) {
     const bisai_precond_report report = precond_report(b, b->isai);
     group g = {0};
     add(&g, names[power - 2][0], pattern_bytes(b, (double)report.isai.blocks), patterns, b);
-    add(&g, names[power - 2][1], values_bytes(b, (double)report.isai.blocks), isai_values, b);
-    add(&g, names[power - 2][2], (double)report.apply_bytes, isai_apply, b);
-    run_group(b, &g, 3, 0);
+    add_call(&g, names[power - 2][1], values_bytes(b, (double)report.isai.blocks), isai_values, b);
+    add_call(&g, names[power - 2][2], (double)report.apply_bytes, isai_apply, b);
+    bench_run(g.operations, g.count, 3, 0);
     print_group(b, &g);
     bisai_precond_destroy(&b->isai);
   }
@@ -362,9 +351,10 @@ static void measure_higher_powers(bench *b) {
 
 static void measure_applications(bench *b, void *petsc) {
   group g = {0};
-  const int serial = add(&g, "triangular solves, in order", solve_bytes(b), solve_serial, b);
-  const int levels = add(&g, "triangular solves, by levels", solve_bytes(b), solve_levels, b);
-  add(&g, "ISAI application, k = 1", (double)precond_report(b, b->isai).apply_bytes, isai_apply, b);
+  const int serial = add_call(&g, "triangular solves, in order", solve_bytes(b), solve_serial, b);
+  const int levels = add_call(&g, "triangular solves, by levels", solve_bytes(b), solve_levels, b);
+  add_call(&g, "ISAI application, k = 1", (double)precond_report(b, b->isai).apply_bytes,
+           isai_apply, b);
 #ifdef BISAI_HAVE_PETSC
   g.pair[serial] = g.pair[levels] =
       add(&g, "PETSc MatSolve", solve_bytes(b), bench_petsc_factor_solve, petsc);
@@ -373,7 +363,7 @@ static void measure_applications(bench *b, void *petsc) {
   (void)serial;
   (void)levels;
 #endif
-  run_group(b, &g, b->o->rounds, 0);
+  bench_run(g.operations, g.count, b->o->rounds, 0);
   print_group(b, &g);
 }
 
@@ -386,7 +376,7 @@ static void measure_solve(bench *b, void *petsc) {
   (void)petsc;
   (void)ours;
 #endif
-  run_group(b, &g, b->o->solves, 0);
+  bench_run(g.operations, g.count, b->o->solves, 0);
   const bisai_solver_report *r = &b->last.report;
   const int iterations = r->iterations;
   const double cycles = ceil(iterations / 30.0);
