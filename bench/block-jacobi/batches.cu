@@ -51,6 +51,25 @@ double seconds_of(const bench &b, const std::function<void()> &call,
   return timing_of(b, call, before).median;
 }
 
+csr tridiagonal_of(int32_t n) {
+  csr a;
+  for (int32_t i = 0; i < n; i++) {
+    for (int32_t c = std::max(i - 1, 0); c <= std::min(i + 1, n - 1); c++) a.col.push_back(c);
+    a.end_row();
+  }
+  return a;
+}
+
+csr arrow_of(int32_t n, int32_t full) {
+  csr a;
+  for (int32_t i = 0; i < n; i++) {
+    for (int32_t c = 0; i == full && c < n; c++) a.col.push_back(c);
+    if (i != full) a.col.insert(a.col.end(), {std::min(i, full), std::max(i, full)});
+    a.end_row();
+  }
+  return a;
+}
+
 bisai_bcsr *upload(const bench &b, const csr &a, int32_t n) {
   std::vector<double> values(a.col.size());
   for (int32_t i = 0; i < n; i++)

@@ -89,6 +89,9 @@ struct csr {
   void end_row() { ptr.push_back(static_cast<int32_t>(col.size())); }
 };
 bisai_bcsr *upload(const bench &b, const csr &a, int32_t n);
+csr tridiagonal_of(int32_t n);
+/* The diagonal, and a full row and column. */
+csr arrow_of(int32_t n, int32_t full);
 
 /* Calls f(matrix, name of the file) for each file that can be read, in blocks of one value. */
 void for_files(const bench &b, const std::vector<std::string> &files,

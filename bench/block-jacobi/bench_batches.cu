@@ -223,17 +223,15 @@ const bisai_extraction STRATEGIES[] = {BISAI_EXTRACTION_CACHED, BISAI_EXTRACTION
 const char *const STRATEGY_NAMES[] = {"UC", "MC", "US", "MS", "auto"};
 
 /* Times the set-up with every strategy of extraction. */
-void measure_strategies(bench &b, const char *section, const char *name, const bisai_bcsr *matrix,
-                        int most) {
+void measure_strategies(bench &b, const char *section, const std::string &name,
+                        const bisai_bcsr *matrix, int most, double shift = 0.0) {
   bsi_bjacobi_options o = options_of();
-  o.max_rows = most;
+  o.max_rows = most, o.shift_amount = shift;
   for (int k = 0; k < 5; k++) {
     o.extraction = STRATEGIES[k];
     jacobi j(b, matrix, o);
     const double seconds = seconds_of(b, [&] { j.update(); });
-    char what[256];
-    std::snprintf(what, sizeof what, "%s %s", name, STRATEGY_NAMES[k]);
-    report(b, section, what,
+    report(b, section, (name + " " + STRATEGY_NAMES[k]).c_str(),
            {{"most", 1.0 * most},
             {"rows", 1.0 * j.made.partition.rows},
             {"stored", 1.0 * j.made.stored},
@@ -245,43 +243,16 @@ void measure_strategies(bench &b, const char *section, const char *name, const b
 
 void measure_extraction(bench &b, const std::vector<std::string> &files) {
   const int32_t n = 1 << 20;
-  csr tridiagonal, arrow;
-  for (int32_t i = 0; i < n; i++) {
-    for (int32_t c = std::max(i - 1, 0); c <= std::min(i + 1, n - 1); c++)
-      tridiagonal.col.push_back(c);
-    tridiagonal.end_row();
-  }
-  /* Anzt et al. (2017), Figure 6: a full first row and column, and the diagonal */
-  for (int32_t i = 0; i < n; i++) {
-    if (i == 0)
-      for (int32_t c = 0; c < n; c++) arrow.col.push_back(c);
-    else
-      for (const int32_t c : {0, i}) arrow.col.push_back(c);
-    arrow.end_row();
-  }
-  bisai_bcsr *const first = upload(b, tridiagonal, n), *const second = upload(b, arrow, n);
+  /* Anzt et al. (2017), Figure 6 */
+  bisai_bcsr *first = upload(b, tridiagonal_of(n), n), *second = upload(b, arrow_of(n, 0), n);
   for (const int most : {4, 8, 16, 24, 32}) {
     measure_strategies(b, "extraction", "tridiagonal", first, most);
     measure_strategies(b, "extraction", "arrow", second, most);
   }
-  bisai_bcsr *both[] = {first, second};
-  for (bisai_bcsr *&m : both) bisai_bcsr_destroy(&m);
+  bisai_bcsr_destroy(&first);
+  bisai_bcsr_destroy(&second);
   for_files(b, files, [&](const bisai_bcsr *matrix, const std::string &name) {
-    for (const int most : {8, 32}) {
-      bsi_bjacobi_options o = options_of();
-      o.max_rows = most, o.shift_amount = 1e-3;
-      for (int k = 0; k < 5; k++) {
-        o.extraction = STRATEGIES[k];
-        jacobi j(b, matrix, o);
-        const double seconds = seconds_of(b, [&] { j.update(); });
-        report(b, "real", (name + " " + STRATEGY_NAMES[k]).c_str(),
-               {{"most", 1.0 * most},
-                {"rows", 1.0 * j.made.partition.rows},
-                {"stored", 1.0 * j.made.stored},
-                {"blocks", 1.0 * j.made.partition.blocks},
-                {"seconds", seconds}});
-      }
-    }
+    for (const int most : {8, 32}) measure_strategies(b, "real", name, matrix, most, 1e-3);
   });
 }
 

@@ -79,15 +79,8 @@ static bisai_bcsr *batch(bisai_context *context, int32_t m, int32_t blocks) {
   for (int32_t b = 0; b < blocks; b++) column[b] = b;
   for (size_t i = 0; i < (size_t)blocks * size; i++)
     values[i] = next_random(&state) + (i % size % ((size_t)m + 1) == 0 ? 2.0 * m : 0.0);
-  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  desc.block_rows = desc.block_cols = blocks;
-  desc.block_size = m;
-  desc.row_ptr = pointer, desc.col_idx = column, desc.values = values;
   bisai_bcsr *matrix = NULL;
-  need(context, bisai_bcsr_create(context, &desc, &matrix), "matrix");
-  free(pointer);
-  free(column);
-  free(values);
+  need(context, bench_take_arrays(context, blocks, m, pointer, column, values, &matrix), "matrix");
   return matrix;
 }
 

@@ -84,27 +84,6 @@ void measure_strategies(bench &b, const char *section, const std::string &name,
   }
 }
 
-csr tridiagonal_of(int32_t n) {
-  csr a;
-  for (int32_t i = 0; i < n; i++) {
-    for (int32_t c = std::max(i - 1, 0); c <= std::min(i + 1, n - 1); c++) a.col.push_back(c);
-    a.end_row();
-  }
-  return a;
-}
-
-/* The diagonal, and a full last row and column. */
-csr arrow_of(int32_t n) {
-  csr a;
-  for (int32_t i = 0; i < n - 1; i++) {
-    a.col.insert(a.col.end(), {i, n - 1});
-    a.end_row();
-  }
-  for (int32_t c = 0; c < n; c++) a.col.push_back(c);
-  a.end_row();
-  return a;
-}
-
 /* The nodes of a grid, with `unknowns` at each. Star: neighbours along the axes. Otherwise: the
  * neighbours in a triangulation, which are 6 in two dimensions and 14 in three. */
 struct grid_pattern {
@@ -151,7 +130,7 @@ void measure_over_rows(bench &b, double most_rows) {
     const int32_t n = static_cast<int32_t>(std::lround(wanted / 96)) * 96;
     for (const bool arrow : {false, true}) {
       const char *const name = arrow ? "arrow" : "tridiagonal";
-      bisai_bcsr *matrix = upload(b, arrow ? arrow_of(n) : tridiagonal_of(n), n);
+      bisai_bcsr *matrix = upload(b, arrow ? arrow_of(n, n - 1) : tridiagonal_of(n), n);
       for (const int most : {4, 16, 24}) {
         jacobi j(b, matrix, options_of(most, BISAI_EXTRACTION_MERGED_CACHED));
         j.update();

@@ -3,7 +3,7 @@
  * definite matrix of the same pattern as the system's. Bytes: A, M⁻¹, the vectors that both read
  * and write, and those of the method's own passes (krylov/passes/recurrence.h). */
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "solvers.h"
 
@@ -14,27 +14,20 @@ enum { ITERATIONS = 200 };
 static bisai_bcsr *symmetric_copy(device_bench *b) {
   const size_t square = (size_t)b->system.bs * (size_t)b->system.bs,
                blocks = (size_t)b->system.blocks;
-  int32_t *row_ptr = malloc(((size_t)b->system.rows + 1) * sizeof *row_ptr),
-          *col_idx = malloc(blocks * sizeof *col_idx);
-  double *values = calloc(blocks * square, sizeof *values);
+  int32_t *row_ptr = bench_allocate((size_t)b->system.rows + 1, sizeof *row_ptr),
+          *col_idx = bench_allocate(blocks, sizeof *col_idx);
+  double *values = bench_allocate(blocks * square, sizeof *values);
   bisai_bcsr *made = NULL;
-  if (!row_ptr || !col_idx || !values) bench_fail("no memory");
+  memset(values, 0, blocks * square * sizeof *values);
   need(b->context, bisai_bcsr_fetch(b->system.matrix, row_ptr, col_idx, NULL), "fetch");
   for (int32_t row = 0; row < b->system.rows; row++)
     for (int32_t p = row_ptr[row]; p < row_ptr[row + 1]; p++)
       for (int32_t i = 0; i < b->system.bs; i++)
         values[(size_t)p * square + (size_t)(i * (b->system.bs + 1))] =
             col_idx[p] == row ? 6.05 + 0.1 * i : -1;
-  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  desc.block_rows = desc.block_cols = b->system.rows;
-  desc.block_size = b->system.bs;
-  desc.row_ptr = row_ptr;
-  desc.col_idx = col_idx;
-  desc.values = values;
-  need(b->context, bisai_bcsr_create(b->context, &desc, &made), "symmetric matrix");
-  free(row_ptr);
-  free(col_idx);
-  free(values);
+  need(b->context,
+       bench_take_arrays(b->context, b->system.rows, b->system.bs, row_ptr, col_idx, values, &made),
+       "symmetric matrix");
   return made;
 }
 

@@ -201,12 +201,6 @@ static arrays arrays_create(const bisai_bcsr *m) {
                   bench_allocate(blocks, sizeof(int32_t)), host_vector(blocks * bs * bs)};
 }
 
-static void arrays_destroy(const arrays *a) {
-  free(a->row_ptr);
-  free(a->col_idx);
-  free(a->values);
-}
-
 static void change_arrays(const arrays *from, int32_t rows, size_t square, const int32_t *old,
                           const double *factor, const arrays *to) {
   int32_t *new_of = bench_allocate((size_t)rows + 1, sizeof *new_of), count = 0;
@@ -241,15 +235,13 @@ void system_change(bisai_context *context, const bench_system *from, const bench
     to->null_vectors = host_vector(width * (size_t)rows);
     copy_rows(from->null_vectors, width, rows, old, NULL, to->null_vectors);
   }
-  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  desc.block_rows = desc.block_cols = rows;
-  desc.block_size = bs;
-  desc.row_ptr = after.row_ptr;
-  desc.col_idx = after.col_idx;
-  desc.values = after.values;
-  need(context, bisai_bcsr_create(context, &desc, &to->matrix), "changed matrix");
-  arrays_destroy(&before);
-  arrays_destroy(&after);
+  need(
+      context,
+      bench_take_arrays(context, rows, bs, after.row_ptr, after.col_idx, after.values, &to->matrix),
+      "changed matrix");
+  free(before.row_ptr);
+  free(before.col_idx);
+  free(before.values);
   free(old);
   free(factor);
 }
