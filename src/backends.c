@@ -20,7 +20,8 @@
   static const bsi_factor_ops factor_##SIDE = { \
       &bsi_symbolic_##SIDE, &bsi_ilu_##SIDE, &bsi_inversion_##SIDE}; \
   static const bsi_apply_ops apply_##SIDE = { \
-      &bsi_products_##SIDE, &bsi_transposed_##SIDE, &bsi_triangular_##SIDE, &bsi_sweeps_##SIDE}; \
+      &bsi_products_##SIDE, bsi_multiply_transposed_##SIDE, bsi_solve_triangle_##SIDE, \
+      bsi_scale_off_diagonal_##SIDE}; \
   static const bsi_bjacobi_ops bjacobi_##SIDE = { \
       GROUP_ROWS, &bsi_partition_##SIDE, &bsi_block_values_##SIDE, &bsi_block_solve_##SIDE}; \
   static const bsi_multigrid_ops multigrid_##SIDE = { \

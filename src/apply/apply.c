@@ -26,8 +26,13 @@ bisai_status bisai_bcsr_multiply_many(const bisai_bcsr *matrix, int32_t count, c
   bisai_status status = bsi_stage_input(context, cols, count, x, ldx, &from);
   if (!status) status = bsi_stage_output(context, rows, count, false, y, ldy, &to);
   if (!status)
-    status = context->backend->apply->products->multiply(context, matrix, count, 1.0, from.data,
-                                                         from.ld, 0.0, NULL, 0, to.data, to.ld, 0);
+    status = context->backend->apply->products->multiply(context, matrix,
+                                                         &(bsi_product){.count = count,
+                                                                        .alpha = 1.0,
+                                                                        .x = from.data,
+                                                                        .y = to.data,
+                                                                        .ldx = from.ld,
+                                                                        .ldy = to.ld});
   status = bsi_stage_return(context, status, &to);
   bsi_stage_release(context, &from);
   return status;
@@ -37,17 +42,39 @@ bisai_status bisai_bcsr_multiply(const bisai_bcsr *matrix, const double *x, doub
   return bisai_bcsr_multiply_many(matrix, 1, x, 0, y, 0);
 }
 
+/* The products of an application of an inverse: x ← N b, r ← b − T x and x ← x + N r. */
+typedef struct inverse_steps {
+  bsi_product first, residual, correction;
+} inverse_steps;
+
+static inverse_steps steps_of(const bisai_bcsr *inverse, const bsi_vectors *v) {
+  const int64_t n = (int64_t)inverse->block_rows * inverse->block_size;
+  const bsi_product first = {.count = v->count,
+                             .alpha = 1.0,
+                             .x = v->b,
+                             .y = v->x,
+                             .ldx = v->ldb,
+                             .ldy = v->ldx,
+                             .cached_bytes = v->cached_bytes};
+  inverse_steps steps = {first, first, first};
+  steps.residual.alpha = -1.0, steps.residual.beta = 1.0;
+  steps.residual.x = v->x, steps.residual.ldx = v->ldx;
+  steps.residual.z = v->b, steps.residual.ldz = v->ldb;
+  steps.residual.y = v->work, steps.residual.ldy = n;
+  steps.correction.beta = 1.0;
+  steps.correction.x = v->work, steps.correction.ldx = n;
+  steps.correction.z = v->x, steps.correction.ldz = v->ldx;
+  return steps;
+}
+
 bisai_status bsi_apply_inverse(bisai_context *context, const bisai_bcsr *inverse,
                                const bsi_triangular *t, int relax, const bsi_vectors *v) {
   const bsi_product_ops *products = context->backend->apply->products;
-  const int64_t n = (int64_t)inverse->block_rows * inverse->block_size;
-  BSI_TRY(products->multiply(context, inverse, v->count, 1.0, v->b, v->ldb, 0.0, NULL, 0, v->x,
-                             v->ldx, v->cached_bytes));
+  const inverse_steps steps = steps_of(inverse, v);
+  BSI_TRY(products->multiply(context, inverse, &steps.first));
   for (int sweep = 0; sweep < relax; sweep++) {
-    BSI_TRY(products->multiply(context, t->matrix, v->count, -1.0, v->x, v->ldx, 1.0, v->b, v->ldb,
-                               v->work, n, v->cached_bytes));
-    BSI_TRY(products->multiply(context, inverse, v->count, 1.0, v->work, n, 1.0, v->x, v->ldx, v->x,
-                               v->ldx, v->cached_bytes));
+    BSI_TRY(products->multiply(context, t->matrix, &steps.residual));
+    BSI_TRY(products->multiply(context, inverse, &steps.correction));
   }
   return BISAI_OK;
 }
@@ -57,15 +84,12 @@ bisai_status bsi_apply_inverse(bisai_context *context, const bisai_bcsr *inverse
 bisai_status bsi_apply_transposed(bisai_context *context, const bisai_bcsr *inverse,
                                   const bsi_columns *inverse_columns, const bsi_triangular *t,
                                   const bsi_columns *columns, int relax, const bsi_vectors *v) {
-  const bsi_transposed_ops *transposed = context->backend->apply->transposed;
-  const int64_t n = (int64_t)inverse->block_rows * inverse->block_size;
-  BSI_TRY(transposed->multiply(context, inverse, inverse_columns, v->count, 1.0, v->b, v->ldb, 0.0,
-                               NULL, 0, v->x, v->ldx, v->cached_bytes));
+  bsi_multiply_transposed *multiply = context->backend->apply->multiply_transposed;
+  const inverse_steps steps = steps_of(inverse, v);
+  BSI_TRY(multiply(context, inverse, inverse_columns, &steps.first));
   for (int sweep = 0; sweep < relax; sweep++) {
-    BSI_TRY(transposed->multiply(context, t->matrix, columns, v->count, -1.0, v->x, v->ldx, 1.0,
-                                 v->b, v->ldb, v->work, n, v->cached_bytes));
-    BSI_TRY(transposed->multiply(context, inverse, inverse_columns, v->count, 1.0, v->work, n, 1.0,
-                                 v->x, v->ldx, v->x, v->ldx, v->cached_bytes));
+    BSI_TRY(multiply(context, t->matrix, columns, &steps.residual));
+    BSI_TRY(multiply(context, inverse, inverse_columns, &steps.correction));
   }
   return BISAI_OK;
 }
@@ -77,7 +101,8 @@ static bisai_status apply_diagonal(bisai_context *context, const bsi_triangular 
   const int64_t n = (int64_t)a->block_rows * a->block_size;
   if (t->inverse_diagonal)
     return context->backend->apply->products->multiply_diagonal(
-        context, a->block_rows, a->block_size, t->inverse_diagonal, v->count, v->b, v->ldb, y, ldy);
+        context, a->block_rows, a->block_size, t->inverse_diagonal,
+        &(bsi_product){.count = v->count, .x = v->b, .y = y, .ldx = v->ldb, .ldy = ldy});
   for (int32_t c = 0; c < v->count; c++)
     BSI_TRY(context->backend->vectors->copy(context, n, v->b + c * v->ldb, y + c * ldy));
   return BISAI_OK;
@@ -91,16 +116,21 @@ bisai_status bsi_apply_sweeps(bisai_context *context, const bisai_bcsr *scaled,
   if (sweeps == 0) return apply_diagonal(context, t, v, v->x, v->ldx);
   double *start = v->work, *other = v->work + n * v->count;
   BSI_TRY(apply_diagonal(context, t, v, start, n));
-  const double *from = start;
-  int64_t ld_from = n;
+  bsi_product step = {.count = v->count,
+                      .alpha = -1.0,
+                      .beta = 1.0,
+                      .x = start,
+                      .z = start,
+                      .ldx = n,
+                      .ldz = n,
+                      .cached_bytes = v->cached_bytes};
   for (int sweep = 0; sweep < sweeps; sweep++) {
     const bool into_x = (sweeps - sweep) % 2 == 1;
-    double *to = into_x ? v->x : other;
-    const int64_t ld_to = into_x ? v->ldx : n;
-    BSI_TRY(context->backend->apply->products->multiply(
-        context, scaled, v->count, -1.0, from, ld_from, 1.0, start, n, to, ld_to, v->cached_bytes));
-    from = to;
-    ld_from = ld_to;
+    step.y = into_x ? v->x : other;
+    step.ldy = into_x ? v->ldx : n;
+    BSI_TRY(context->backend->apply->products->multiply(context, scaled, &step));
+    step.x = step.y;
+    step.ldx = step.ldy;
   }
   return BISAI_OK;
 }
@@ -144,7 +174,7 @@ bisai_status bsi_sweeps_create(bisai_context *context, const bsi_triangular *t,
 bisai_status bsi_sweeps_update(bisai_context *context, const bsi_triangular *t,
                                bisai_bcsr *scaled) {
   int32_t infinite_row = -1;
-  BSI_TRY(context->backend->apply->sweeps->scale_off_diagonal(context, t, scaled, &infinite_row));
+  BSI_TRY(context->backend->apply->scale_off_diagonal(context, t, scaled, &infinite_row));
   if (infinite_row < 0) return BISAI_OK;
   return bsi_fail(
       context, BISAI_NOT_FINITE, "sweeps: block row %d of the scaled %s factor is not finite",

@@ -142,22 +142,19 @@ bisai_status enqueue_type(bisai_context *context, const product &p, int vectors,
 
 } // namespace
 
-static bisai_status multiply(bisai_context *context, const bisai_bcsr *a, int32_t count,
-                             double alpha, const double *x, int64_t ldx, double beta,
-                             const double *z, int64_t ldz, double *y, int64_t ldy,
-                             int64_t cached_bytes) {
+static bisai_status multiply(bisai_context *context, const bisai_bcsr *a, const bsi_product *all) {
   if (a->block_rows == 0) return BISAI_OK;
   const double length = static_cast<double>(a->blocks) / a->block_rows;
-  return for_vectors(a, count, [&](auto stored, int32_t v, int vectors) {
-    const product p = {.rows = rows_of(context, a, x + v * ldx, ldx, cached_bytes),
+  return for_vectors(a, all, [&](auto stored, const bsi_product &of) {
+    const product p = {.rows = rows_of(context, a, of.x, of.ldx, of.cached_bytes),
                        .unit_diagonal = a->unit_diagonal,
-                       .alpha = alpha,
-                       .beta = beta,
-                       .z = z ? z + v * ldz : nullptr,
-                       .y = y + v * ldy,
-                       .ldz = ldz,
-                       .ldy = ldy};
-    return enqueue_type<typename decltype(stored)::type>(context, p, vectors, length);
+                       .alpha = of.alpha,
+                       .beta = of.beta,
+                       .z = of.z,
+                       .y = of.y,
+                       .ldz = of.ldz,
+                       .ldy = of.ldy};
+    return enqueue_type<typename decltype(stored)::type>(context, p, of.count, length);
   });
 }
 
@@ -177,13 +174,12 @@ __global__ void multiply_diagonal(int64_t rows, int bs, const double *blocks, co
 } // namespace
 
 static bisai_status multiply_diagonal(bisai_context *context, int32_t n, int bs,
-                                      const double *blocks, int32_t count, const double *x,
-                                      int64_t ldx, double *y, int64_t ldy) {
+                                      const double *blocks, const bsi_product *of) {
   const int64_t rows = static_cast<int64_t>(n) * bs;
-  if (rows == 0 || count == 0) return BISAI_OK;
-  const dim3 grid(bsi_grid(rows, DIAGONAL_THREADS), static_cast<unsigned>(count));
-  multiply_diagonal<<<grid, DIAGONAL_THREADS, 0, bsi_stream_of(context)>>>(rows, bs, blocks, x, ldx,
-                                                                           y, ldy);
+  if (rows == 0 || of->count == 0) return BISAI_OK;
+  const dim3 grid(bsi_grid(rows, DIAGONAL_THREADS), static_cast<unsigned>(of->count));
+  multiply_diagonal<<<grid, DIAGONAL_THREADS, 0, bsi_stream_of(context)>>>(rows, bs, blocks, of->x,
+                                                                           of->ldx, of->y, of->ldy);
   return bsi_launched(context, "product with diagonal blocks");
 }
 

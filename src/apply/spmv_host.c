@@ -10,12 +10,10 @@
 
 enum { BYTES_PER_THREAD = 1 << 18 };
 
+/* `of` has one vector or BSI_ROW_VECTORS. */
 typedef struct product {
   const bisai_bcsr *a;
-  double alpha, beta;
-  const double *x, *z;
-  double *y;
-  int64_t ldx, ldz, ldy;
+  bsi_product of;
 } product;
 
 /* The fields of the job are copied, because the compiler would read them again after each value
@@ -23,7 +21,7 @@ typedef struct product {
 BSI_INLINE void product_rows(const int bs, const bisai_value_type type, const int columns,
                              const product *job, const int32_t begin, const int32_t end) {
   const bisai_bcsr matrix = *job->a, *a = &matrix;
-  const product copy = *job, *p = &copy;
+  const bsi_product copy = job->of, *p = &copy;
   const int32_t ahead = bsi_rows_ahead(a);
   int64_t q = a->row_ptr[begin];
   for (int32_t first = begin; first < end; first += ahead) {
@@ -58,17 +56,17 @@ BSI_INLINE void product_rows_of(const int bs, const int columns, const product *
   }
 }
 
-typedef void rows_function(int columns, const product *, int32_t begin, int32_t end);
+typedef void rows_function(const product *, int32_t begin, int32_t end);
 
-static void product_rows_any(int columns, const product *p, int32_t begin, int32_t end) {
-  if (columns == 1)
+static void product_rows_any(const product *p, int32_t begin, int32_t end) {
+  if (p->of.count == 1)
     product_rows_of(p->a->block_size, 1, p, begin, end);
   else
     product_rows_of(p->a->block_size, BSI_ROW_VECTORS, p, begin, end);
 }
 #define STAMP(BS)                                                                                  \
-  static void product_rows_##BS(int columns, const product *p, int32_t begin, int32_t end) {       \
-    if (columns == 1)                                                                              \
+  static void product_rows_##BS(const product *p, int32_t begin, int32_t end) {                    \
+    if (p->of.count == 1)                                                                          \
       product_rows_of(BS, 1, p, begin, end);                                                       \
     else                                                                                           \
       product_rows_of(BS, BSI_ROW_VECTORS, p, begin, end);                                         \
@@ -80,42 +78,29 @@ static rows_function *const rows_functions[BSI_SPECIAL_SIZES + 1] = {product_row
                                                                      BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
-typedef struct product_job {
-  const product *p;
-  int columns;
-} product_job;
-
 static void product_part(void *job, bsi_part part) {
-  const product_job *j = job;
-  const bisai_bcsr *a = j->p->a;
+  const product *p = job;
+  const bisai_bcsr *a = p->a;
   const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
-  rows_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0](j->columns, j->p,
-                                                                         rows.begin, rows.end);
+  rows_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0](p, rows.begin, rows.end);
 }
 
-static bisai_status multiply(bisai_context *context, const bisai_bcsr *a, int32_t count,
-                             double alpha, const double *x, int64_t ldx, double beta,
-                             const double *z, int64_t ldz, double *y, int64_t ldy,
-                             int64_t cached_bytes) {
-  (void)cached_bytes;
+static bisai_status multiply(bisai_context *context, const bisai_bcsr *a, const bsi_product *all) {
   const int threads =
       bsi_threads_for(context->threads, bsi_bcsr_product_bytes(a), BYTES_PER_THREAD);
-  for (int32_t v = 0; v < count;) {
-    const int columns = count - v >= BSI_ROW_VECTORS ? BSI_ROW_VECTORS : 1;
-    const product p = {a,           alpha, beta, x + v * ldx, z ? z + v * ldz : NULL,
-                       y + v * ldy, ldx,   ldz,  ldy};
-    bsi_run(context, threads, BSI_SOME_PARTS, product_part, &(product_job){&p, columns});
-    v += columns;
+  product p = {a, *all};
+  for (int32_t v = 0; v < all->count; v += p.of.count) {
+    p.of = bsi_product_part(all, v, BSI_ROW_VECTORS);
+    bsi_run(context, threads, BSI_SOME_PARTS, product_part, &p);
   }
   return BISAI_OK;
 }
 
 typedef struct diagonal_job {
-  int32_t n, count;
+  int32_t n;
   int bs;
-  const double *blocks, *x;
-  double *y;
-  int64_t ldx, ldy;
+  const double *blocks;
+  const bsi_product *of;
 } diagonal_job;
 
 static void diagonal_part(void *job, bsi_part part) {
@@ -124,22 +109,20 @@ static void diagonal_part(void *job, bsi_part part) {
   const bsi_range range = bsi_range_of(d->n, part);
   for (int64_t i = range.begin; i < range.end; i++) {
     const double *block = d->blocks + i * (bs * bs);
-    for (int32_t v = 0; v < d->count; v++) {
-      const double *in = d->x + v * d->ldx + i * bs;
+    for (int32_t v = 0; v < d->of->count; v++) {
+      const double *in = d->of->x + v * d->of->ldx + i * bs;
       double sum[BISAI_MAX_BLOCK_SIZE] = {0};
       for (int c = 0; c < bs; c++)
         for (int r = 0; r < bs; r++) sum[r] += block[c * bs + r] * in[c];
-      for (int r = 0; r < bs; r++) d->y[v * d->ldy + i * bs + r] = sum[r];
+      for (int r = 0; r < bs; r++) d->of->y[v * d->of->ldy + i * bs + r] = sum[r];
     }
   }
 }
 
 static bisai_status multiply_diagonal(bisai_context *context, int32_t n, int bs,
-                                      const double *blocks, int32_t count, const double *x,
-                                      int64_t ldx, double *y, int64_t ldy) {
+                                      const double *blocks, const bsi_product *of) {
   const int threads = bsi_threads_for(context->threads, (int64_t)n * bs * bs * 8, BYTES_PER_THREAD);
-  bsi_run(context, threads, BSI_SOME_PARTS, diagonal_part,
-          &(diagonal_job){n, count, bs, blocks, x, y, ldx, ldy});
+  bsi_run(context, threads, BSI_SOME_PARTS, diagonal_part, &(diagonal_job){n, bs, blocks, of});
   return BISAI_OK;
 }
 

@@ -61,8 +61,8 @@ void enqueue(bisai_context *context, const job &p) {
 
 } // namespace
 
-static bisai_status scale_off_diagonal(bisai_context *context, const bsi_triangular *t,
-                                       bisai_bcsr *scaled, int32_t *infinite_row) {
+bisai_status bsi_scale_off_diagonal_cuda(bisai_context *context, const bsi_triangular *t,
+                                         bisai_bcsr *scaled, int32_t *infinite_row) {
   static const char what[] = "scaled factor";
   const bisai_bcsr *a = t->matrix;
   *infinite_row = -1;
@@ -83,5 +83,3 @@ static bisai_status scale_off_diagonal(bisai_context *context, const bsi_triangu
   *infinite_row = static_cast<int32_t>(bsi_index_of(infinite.index));
   return BISAI_OK;
 }
-
-const bsi_sweep_ops bsi_sweeps_cuda = {.scale_off_diagonal = scale_off_diagonal};

@@ -43,12 +43,10 @@ static void scale_part(void *job, bsi_part part) {
     if (!scale_row(s->t, i, s->scaled)) bsi_min_index(bsi_partial(s->context, part.thread), i);
 }
 
-static bisai_status scale_off_diagonal(bisai_context *context, const bsi_triangular *t,
-                                       bisai_bcsr *scaled, int32_t *infinite_row) {
+bisai_status bsi_scale_off_diagonal_host(bisai_context *context, const bsi_triangular *t,
+                                         bisai_bcsr *scaled, int32_t *infinite_row) {
   const int threads =
       bsi_threads_for(context->threads, bsi_bcsr_product_bytes(t->matrix), BYTES_PER_THREAD);
   *infinite_row = bsi_find_first(context, threads, scale_part, &(scale_job){context, t, scaled});
   return BISAI_OK;
 }
-
-const bsi_sweep_ops bsi_sweeps_host = {.scale_off_diagonal = scale_off_diagonal};

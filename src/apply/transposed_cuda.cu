@@ -29,17 +29,15 @@ struct product {
   bsi_columns columns;
   const void *values;
   bool unit_diagonal, passing_once;
-  double alpha, beta;
-  const double *x, *z;
-  double *y;
-  int64_t ldx, ldz, ldy;
+  bsi_product of;
 };
 
 /* y ← alpha·sum + beta·z for scalar column `at` and vector v. */
 __device__ __forceinline__ void finish(const product &p, int64_t at, int v, double sum) {
-  if (p.unit_diagonal) sum += p.x[v * p.ldx + at];
-  p.y[v * p.ldy + at] =
-      p.beta == 0.0 ? p.alpha * sum : p.alpha * sum + p.beta * p.z[v * p.ldz + at];
+  if (p.unit_diagonal) sum += p.of.x[v * p.of.ldx + at];
+  p.of.y[v * p.of.ldy + at] = p.of.beta == 0.0
+                                  ? p.of.alpha * sum
+                                  : p.of.alpha * sum + p.of.beta * p.of.z[v * p.of.ldz + at];
 }
 
 /* T: the type of the values
@@ -74,7 +72,8 @@ __global__ void __launch_bounds__(THREADS) multiply(const product p) {
         for (int v = 0; v < VECTORS; v++)
 #pragma unroll
           for (int r = 0; r < BS; r++)
-            sum[v] += a[u][r] * __ldg(p.x + v * p.ldx + static_cast<int64_t>(row[u]) * BS + r);
+            sum[v] +=
+                a[u][r] * __ldg(p.of.x + v * p.of.ldx + static_cast<int64_t>(row[u]) * BS + r);
   }
 #pragma unroll
   for (int v = 0; v < VECTORS; v++) finish(p, j * BS + c, v, sum[v]);
@@ -91,7 +90,7 @@ template <typename T> __global__ void __launch_bounds__(THREADS) multiply_any(co
   for (int32_t s = p.columns.col_ptr[j]; s < p.columns.col_ptr[j + 1]; s++) {
     const T *column = static_cast<const T *>(p.values) +
                       (static_cast<int64_t>(p.columns.position[s]) * bs + c) * bs;
-    const double *x = p.x + v * p.ldx + static_cast<int64_t>(p.columns.row_idx[s]) * bs;
+    const double *x = p.of.x + v * p.of.ldx + static_cast<int64_t>(p.columns.row_idx[s]) * bs;
     for (int r = 0; r < bs; r++) sum += widen(column[r]) * x[r];
   }
   finish(p, at, v, sum);
@@ -124,30 +123,19 @@ bisai_status enqueue_type(bisai_context *context, const product &p, int vectors)
 
 } // namespace
 
-static bisai_status transposed_product(bisai_context *context, const bisai_bcsr *a,
-                                       const bsi_columns *columns, int32_t count, double alpha,
-                                       const double *x, int64_t ldx, double beta, const double *z,
-                                       int64_t ldz, double *y, int64_t ldy, int64_t cached_bytes) {
+bisai_status bsi_multiply_transposed_cuda(bisai_context *context, const bisai_bcsr *a,
+                                          const bsi_columns *columns, const bsi_product *all) {
   const int64_t bytes =
       static_cast<int64_t>(bsi_block_offset(a, a->blocks) * bsi_value_bytes(a->type));
   if (a->block_cols == 0) return BISAI_OK;
-  return for_vectors(a, count, [&](auto stored, int32_t v, int vectors) {
+  return for_vectors(a, all, [&](auto stored, const bsi_product &of) {
     const product p = {.block_cols = a->block_cols,
                        .block_size = a->block_size,
                        .columns = *columns,
                        .values = a->values,
                        .unit_diagonal = a->unit_diagonal,
-                       .passing_once = bytes + cached_bytes > context->limits.cache,
-                       .alpha = alpha,
-                       .beta = beta,
-                       .x = x + v * ldx,
-                       .z = z ? z + v * ldz : nullptr,
-                       .y = y + v * ldy,
-                       .ldx = ldx,
-                       .ldz = ldz,
-                       .ldy = ldy};
-    return enqueue_type<typename decltype(stored)::type>(context, p, vectors);
+                       .passing_once = bytes + of.cached_bytes > context->limits.cache,
+                       .of = of};
+    return enqueue_type<typename decltype(stored)::type>(context, p, of.count);
   });
 }
-
-const bsi_transposed_ops bsi_transposed_cuda = {.multiply = transposed_product};

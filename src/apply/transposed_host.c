@@ -15,28 +15,29 @@ enum {
   BYTES_PER_THREAD = 1 << 18
 };
 
+/* `of` has one vector or VECTORS_AT_ONCE. */
 typedef struct product {
   const bisai_bcsr *a;
   bsi_columns columns;
-  double alpha, beta;
-  const double *x, *z;
-  double *y;
-  int64_t ldx, ldz, ldy;
+  bsi_product of;
 } product;
 
 BSI_INLINE void product_column(const int bs, const bisai_value_type type, const int vectors,
-                               const product *p, const int32_t j) {
+                               const product *job, const int32_t j) {
+  const bisai_bcsr *a = job->a;
+  const bsi_columns *columns = &job->columns;
+  const bsi_product *p = &job->of;
   const int values = bs * bs;
   double sum[VECTORS_AT_ONCE][BISAI_MAX_BLOCK_SIZE];
   for (int v = 0; v < vectors; v++)
     for (int c = 0; c < bs; c++)
-      sum[v][c] = p->a->unit_diagonal ? p->x[v * p->ldx + (int64_t)j * bs + c] : 0.0;
-  for (int32_t s = p->columns.col_ptr[j]; s < p->columns.col_ptr[j + 1]; s++) {
+      sum[v][c] = a->unit_diagonal ? p->x[v * p->ldx + (int64_t)j * bs + c] : 0.0;
+  for (int32_t s = columns->col_ptr[j]; s < columns->col_ptr[j + 1]; s++) {
     double buffer[BSI_MAX_BLOCK_VALUES];
-    const size_t first = (size_t)p->columns.position[s] * (size_t)values;
-    const double *block = bsi_values_widen(type, p->a->values, first, values, buffer);
+    const size_t first = (size_t)columns->position[s] * (size_t)values;
+    const double *block = bsi_values_widen(type, a->values, first, values, buffer);
     for (int v = 0; v < vectors; v++) {
-      const double *x = p->x + v * p->ldx + (int64_t)p->columns.row_idx[s] * bs;
+      const double *x = p->x + v * p->ldx + (int64_t)columns->row_idx[s] * bs;
       for (int c = 0; c < bs; c++)
         for (int r = 0; r < bs; r++) sum[v][c] += block[c * bs + r] * x[r];
     }
@@ -64,14 +65,14 @@ BSI_INLINE void product_columns(const int bs, const int vectors, const product *
   }
 }
 
-typedef void columns_function(int vectors, const product *, int32_t begin, int32_t end);
+typedef void columns_function(const product *, int32_t begin, int32_t end);
 
-static void product_columns_any(int vectors, const product *p, int32_t begin, int32_t end) {
-  product_columns(p->a->block_size, vectors, p, begin, end);
+static void product_columns_any(const product *p, int32_t begin, int32_t end) {
+  product_columns(p->a->block_size, p->of.count, p, begin, end);
 }
 #define STAMP(BS)                                                                                  \
-  static void product_columns_##BS(int vectors, const product *p, int32_t begin, int32_t end) {    \
-    if (vectors == 1)                                                                              \
+  static void product_columns_##BS(const product *p, int32_t begin, int32_t end) {                 \
+    if (p->of.count == 1)                                                                          \
       product_columns(BS, 1, p, begin, end);                                                       \
     else                                                                                           \
       product_columns(BS, VECTORS_AT_ONCE, p, begin, end);                                         \
@@ -83,34 +84,22 @@ static columns_function *const columns_functions[BSI_SPECIAL_SIZES + 1] = {produ
                                                                            BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
-typedef struct product_job {
-  const product *p;
-  int vectors;
-} product_job;
-
 static void product_part(void *job, bsi_part part) {
-  const product_job *j = job;
-  const bisai_bcsr *a = j->p->a;
-  const bsi_rows columns = bsi_rows_of(a->block_cols, j->p->columns.col_ptr, part);
-  columns_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0](
-      j->vectors, j->p, columns.begin, columns.end);
+  const product *p = job;
+  const bisai_bcsr *a = p->a;
+  const bsi_rows columns = bsi_rows_of(a->block_cols, p->columns.col_ptr, part);
+  columns_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0](p, columns.begin,
+                                                                            columns.end);
 }
 
-static bisai_status transposed_product(bisai_context *context, const bisai_bcsr *a,
-                                       const bsi_columns *columns, int32_t count, double alpha,
-                                       const double *x, int64_t ldx, double beta, const double *z,
-                                       int64_t ldz, double *y, int64_t ldy, int64_t cached_bytes) {
-  (void)cached_bytes;
+bisai_status bsi_multiply_transposed_host(bisai_context *context, const bisai_bcsr *a,
+                                          const bsi_columns *columns, const bsi_product *all) {
   const int threads =
       bsi_threads_for(context->threads, bsi_bcsr_product_bytes(a), BYTES_PER_THREAD);
-  for (int32_t v = 0; v < count;) {
-    const int vectors = count - v >= VECTORS_AT_ONCE ? VECTORS_AT_ONCE : 1;
-    const product p = {a,           *columns, alpha, beta, x + v * ldx, z ? z + v * ldz : NULL,
-                       y + v * ldy, ldx,      ldz,   ldy};
-    bsi_run(context, threads, BSI_SOME_PARTS, product_part, &(product_job){&p, vectors});
-    v += vectors;
+  product p = {a, *columns, *all};
+  for (int32_t v = 0; v < all->count; v += p.of.count) {
+    p.of = bsi_product_part(all, v, VECTORS_AT_ONCE);
+    bsi_run(context, threads, BSI_SOME_PARTS, product_part, &p);
   }
   return BISAI_OK;
 }
-
-const bsi_transposed_ops bsi_transposed_host = {.multiply = transposed_product};

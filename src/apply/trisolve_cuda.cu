@@ -163,7 +163,7 @@ bisai_status solve_one(bisai_context *context, const bsi_triangular *t, const do
 } // namespace
 
 /* Rows wait for values and not for levels, whatever the schedule is. */
-static bisai_status triangular_solve(bisai_context *context, const bsi_triangular *t,
+bisai_status bsi_solve_triangle_cuda(bisai_context *context, const bsi_triangular *t,
                                      bisai_schedule schedule, int32_t count, const double *b,
                                      int64_t ldb, double *x, int64_t ldx) {
   (void)schedule;
@@ -171,5 +171,3 @@ static bisai_status triangular_solve(bisai_context *context, const bsi_triangula
     BSI_TRY(solve_one(context, t, b + v * ldb, x + v * ldx));
   return BISAI_OK;
 }
-
-const bsi_trisolve_ops bsi_triangular_cuda = {.solve = triangular_solve};

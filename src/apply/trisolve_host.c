@@ -122,7 +122,7 @@ static void solve_levels(bisai_context *context, int64_t bytes, rows_function *r
   }
 }
 
-static bisai_status triangular_solve(bisai_context *context, const bsi_triangular *t,
+bisai_status bsi_solve_triangle_host(bisai_context *context, const bsi_triangular *t,
                                      bisai_schedule schedule, int32_t count, const double *b,
                                      int64_t ldb, double *x, int64_t ldx) {
   const int bs = t->matrix->block_size;
@@ -138,5 +138,3 @@ static bisai_status triangular_solve(bisai_context *context, const bsi_triangula
   }
   return BISAI_OK;
 }
-
-const bsi_trisolve_ops bsi_triangular_host = {.solve = triangular_solve};

@@ -310,11 +310,11 @@ bisai_status bisai_factors_solve(const bisai_factors *factors, bisai_schedule sc
   bisai_status status = bsi_stage_input(context, n, 1, b, 0, &from);
   if (!status) status = bsi_stage_output(context, n, 1, false, x, 0, &to);
   if (!status)
-    status = backend->apply->triangular->solve(context, &factors->lower_solve, schedule, 1,
-                                               from.data, 0, to.data, 0);
+    status = backend->apply->solve_triangle(context, &factors->lower_solve, schedule, 1, from.data,
+                                            0, to.data, 0);
   if (!status)
-    status = backend->apply->triangular->solve(context, &factors->upper_solve, schedule, 1, to.data,
-                                               0, to.data, 0);
+    status = backend->apply->solve_triangle(context, &factors->upper_solve, schedule, 1, to.data, 0,
+                                            to.data, 0);
   status = bsi_stage_return(context, status, &to);
   bsi_stage_release(context, &from);
   return status;

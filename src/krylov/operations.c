@@ -28,8 +28,10 @@ bisai_status bsi_multiply_given(bsi_solver_run *run, const double *x, double *y)
   if (run->matrix) {
     /* The context is the solver's. Several threads may share the matrix, each with its own
      * context. */
-    status = context->backend->apply->products->multiply(context, run->matrix, 1, 1, x, 0, 0, NULL,
-                                                         0, y, 0, run->solver->cached_bytes);
+    status = context->backend->apply->products->multiply(
+        context, run->matrix,
+        &(bsi_product){
+            .count = 1, .alpha = 1, .x = x, .y = y, .cached_bytes = run->solver->cached_bytes});
   } else {
     const unsigned before = context->failures;
     status = op->multiply(op->user, run->solver->n, x, y);

@@ -58,8 +58,14 @@ static bisai_status unscaled_residual(bsi_solver_run *run) {
   const bsi_backend *backend = bsi_backend_of(run);
   if (run->op.matrix) {
     const bisai_status status =
-        backend->apply->products->multiply(s->context, run->op.matrix, 1, -1, run->x, 0, 1, run->b,
-                                           0, s->residual, 0, s->cached_bytes);
+        backend->apply->products->multiply(s->context, run->op.matrix,
+                                           &(bsi_product){.count = 1,
+                                                          .alpha = -1,
+                                                          .beta = 1,
+                                                          .x = run->x,
+                                                          .z = run->b,
+                                                          .y = s->residual,
+                                                          .cached_bytes = s->cached_bytes});
     if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
     return status;
   }

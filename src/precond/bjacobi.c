@@ -162,12 +162,20 @@ static bisai_status add_steps(const bisai_precond *m, const bsi_vectors *v, doub
 static bisai_status apply_relaxed(const bisai_precond *m, const bsi_vectors *v) {
   const int64_t n = bsi_precond_size(m);
   double *residual = v->work, *step = v->work + n * v->count;
+  const bsi_product to_b = {.count = v->count,
+                            .alpha = -1.0,
+                            .beta = 1.0,
+                            .x = v->x,
+                            .z = v->b,
+                            .y = residual,
+                            .ldx = v->ldx,
+                            .ldz = v->ldb,
+                            .ldy = n,
+                            .cached_bytes = v->cached_bytes};
   BSI_TRY(solve_blocks(m, v->count, v->b, v->ldb, step, n));
   BSI_TRY(add_steps(m, v, 0.0, step));
   for (int32_t sweep = 0; sweep < m->options.bjacobi.relax; sweep++) {
-    BSI_TRY(m->context->backend->apply->products->multiply(m->context, state_of(m)->matrix,
-                                                           v->count, -1.0, v->x, v->ldx, 1.0, v->b,
-                                                           v->ldb, residual, n, v->cached_bytes));
+    BSI_TRY(m->context->backend->apply->products->multiply(m->context, state_of(m)->matrix, &to_b));
     BSI_TRY(solve_blocks(m, v->count, residual, n, step, n));
     BSI_TRY(add_steps(m, v, 1.0, step));
   }
@@ -179,8 +187,7 @@ static bisai_status change_error(void *user, const double *x, double *y) {
   const bisai_precond *m = user;
   const int64_t n = bsi_precond_size(m);
   double *product = m->work + 2 * n;
-  BSI_TRY(m->context->backend->apply->products->multiply(m->context, state_of(m)->matrix, 1, 1.0, x,
-                                                         n, 0.0, NULL, n, product, n, 0));
+  BSI_TRY(bsi_multiply_vector(m->context, state_of(m)->matrix, 1.0, x, 0.0, NULL, product));
   BSI_TRY(solve_blocks(m, 1, product, n, y, n));
   return m->context->backend->vectors->combine(m->context, n, 1.0, x, -m->options.bjacobi.damping,
                                                y);

@@ -22,8 +22,7 @@ typedef struct iteration {
 static bisai_status change_error(const iteration *i, const double *x, double *y) {
   bisai_context *context = i->m->context;
   const int64_t n = bsi_precond_size(i->m);
-  BSI_TRY(context->backend->apply->products->multiply(context, i->a, 1, 1.0, x, n, 0.0, NULL, n,
-                                                      i->product, n, 0));
+  BSI_TRY(bsi_multiply_vector(context, i->a, 1.0, x, 0.0, NULL, i->product));
   BSI_TRY(bsi_precond_apply_inside(i->m, 1, i->product, n, y, n, 0));
   return context->backend->vectors->combine(context, n, 1.0, x, -1.0, y);
 }

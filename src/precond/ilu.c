@@ -15,11 +15,11 @@ static bisai_status ilu_apply(bisai_precond *m, const bsi_vectors *v) {
   const bsi_backend *backend = m->context->backend;
   const bisai_schedule schedule = m->options.ilu.schedule;
   const bisai_status status =
-      backend->apply->triangular->solve(m->context, bsi_triangular_of(m, BISAI_LOWER), schedule,
-                                        v->count, v->b, v->ldb, v->x, v->ldx);
+      backend->apply->solve_triangle(m->context, bsi_triangular_of(m, BISAI_LOWER), schedule,
+                                     v->count, v->b, v->ldb, v->x, v->ldx);
   if (status) return status;
-  return backend->apply->triangular->solve(m->context, bsi_triangular_of(m, BISAI_UPPER), schedule,
-                                           v->count, v->x, v->ldx, v->x, v->ldx);
+  return backend->apply->solve_triangle(m->context, bsi_triangular_of(m, BISAI_UPPER), schedule,
+                                        v->count, v->x, v->ldx, v->x, v->ldx);
 }
 
 /* U's diagonal blocks stay unread: their inverses are in their place. */

@@ -171,8 +171,8 @@ static bisai_status apply_rest_of_symmetric(bisai_precond *m, const bsi_vectors 
   const bsi_vectors upper = {v->count, scaled, n, v->x, v->ldx, v->work, v->cached_bytes};
   const bsi_columns columns = columns_of(isai_of(m)->inverses[BISAI_LOWER].pattern);
   const bisai_status status = m->context->backend->apply->products->multiply_diagonal(
-      m->context, m->block_rows, m->block_size, m->factors->upper_inverse, v->count, v->work, n,
-      scaled, n);
+      m->context, m->block_rows, m->block_size, m->factors->upper_inverse,
+      &(bsi_product){.count = v->count, .x = v->work, .y = scaled, .ldx = n, .ldy = n});
   if (status) return status;
   const bsi_columns of_factor =
       isai_of(m)->lower_columns ? columns_of(isai_of(m)->lower_columns) : (bsi_columns){0};

@@ -58,21 +58,22 @@ void agrees_with_the_host(int32_t rows, int32_t cols, int bs, int32_t longest,
   a.blocks = static_cast<int32_t>(m.col_idx.size());
   a.type = type, a.unit_diagonal = unit;
   a.row_ptr = m.row_ptr.data(), a.col_idx = m.col_idx.data(), a.values = m.values.data();
-  bsi_backend_host.apply->products->multiply(&context, &a, count, alpha, x.data(), ldx, beta,
-                                             z.data(), ldz, expected.data(), ldy, 0);
+  bsi_product product = {count, alpha, beta, x.data(), z.data(), expected.data(), ldx, ldz, ldy, 0};
+  bsi_backend_host.apply->products->multiply(&context, &a, &product);
 
   device_array<int32_t> row_ptr(m.row_ptr), col_idx(m.col_idx);
   device_array<char> values(m.values);
   device_array<double> d_x(x), d_z(z), d_y(y), again(y);
   a.row_ptr = row_ptr.data, a.col_idx = col_idx.data, a.values = values.data;
+  product.x = d_x.data;
+  product.z = beta == 0.0 ? nullptr : d_z.data;
   static const bool can_launch = can_launch_early();
   bool good = true;
   for (device_array<double> *out : {&d_y, &again}) {
     context.early_launches = can_launch && out == &again;
     context.limits.cache = out == &again ? 0 : 1 << 30; /* blocks that pass once, and others */
-    good = good && !bsi_backend_cuda.apply->products->multiply(
-                       &context, &a, count, alpha, d_x.data, ldx, beta,
-                       beta == 0.0 ? nullptr : d_z.data, ldz, out->data, ldy, 0);
+    product.y = out->data;
+    good = good && !bsi_backend_cuda.apply->products->multiply(&context, &a, &product);
   }
   CHECK(cudaDeviceSynchronize());
   const std::vector<double> got = d_y.fetch(), second = again.fetch();
@@ -95,12 +96,17 @@ void diagonal_agrees_with_the_host(int32_t n, int bs, int count) {
   const int64_t rows = static_cast<int64_t>(n) * bs;
   std::vector<double> blocks = random_vector(rows * bs), x = random_vector(rows * count),
                       y(rows * count, NAN), expected = y;
-  bsi_backend_host.apply->products->multiply_diagonal(&context, n, bs, blocks.data(), count,
-                                                      x.data(), rows, expected.data(), rows);
+  bsi_product product = {};
+  product.count = count;
+  product.x = x.data();
+  product.y = expected.data();
+  product.ldx = product.ldy = rows;
+  bsi_backend_host.apply->products->multiply_diagonal(&context, n, bs, blocks.data(), &product);
   device_array<double> d_blocks(blocks), d_x(x), d_y(y);
-  bool good = bsi_backend_cuda.apply->products->multiply_diagonal(&context, n, bs, d_blocks.data,
-                                                                  count, d_x.data, rows, d_y.data,
-                                                                  rows) == BISAI_OK;
+  product.x = d_x.data;
+  product.y = d_y.data;
+  bool good = !bsi_backend_cuda.apply->products->multiply_diagonal(&context, n, bs, d_blocks.data,
+                                                                   &product);
   CHECK(cudaDeviceSynchronize());
   const std::vector<double> got = d_y.fetch();
   for (size_t i = 0; i < got.size(); i++)

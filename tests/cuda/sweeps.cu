@@ -38,8 +38,7 @@ void agrees_with_the_host(bisai_context *device, bisai_triangle triangle, int32_
   scaled.row_ptr = to_ptr.data(), scaled.col_idx = to_idx.data(), scaled.values = expected.data();
   bsi_triangular t = {triangle, &a, unit ? nullptr : inverses.data(), nullptr};
   int32_t right, met = -2;
-  bool good =
-      bsi_backend_host.apply->sweeps->scale_off_diagonal(host, &t, &scaled, &right) == BISAI_OK;
+  bool good = bsi_backend_host.apply->scale_off_diagonal(host, &t, &scaled, &right) == BISAI_OK;
 
   const device_array<int32_t> d_ptr(ptr), d_idx(idx), d_to_ptr(to_ptr), d_to_idx(to_idx);
   const device_array<double> d_blocks(blocks), d_inverses(inverses),
@@ -47,7 +46,7 @@ void agrees_with_the_host(bisai_context *device, bisai_triangle triangle, int32_
   a.row_ptr = d_ptr.data, a.col_idx = d_idx.data, a.values = d_blocks.data;
   scaled.row_ptr = d_to_ptr.data, scaled.col_idx = d_to_idx.data, scaled.values = d_scaled.data;
   if (!unit) t.inverse_diagonal = d_inverses.data;
-  good = good && !bsi_backend_cuda.apply->sweeps->scale_off_diagonal(device, &t, &scaled, &met) &&
+  good = good && !bsi_backend_cuda.apply->scale_off_diagonal(device, &t, &scaled, &met) &&
          met == right;
   const std::vector<double> got = d_scaled.fetch();
   for (size_t v = 0; v < got.size(); v++) /* bs products of values up to 1 */

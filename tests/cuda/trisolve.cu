@@ -53,9 +53,9 @@ void agrees_with_the_host(bisai_context *device, bisai_triangle triangle, int32_
   bool good = bsi_levels_create(host, triangle, n, ptr.data(), idx.data(), &levels) == BISAI_OK;
   bsi_triangular t = {triangle, &a, unit ? nullptr : inverses.data(), &levels};
   std::vector<double> expected(2 * rows);
-  bsi_backend_host.apply->triangular->solve(host, &t, BISAI_SCHEDULE_SERIAL, 2, b.data(),
-                                            static_cast<int64_t>(rows), expected.data(),
-                                            static_cast<int64_t>(rows));
+  bsi_backend_host.apply->solve_triangle(host, &t, BISAI_SCHEDULE_SERIAL, 2, b.data(),
+                                         static_cast<int64_t>(rows), expected.data(),
+                                         static_cast<int64_t>(rows));
 
   const device_array<int32_t> d_ptr(ptr), d_idx(idx),
       order(std::vector<int32_t>(levels.rows, levels.rows + n));
@@ -69,9 +69,9 @@ void agrees_with_the_host(bisai_context *device, bisai_triangle triangle, int32_
   if (!unit) t.inverse_diagonal = d_inverses.data;
   const double *from = in_place ? again.data : d_b.data;
   double *to = in_place ? again.data : d_x.data;
-  good = good && !bsi_backend_cuda.apply->triangular->solve(device, &t, BISAI_SCHEDULE_AUTO, 2,
-                                                            from, static_cast<int64_t>(rows), to,
-                                                            static_cast<int64_t>(rows));
+  good = good && !bsi_backend_cuda.apply->solve_triangle(device, &t, BISAI_SCHEDULE_AUTO, 2, from,
+                                                         static_cast<int64_t>(rows), to,
+                                                         static_cast<int64_t>(rows));
   const std::vector<double> got = in_place ? again.fetch() : d_x.fetch();
   double largest = 1.0;
   for (const double value : expected) largest = std::max(largest, std::fabs(value));

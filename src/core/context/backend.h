@@ -94,6 +94,13 @@ typedef struct bsi_clock_ops {
 /* The most norms that are computed together. */
 enum { BSI_NORMS = 2 };
 
+/* norms[k] ← ‖x[k]‖₂ for each k < count ≤ BSI_NORMS, scaled so that squares neither overflow nor
+ * vanish. Waits. */
+typedef bisai_status bsi_compute_norms(bisai_context *, int count, int64_t n,
+                                       const double *const *x, double *norms);
+/* *largest ← the largest magnitude of x; NaN if a value is NaN. Waits. */
+typedef bisai_status bsi_find_largest(bisai_context *, int64_t n, const double *x, double *largest);
+
 /* Vectors of n doubles in backend memory. */
 typedef struct bsi_vector_ops {
   bisai_status (*set)(bisai_context *, int64_t n, double value, double *y);
@@ -107,12 +114,8 @@ typedef struct bsi_vector_ops {
                           double *y);
   /* x_i ← a number in [−1, 1) that depends on i alone. */
   bisai_status (*start)(bisai_context *, int64_t n, double *x);
-  /* norms[k] ← ‖x[k]‖₂ for each k < count ≤ BSI_NORMS, scaled so that squares neither overflow nor
-   * vanish. Waits. */
-  bisai_status (*norms)(bisai_context *, int count, int64_t n, const double *const *x,
-                        double *norms);
-  /* *largest ← the largest magnitude of x; NaN if a value is NaN. Waits. */
-  bisai_status (*largest)(bisai_context *, int64_t n, const double *x, double *largest);
+  bsi_compute_norms *norms;
+  bsi_find_largest *largest;
 } bsi_vector_ops;
 
 typedef struct bsi_backend {

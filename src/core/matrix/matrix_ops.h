@@ -43,21 +43,20 @@ typedef struct bsi_structure_ops {
                           const struct bsi_structure *a, const struct bsi_structure *b, bool *same);
 } bsi_structure_ops;
 
+/* Compares a square matrix with its transpose: core/matrix/asymmetry.h. If the asymmetry is more
+ * than `enough`, the measurement may end early, with any value above `enough`. Waits. */
+typedef bisai_status bsi_measure_asymmetry(bisai_context *, const bisai_bcsr *, double enough,
+                                           struct bsi_asymmetry *);
+
 typedef struct bsi_matrix_ops {
   const bsi_block_ops *blocks;
   const bsi_structure_ops *structures;
-  /* Compares a square matrix with its transpose: core/matrix/asymmetry.h. If the asymmetry is more
-   * than `enough`, the measurement may end early, with any value above `enough`. Waits. */
-  bisai_status (*measure_asymmetry)(bisai_context *, const bisai_bcsr *, double enough,
-                                    struct bsi_asymmetry *);
+  bsi_measure_asymmetry *measure_asymmetry;
 } bsi_matrix_ops;
 
 extern const bsi_block_ops bsi_blocks_host, bsi_blocks_cuda;
 extern const bsi_structure_ops bsi_structures_host, bsi_structures_cuda;
-bisai_status bsi_measure_asymmetry_host(bisai_context *context, const bisai_bcsr *matrix,
-                                        double enough, struct bsi_asymmetry *asymmetry);
-bisai_status bsi_measure_asymmetry_cuda(bisai_context *context, const bisai_bcsr *matrix,
-                                        double enough, struct bsi_asymmetry *asymmetry);
+bsi_measure_asymmetry bsi_measure_asymmetry_host, bsi_measure_asymmetry_cuda;
 
 #ifdef __cplusplus
 }

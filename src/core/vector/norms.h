@@ -42,13 +42,8 @@ BSI_INLINE double bsi_norm_of(bsi_norm_scale scale, double sum) {
   return sqrt(sum) * scale.up[0] * scale.up[1];
 }
 
-/* bsi_vector_ops::norms and ::largest */
-bisai_status bsi_norms_host(bisai_context *context, int count, int64_t n, const double *const *x,
-                            double *norms);
-bisai_status bsi_norms_cuda(bisai_context *context, int count, int64_t n, const double *const *x,
-                            double *norms);
-bisai_status bsi_largest_host(bisai_context *context, int64_t n, const double *x, double *largest);
-bisai_status bsi_largest_cuda(bisai_context *context, int64_t n, const double *x, double *largest);
+bsi_compute_norms bsi_norms_host, bsi_norms_cuda;
+bsi_find_largest bsi_largest_host, bsi_largest_cuda;
 
 #ifdef __cplusplus
 }

@@ -29,8 +29,7 @@ static bisai_status test_inverse(const bsi_hierarchy *h, bool *good) {
   const double *const vectors[] = {level->x, level->residual};
   double norms[2] = {0.0, 0.0};
   BSI_TRY(backend->vectors->start(h->context, n, level->x));
-  BSI_TRY(backend->apply->products->multiply(h->context, level->matrix, 1, 1.0, level->x, 0, 0.0,
-                                             NULL, 0, level->y, 0, 0));
+  BSI_TRY(bsi_multiply_vector(h->context, level->matrix, 1.0, level->x, 0.0, NULL, level->y));
   BSI_TRY(bsi_ops_of(h)->dense->multiply(h->context, (int32_t)n, h->dense_inverse, level->y,
                                          level->residual));
   BSI_TRY(backend->vectors->subtract_from(h->context, n, level->x, level->residual));

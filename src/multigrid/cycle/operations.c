@@ -22,9 +22,8 @@ bisai_status bsi_step_run(bisai_context *context, const bsi_step *s) {
     return ops->relax(context, s->matrix, s->inverse, s->alpha, s->beta, s->b, s->x, s->previous,
                       s->y);
   case BSI_STEP_MULTIPLY:
-    return s->matrix ? backend->apply->products->multiply(context, s->matrix, 1, s->alpha, s->x, 0,
-                                                          s->beta, s->b, 0, s->y, 0, 0)
-                     : ops->multiply(context, &s->m, s->x, s->beta, s->y);
+    if (!s->matrix) return ops->multiply(context, &s->m, s->x, s->beta, s->y);
+    return bsi_multiply_vector(context, s->matrix, s->alpha, s->x, s->beta, s->b, s->y);
   case BSI_STEP_DENSE:
     return backend->multigrid->dense->multiply(context, (int32_t)s->n, s->inverse, s->x, s->y);
   case BSI_STEP_FIRST: return ops->first_step(context, s->n, s->v, s->y, s->work);

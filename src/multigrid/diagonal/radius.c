@@ -60,8 +60,7 @@ static bisai_status next_direction(const bsi_hierarchy *h, const bsi_level *leve
 
 static bisai_status next_residual(const bsi_hierarchy *h, const bsi_level *level, int k,
                                   const lanczos_vectors *v) {
-  BSI_TRY(h->context->backend->apply->products->multiply(h->context, matrix_to_read(level), 1, 1.0,
-                                                         v->p, 0, 0.0, NULL, 0, v->q, 0, 0));
+  BSI_TRY(bsi_multiply_vector(h->context, matrix_to_read(level), 1.0, v->p, 0.0, NULL, v->q));
   return bsi_ops_of(h)->lanczos->reduce(h->context, k, bsi_level_rows(level), v->p, v->q, v->r,
                                         h->lanczos_work);
 }

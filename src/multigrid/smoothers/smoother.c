@@ -149,8 +149,8 @@ static bisai_status apply_nested(bsi_hierarchy *h, bsi_level *level, int32_t cou
   for (int32_t step = 0; step < count; step++) {
     double *y = place_of(level, step, count, to);
     if (x)
-      BSI_TRY(backend->apply->products->multiply(h->context, bsi_cycle_matrix(level), 1, -1.0, x, 0,
-                                                 1.0, b, 0, level->residual, 0, 0));
+      BSI_TRY(bsi_multiply_vector(h->context, bsi_cycle_matrix(level), -1.0, x, 1.0, b,
+                                  level->residual));
     BSI_TRY(bisai_precond_apply(level->smoother, x ? level->residual : b, y));
     if (x) BSI_TRY(backend->vectors->add(h->context, n, x, y));
     x = y;

@@ -21,9 +21,7 @@ static inline bisai_status bsi_square_multiply(bisai_context *context, const bsi
   view.row_ptr = m->row_ptr;
   view.col_idx = m->col_idx;
   view.values = m->values;
-  const int64_t rows = (int64_t)m->rows * m->height, cols = (int64_t)m->cols * m->width;
-  return context->backend->apply->products->multiply(context, &view, 1, 1.0, x, cols, beta, y, rows,
-                                                     y, rows, 0);
+  return bsi_multiply_vector(context, &view, 1.0, x, beta, y, y);
 }
 
 #endif
