@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "io/read.h"
-
 #include <inttypes.h>
 #include <unistd.h>
 
@@ -189,16 +187,6 @@ bisai_status bisai_read_matrix(bisai_context *context, const char *path,
   return BISAI_OK;
 }
 
-bisai_status bsi_read_matrix_memory(bisai_context *context, const void *data, size_t bytes,
-                                    const bisai_read_options *options, bisai_bcsr **matrix) {
-  bsi_source *source = NULL;
-  bisai_system system = {.matrix = NULL};
-  BSI_TRY(bsi_source_open_memory(context, data, bytes, &source));
-  BSI_TRY(read_system(context, &source, NULL, options, false, &system));
-  *matrix = system.matrix;
-  return BISAI_OK;
-}
-
 bisai_status bisai_read_system(bisai_context *context, const char *path,
                                const bisai_read_options *options, bisai_system *system) {
   if (!context) return BISAI_INVALID_ARGUMENT;
@@ -212,13 +200,6 @@ bisai_status bisai_read_system(bisai_context *context, const char *path,
   BSI_TRY(check_options(context, &o));
   BSI_TRY(bsi_source_open_file(context, path, o.progress, o.progress_user, &source));
   return read_system(context, &source, path, &o, true, system);
-}
-
-bisai_status bsi_read_system_memory(bisai_context *context, const void *data, size_t bytes,
-                                    const bisai_read_options *options, bisai_system *system) {
-  bsi_source *source = NULL;
-  BSI_TRY(bsi_source_open_memory(context, data, bytes, &source));
-  return read_system(context, &source, NULL, options, true, system);
 }
 
 void bisai_system_clear(bisai_context *context, bisai_system *system) {
@@ -282,13 +263,6 @@ bisai_status bisai_read_vector(bisai_context *context, const char *path, int64_t
   return close_source(&source, read_vector(source, n, values));
 }
 
-bisai_status bsi_read_vector_memory(bisai_context *context, const void *data, size_t bytes,
-                                    int64_t n, double *values) {
-  bsi_source *source = NULL;
-  BSI_TRY(bsi_source_open_memory(context, data, bytes, &source));
-  return close_source(&source, read_vector(source, n, values));
-}
-
 bisai_status bisai_read_rhs(bisai_context *context, const char *path, int64_t n, double *values,
                             int64_t *columns) {
   if (!context) return BISAI_INVALID_ARGUMENT;
@@ -296,13 +270,6 @@ bisai_status bisai_read_rhs(bisai_context *context, const char *path, int64_t n,
   BSI_TRY(bsi_vector_check(context, "bisai_read_rhs", path, n, values));
   if (!columns) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_read_rhs: columns is NULL");
   BSI_TRY(bsi_source_open_file(context, path, NULL, NULL, &source));
-  return close_source(&source, read_rhs(source, n, values, columns));
-}
-
-bisai_status bsi_read_rhs_memory(bisai_context *context, const void *data, size_t bytes, int64_t n,
-                                 double *values, int64_t *columns) {
-  bsi_source *source = NULL;
-  BSI_TRY(bsi_source_open_memory(context, data, bytes, &source));
   return close_source(&source, read_rhs(source, n, values, columns));
 }
 
@@ -354,13 +321,6 @@ bisai_status bisai_read_vectors(bisai_context *context, const char *path, int64_
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "bisai_read_vectors: %" PRId64 " values of at most %d vectors", n, most);
   BSI_TRY(bsi_source_open_file(context, path, NULL, NULL, &source));
-  return take_vectors(&source, n, most, values, count);
-}
-
-bisai_status bsi_read_vectors_memory(bisai_context *context, const void *data, size_t bytes,
-                                     int64_t n, int32_t most, double **values, int32_t *count) {
-  bsi_source *source = NULL;
-  BSI_TRY(bsi_source_open_memory(context, data, bytes, &source));
   return take_vectors(&source, n, most, values, count);
 }
 

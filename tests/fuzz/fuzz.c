@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/read.h"
+#include "path_of.h"
 
 enum { HEADER = 64 };
 
@@ -85,7 +85,7 @@ void fuzz_read_matrix(const uint8_t *data, size_t bytes, int32_t block_size) {
   options.block_size = block_size;
   bisai_bcsr *matrix = NULL;
   const bisai_status status =
-      bsi_read_matrix_memory(fuzz_context(), data, bytes, &options, &matrix);
+      bisai_read_matrix(fuzz_context(), test_path_of(data, bytes), &options, &matrix);
   expect(!status == !!matrix, "a status that does not fit the matrix");
   if (status) expect_failure(status);
   if (matrix) expect_sound(matrix, block_size);
@@ -116,11 +116,13 @@ void fuzz_read_system(const uint8_t *data, size_t bytes) {
   bisai_bcsr *matrix = NULL;
   double values[64];
   int64_t columns = 0;
-  const bisai_status status = bsi_read_system_memory(context, data, bytes, &options, &system);
+  const bisai_status status =
+      bisai_read_system(context, test_path_of(data, bytes), &options, &system);
   if (status) expect_failure(status);
-  bisai_status alone = bsi_read_matrix_memory(context, data, bytes, &options, &matrix);
+  bisai_status alone = bisai_read_matrix(context, test_path_of(data, bytes), &options, &matrix);
   const int64_t n = matrix ? bisai_bcsr_rows(matrix) : 0;
-  if (!alone && n <= 64) alone = bsi_read_rhs_memory(context, data, bytes, n, values, &columns);
+  if (!alone && n <= 64)
+    alone = bisai_read_rhs(context, test_path_of(data, bytes), n, values, &columns);
   if (n <= 64 && status != BISAI_OUT_OF_MEMORY) {
     expect(!status == !alone, "a system that is read otherwise than its parts");
     expect(status || system.rhs_columns == columns, "another right-hand side");
@@ -143,14 +145,14 @@ static void expect_vector(bisai_status status, int64_t n, const double *values) 
 void fuzz_read_vector(const uint8_t *data, size_t bytes, int64_t n) {
   double values[64];
   for (int64_t i = 0; i < n; i++) values[i] = NAN;
-  expect_vector(bsi_read_vector_memory(fuzz_context(), data, bytes, n, values), n, values);
+  expect_vector(bisai_read_vector(fuzz_context(), test_path_of(data, bytes), n, values), n, values);
 }
 
 void fuzz_read_vectors(const uint8_t *data, size_t bytes, int64_t n, int32_t most) {
   double *values = NULL;
   int32_t count = 0;
   const bisai_status status =
-      bsi_read_vectors_memory(fuzz_context(), data, bytes, n, most, &values, &count);
+      bisai_read_vectors(fuzz_context(), test_path_of(data, bytes), n, most, &values, &count);
   expect(!status == !!values, "a status that does not fit the vectors");
   if (status) expect_failure(status);
   expect(status || (count >= 1 && count <= most), "a wrong number of vectors");
@@ -163,7 +165,8 @@ void fuzz_read_rhs(const uint8_t *data, size_t bytes, int64_t n) {
   double values[64];
   int64_t columns = -1;
   for (int64_t i = 0; i < n; i++) values[i] = NAN;
-  const bisai_status status = bsi_read_rhs_memory(fuzz_context(), data, bytes, n, values, &columns);
+  const bisai_status status =
+      bisai_read_rhs(fuzz_context(), test_path_of(data, bytes), n, values, &columns);
   expect(columns >= 0 || status, "no number of columns");
   expect_vector(status, columns > 0 ? n : 0, values);
 }

@@ -4,8 +4,6 @@
 #include "bytes.h"
 #include "folder_fixture.h"
 
-#include "io/read.h"
-
 #define REAL "%%MatrixMarket matrix coordinate real general\n"
 #define ARRAY "%%MatrixMarket matrix array real general\n"
 

@@ -3,8 +3,8 @@
  * read from them is what was written, or an error. */
 #include "bytes.h"
 #include "folder_fixture.h"
+#include "path_of.h"
 
-#include "io/read.h"
 
 /* Eleven rows whose digits a compressor mostly stores as they are, so that a changed byte of the
  * file changes a digit. */
@@ -27,19 +27,26 @@ typedef struct content {
   int64_t columns;
 } content;
 
+static void expect_cannot_decompress(const char *path, const char *reason) {
+  char message[256];
+  snprintf(message, sizeof message, "cannot decompress %s: %s", path, reason);
+  EXPECT_MESSAGE(context, message);
+}
+
 static content read_content(const char *bytes, size_t count) {
   content c = {.columns = 0};
   bisai_read_options options = bisai_read_options_default();
   options.block_size = 1;
   bisai_bcsr *matrix = NULL;
   memset(c.rhs, 0, sizeof c.rhs);
-  const bisai_status status = bsi_read_matrix_memory(context, bytes, count, &options, &matrix);
+  const bisai_status status =
+      bisai_read_matrix(context, test_path_of(bytes, count), &options, &matrix);
   assert_true((status == BISAI_OK) == (matrix != NULL));
   if (status) return c;
   /* As a changed name of a member may lead to another matrix, so a changed number of rows is
    * one. */
   if (bisai_bcsr_rows(matrix) == 11 &&
-      !bsi_read_rhs_memory(context, bytes, count, 11, c.rhs, &c.columns))
+      !bisai_read_rhs(context, test_path_of(bytes, count), 11, c.rhs, &c.columns))
     c.dense = test_dense(matrix);
   bisai_bcsr_destroy(&matrix);
   return c;
@@ -188,12 +195,10 @@ static void nothing_may_follow_a_gzip_file(void **state) {
     bytes_append(&file, behind[k], strlen(behind[k]));
     bisai_bcsr *read = NULL;
     const bisai_read_options options = bisai_read_options_default();
-    const bisai_status status =
-        bsi_read_matrix_memory(context, file.bytes, file.length, &options, &read);
-    EXPECT_STATUS(context, BISAI_IO_ERROR, status);
-    EXPECT_MESSAGE(
-        context, k == 0 ? "cannot decompress memory: what follows the last gzip member is not gzip"
-                        : "cannot decompress memory: the gzip file is cut off");
+    const char *path = test_path_of(file.bytes, file.length);
+    EXPECT_STATUS(context, BISAI_IO_ERROR, bisai_read_matrix(context, path, &options, &read));
+    expect_cannot_decompress(path, k == 0 ? "what follows the last gzip member is not gzip"
+                                          : "the gzip file is cut off");
     assert_null(read);
   }
   free(file.bytes);
@@ -248,13 +253,13 @@ static void what_is_not_asked_for_is_checked_too(void **state) {
   bisai_bcsr *matrix = NULL;
   const bisai_read_options options = bisai_read_options_default();
   const bisai_status status =
-      bsi_read_matrix_memory(context, file.bytes, file.length, &options, &matrix);
+      bisai_read_matrix(context, test_path_of(file.bytes, file.length), &options, &matrix);
   EXPECT_OK(context, status);
   bisai_bcsr_destroy(&matrix);
   file.bytes[file.length - 8] ^= 1; /* of the CRC */
-  EXPECT_STATUS(context, BISAI_IO_ERROR,
-                bsi_read_matrix_memory(context, file.bytes, file.length, &options, &matrix));
-  EXPECT_MESSAGE(context, "cannot decompress memory: incorrect data check");
+  const char *path = test_path_of(file.bytes, file.length);
+  EXPECT_STATUS(context, BISAI_IO_ERROR, bisai_read_matrix(context, path, &options, &matrix));
+  expect_cannot_decompress(path, "incorrect data check");
   assert_null(matrix);
   free(file.bytes);
   free(plain.bytes);

@@ -131,7 +131,8 @@ static void padding_is_an_identity_or_refused(void **state) {
   bisai_read_options options = bisai_read_options_default();
   options.block_size = 4;
   bisai_bcsr *matrix = NULL;
-  EXPECT_OK(context, bsi_read_matrix_memory(context, text, sizeof text - 1, &options, &matrix));
+  EXPECT_OK(context,
+            bisai_read_matrix(context, test_path_of(text, sizeof text - 1), &options, &matrix));
   assert_int_equal(bisai_bcsr_rows(matrix), 5);
   assert_int_equal(bisai_bcsr_padding(matrix), 3);
   assert_int_equal(bisai_bcsr_blocks(matrix), 3); /* two with entries, the last diagonal block */
@@ -143,11 +144,12 @@ static void padding_is_an_identity_or_refused(void **state) {
 
   options.pad = false;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
-                bsi_read_matrix_memory(context, text, sizeof text - 1, &options, &matrix));
+                bisai_read_matrix(context, test_path_of(text, sizeof text - 1), &options, &matrix));
   EXPECT_MESSAGE(context, "block size 4 does not divide 5 × 5, and padding was not asked for");
   assert_null(matrix);
   options.block_size = 0;
-  EXPECT_OK(context, bsi_read_matrix_memory(context, text, sizeof text - 1, &options, &matrix));
+  EXPECT_OK(context,
+            bisai_read_matrix(context, test_path_of(text, sizeof text - 1), &options, &matrix));
   assert_int_equal(bisai_bcsr_padding(matrix), 0);
   bisai_bcsr_destroy(&matrix);
 }
@@ -183,7 +185,7 @@ static void vectors_are_written_with_seventeen_digits(void **state) {
 
 static void expect_vector(const char *text, int64_t n, const double *expected) {
   double got[8] = {(double)NAN, (double)NAN, (double)NAN, (double)NAN};
-  EXPECT_OK(context, bsi_read_vector_memory(context, text, strlen(text), n, got));
+  EXPECT_OK(context, bisai_read_vector(context, test_path_of(text, strlen(text)), n, got));
   EXPECT_CLOSE(n, expected, got, 0.0);
 }
 

@@ -2,9 +2,9 @@
 /* Files that are wrong in one way each: the status, the exact message, nothing published, nothing
  * left allocated. */
 #include "files.h"
+#include "path_of.h"
 #include "support.h"
 
-#include "io/read.h"
 #include "io/streams/stream.h"
 
 typedef struct malformed {
@@ -221,8 +221,9 @@ static void is_refused(void **state, bool vector) {
                        : bisai_read_matrix(context, path, &options, &matrix));
   EXPECT_MESSAGE(context, m->message);
   EXPECT_STATUS(context, m->status,
-                vector ? bsi_read_vector_memory(context, m->text, length, 3, values)
-                       : bsi_read_matrix_memory(context, m->text, length, &options, &matrix));
+                vector
+                    ? bisai_read_vector(context, test_path_of(m->text, length), 3, values)
+                    : bisai_read_matrix(context, test_path_of(m->text, length), &options, &matrix));
   EXPECT_MESSAGE(context, m->message);
   assert_null(matrix);
   assert_int_equal(atomic_load(&allocator.live_blocks), 1); /* the context */
@@ -243,8 +244,9 @@ static void a_line_that_never_ends(void **state) {
     test_print(&text, "%064d", 0);
   const bisai_read_options options = bisai_read_options_default();
   bisai_bcsr *matrix = NULL;
-  EXPECT_STATUS(context, BISAI_PARSE_ERROR,
-                bsi_read_matrix_memory(context, text.bytes, text.length, &options, &matrix));
+  EXPECT_STATUS(
+      context, BISAI_PARSE_ERROR,
+      bisai_read_matrix(context, test_path_of(text.bytes, text.length), &options, &matrix));
   EXPECT_MESSAGE(context, "line 2: longer than 262144 bytes");
   free(text.bytes);
   bisai_context_destroy(&context);
@@ -257,7 +259,7 @@ static void a_zero_byte_is_no_blank(void **state) {
   const bisai_read_options options = bisai_read_options_default();
   bisai_bcsr *matrix = NULL;
   EXPECT_STATUS(context, BISAI_PARSE_ERROR,
-                bsi_read_matrix_memory(context, text, sizeof text - 1, &options, &matrix));
+                bisai_read_matrix(context, test_path_of(text, sizeof text - 1), &options, &matrix));
   EXPECT_MESSAGE(context, "line 3: the column '1?' is not an integer");
   bisai_context_destroy(&context);
 }
@@ -281,8 +283,9 @@ static void damaged_files_are_read_or_refused(void **state) {
       memcpy(text, good, sizeof good);
       if (k < sizeof bytes) text[length] = bytes[k];
       bisai_bcsr *matrix = NULL;
-      const bisai_status status = bsi_read_matrix_memory(
-          context, text, k < sizeof bytes ? sizeof good - 1 : length, &options, &matrix);
+      const bisai_status status = bisai_read_matrix(
+          context, test_path_of(text, k < sizeof bytes ? sizeof good - 1 : length), &options,
+          &matrix);
       assert_true((status == BISAI_OK) == (matrix != NULL));
       if (status) assert_true(*bisai_context_error(context) != '\0');
       refused += status != BISAI_OK;

@@ -75,7 +75,8 @@ static void expect_peak(const char *name, const char *path, const test_text *tex
   options.block_size = block_size;
   bisai_bcsr *matrix = NULL;
   EXPECT_OK(own, path ? bisai_read_matrix(own, path, &options, &matrix)
-                      : bsi_read_matrix_memory(own, text->bytes, text->length, &options, &matrix));
+                      : bisai_read_matrix(own, test_path_of(text->bytes, text->length), &options,
+                                          &matrix));
   const long long bs = bisai_bcsr_block_size(matrix);
   const long long bytes =
       (8 * bs * bs + 4) * bisai_bcsr_blocks(matrix) + 4LL * (bisai_bcsr_block_rows(matrix) + 1);
@@ -191,7 +192,8 @@ static outcome read_within(const test_text *text, int32_t block_size, int64_t ma
   options.block_size = block_size;
   options.max_bytes = max_bytes;
   bisai_bcsr *matrix = NULL;
-  outcome o = {.status = bsi_read_matrix_memory(own, text->bytes, text->length, &options, &matrix)};
+  outcome o = {
+      .status = bisai_read_matrix(own, test_path_of(text->bytes, text->length), &options, &matrix)};
   assert_true((o.status == BISAI_OK) == (matrix != NULL));
   snprintf(o.message, sizeof o.message, "%s", bisai_context_error(own));
   o.peak = atomic_load(&allocator.peak_bytes);
@@ -366,7 +368,7 @@ typedef struct reader {
 static void *read_in_thread(void *user) {
   reader *r = user;
   const bisai_read_options options = bisai_read_options_default();
-  bsi_read_matrix_memory(r->own, r->text->bytes, r->text->length, &options, &r->matrix);
+  bisai_read_matrix(r->own, test_path_of(r->text->bytes, r->text->length), &options, &r->matrix);
   return NULL;
 }
 

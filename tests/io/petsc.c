@@ -5,8 +5,8 @@
 
 #include "bytes.h"
 #include "folder_fixture.h"
+#include "path_of.h"
 
-#include "io/read.h"
 
 enum { VECTOR = 1211214, MATRIX = 1211216, INDEX_SET = 1211218 };
 
@@ -37,9 +37,9 @@ static void add_vector(test_text *text, int width) {
   add_doubles(text, 3, rhs);
 }
 
-static bisai_status read_memory(bisai_context *own, const test_text *text, bisai_bcsr **matrix) {
+static bisai_status read_bytes(bisai_context *own, const test_text *text, bisai_bcsr **matrix) {
   const bisai_read_options options = bisai_read_options_default();
-  return bsi_read_matrix_memory(own, text->bytes, text->length, &options, matrix);
+  return bisai_read_matrix(own, test_path_of(text->bytes, text->length), &options, matrix);
 }
 
 static void expect_matrix(const bisai_bcsr *matrix) {
@@ -59,27 +59,30 @@ static void matrices_and_vectors_of_both_widths_are_read(void **state) {
     double got[3];
     int64_t found = -1;
     add_matrix(&text, width);
-    EXPECT_OK(context, read_memory(context, &text, &matrix));
+    EXPECT_OK(context, read_bytes(context, &text, &matrix));
     expect_matrix(matrix);
     bisai_bcsr_destroy(&matrix);
-    EXPECT_OK(context, bsi_read_rhs_memory(context, text.bytes, text.length, 3, got, &found));
+    EXPECT_OK(context,
+              bisai_read_rhs(context, test_path_of(text.bytes, text.length), 3, got, &found));
     assert_int_equal(found, 0);
     EXPECT_STATUS(context, BISAI_UNSUPPORTED,
-                  bsi_read_vector_memory(context, text.bytes, text.length, 3, got));
+                  bisai_read_vector(context, test_path_of(text.bytes, text.length), 3, got));
     EXPECT_MESSAGE(context, "there is no right-hand side with the matrix");
 
     const size_t before = text.length;
     add_vector(&text, width);
-    EXPECT_OK(context, read_memory(context, &text, &matrix));
+    EXPECT_OK(context, read_bytes(context, &text, &matrix));
     expect_matrix(matrix);
     bisai_bcsr_destroy(&matrix);
-    EXPECT_OK(context, bsi_read_rhs_memory(context, text.bytes, text.length, 3, got, &found));
+    EXPECT_OK(context,
+              bisai_read_rhs(context, test_path_of(text.bytes, text.length), 3, got, &found));
     assert_int_equal(found, 1);
     assert_memory_equal(got, rhs, sizeof rhs);
-    EXPECT_OK(context, bsi_read_vector_memory(context, text.bytes, text.length, 3, got));
+    EXPECT_OK(context, bisai_read_vector(context, test_path_of(text.bytes, text.length), 3, got));
     memset(got, 0, sizeof got);
     EXPECT_OK(context,
-              bsi_read_vector_memory(context, text.bytes + before, text.length - before, 3, got));
+              bisai_read_vector(context, test_path_of(text.bytes + before, text.length - before), 3,
+                                got));
     assert_memory_equal(got, rhs, sizeof rhs);
     free(text.bytes);
   }
@@ -103,13 +106,14 @@ static void beginnings_of_files_are_refused(void **state) {
       double got[3];
       int64_t found = 0;
       const bool good = length == whole || length >= whole + (size_t)width;
-      const bisai_status status = read_memory(own, &part, &matrix);
+      const bisai_status status = read_bytes(own, &part, &matrix);
       if ((status == BISAI_OK) != good)
         fail_msg("width %d, %zu bytes: %s", width, length, bisai_context_error(own));
       if (!good) assert_true(*bisai_context_error(own) != '\0');
       assert_true(good == (matrix != NULL));
       bisai_bcsr_destroy(&matrix);
-      const bisai_status rhs_status = bsi_read_rhs_memory(own, part.bytes, length, 3, got, &found);
+      const bisai_status rhs_status =
+          bisai_read_rhs(own, test_path_of(part.bytes, length), 3, got, &found);
       assert_true(rhs_status || found == 0);
       assert_int_equal(atomic_load(&allocator.live_blocks), 1);
     }
@@ -235,7 +239,7 @@ static void expect_refused(const test_text *text, bisai_status status, const cha
   test_allocator_reset(&allocator, 0);
   bisai_context *own = test_context_on(&allocator, 1);
   bisai_bcsr *matrix = NULL;
-  EXPECT_STATUS(own, status, read_memory(own, text, &matrix));
+  EXPECT_STATUS(own, status, read_bytes(own, text, &matrix));
   EXPECT_MESSAGE(own, message);
   EXPECT_STATUS(
       own, status,
@@ -272,11 +276,12 @@ static void what_follows_a_matrix_is_looked_at(void **state) {
   text.length = length;
   const int64_t set[] = {INDEX_SET, 2, 0, 1};
   add_integers(&text, 4, 4, set);
-  EXPECT_OK(context, read_memory(context, &text, &matrix));
+  EXPECT_OK(context, read_bytes(context, &text, &matrix));
   bisai_bcsr_destroy(&matrix);
   double got[3];
   int64_t found = -1;
-  EXPECT_OK(context, bsi_read_rhs_memory(context, text.bytes, text.length, 3, got, &found));
+  EXPECT_OK(context,
+            bisai_read_rhs(context, test_path_of(text.bytes, text.length), 3, got, &found));
   assert_int_equal(found, 0);
   free(text.bytes);
 }
@@ -302,10 +307,10 @@ static void expect_vector_refused(const test_text *text, bisai_status status, co
   double got[3];
   int64_t found = 0;
   EXPECT_STATUS(context, status,
-                bsi_read_vector_memory(context, text->bytes, text->length, 3, got));
+                bisai_read_vector(context, test_path_of(text->bytes, text->length), 3, got));
   EXPECT_MESSAGE(context, message);
   EXPECT_STATUS(context, status,
-                bsi_read_rhs_memory(context, text->bytes, text->length, 3, got, &found));
+                bisai_read_rhs(context, test_path_of(text->bytes, text->length), 3, got, &found));
 }
 
 static void vectors_are_refused(void **state) {

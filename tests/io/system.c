@@ -4,8 +4,7 @@
 
 #include "bytes.h"
 #include "folder_fixture.h"
-
-#include "io/read.h"
+#include "path_of.h"
 
 #define REAL "%%MatrixMarket matrix coordinate real general\n"
 #define ARRAY "%%MatrixMarket matrix array real general\n"
@@ -123,7 +122,7 @@ static void a_right_hand_side_that_fails_is_told_from_the_matrix(void **state) {
   test_text text = {0};
   print_petsc(&text, 4, 2);
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
-                bsi_read_system_memory(context, text.bytes, text.length, &options, &read));
+                bisai_read_system(context, test_path_of(text.bytes, text.length), &options, &read));
   EXPECT_MESSAGE(context, "a vector of 2 values; 3 are needed");
   assert_true(read.rhs_failed);
   assert_null(read.matrix);
@@ -131,15 +130,16 @@ static void a_right_hand_side_that_fails_is_told_from_the_matrix(void **state) {
 
   text.length = 0;
   print_petsc(&text, 4, 3);
-  EXPECT_STATUS(context, BISAI_PARSE_ERROR,
-                bsi_read_system_memory(context, text.bytes, text.length - 1, &options, &read));
+  EXPECT_STATUS(
+      context, BISAI_PARSE_ERROR,
+      bisai_read_system(context, test_path_of(text.bytes, text.length - 1), &options, &read));
   /* of the file, not of the vector */
   EXPECT_MESSAGE(context, "byte 72: 24 bytes must follow, and the file has 23");
   assert_true(read.rhs_failed);
 
   text.bytes[3] ^= 1;
   EXPECT_STATUS(context, BISAI_PARSE_ERROR,
-                bsi_read_system_memory(context, text.bytes, text.length, &options, &read));
+                bisai_read_system(context, test_path_of(text.bytes, text.length), &options, &read));
   assert_false(read.rhs_failed);
   free(text.bytes);
 }
@@ -156,8 +156,8 @@ static void failing_allocations_leave_nothing(void **state) {
       test_allocator_reset(&allocator, fail_at);
       bisai_context *own = test_context_on(&allocator, 1);
       bisai_system read = {.struct_size = sizeof read};
-      status = bsi_read_system_memory(own, samples[k].text.bytes, samples[k].text.length, &options,
-                                      &read);
+      status = bisai_read_system(own, test_path_of(samples[k].text.bytes, samples[k].text.length),
+                                 &options, &read);
       if (status) {
         assert_null(read.matrix);
         assert_null(read.rhs);

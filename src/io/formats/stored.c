@@ -37,12 +37,6 @@ bisai_status bsi_stored_open_file(bisai_context *context, const char *path, bsi_
   return BISAI_OK;
 }
 
-void bsi_stored_open_memory(bisai_context *context, const void *data, size_t bytes,
-                            bsi_stored *stored) {
-  *stored = (bsi_stored){
-      .context = context, .path = "memory", .file = -1, .memory = data, .total = (int64_t)bytes};
-}
-
 void bsi_stored_close(bsi_stored *stored) {
   if (stored->file >= 0) close(stored->file);
   stored->file = -1;
@@ -57,12 +51,7 @@ static void report_progress(bsi_stored *s) {
 
 ssize_t bsi_stored_read(bsi_stored *s, void *target, size_t bytes) {
   size_t got = 0;
-  if (s->file < 0) {
-    const size_t left = (size_t)(s->total - s->read);
-    got = bytes < left ? bytes : left;
-    if (got > 0) memcpy(target, s->memory + s->read, got);
-  }
-  while (s->file >= 0 && got < bytes) {
+  while (got < bytes) {
     const ssize_t count = read(s->file, (char *)target + got, bytes - got);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
@@ -84,9 +73,7 @@ void bsi_stored_watch(bsi_stored *s, bisai_progress progress, void *user) {
   report_progress(s);
 }
 
-bool bsi_stored_can_rewind(const bsi_stored *s) {
-  return s->file < 0 || lseek(s->file, 0, SEEK_CUR) >= 0;
-}
+bool bsi_stored_can_rewind(const bsi_stored *s) { return lseek(s->file, 0, SEEK_CUR) >= 0; }
 
 bool bsi_path_passes_once(const char *path) {
   struct stat about;
@@ -123,8 +110,7 @@ bisai_status bsi_stored_append(bsi_stored *s, const void *bytes, size_t count) {
 }
 
 bisai_status bsi_stored_rewind(bsi_stored *s) {
-  if (s->file >= 0 && lseek(s->file, 0, SEEK_SET) != 0)
-    return bsi_io_fail(s->context, "rewind", s->path, errno);
+  if (lseek(s->file, 0, SEEK_SET) != 0) return bsi_io_fail(s->context, "rewind", s->path, errno);
   s->read = s->reported = 0;
   s->ended = false;
   return BISAI_OK;

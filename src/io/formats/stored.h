@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bytes of a file or of memory as they are stored, and failures of system calls as statuses. */
+/* The bytes of a file as they are stored, and failures of system calls as statuses. */
 #ifndef BSI_STORED_H
 #define BSI_STORED_H
 
@@ -11,10 +11,9 @@
 typedef struct bsi_stored {
   bisai_context *context;
   const char *path;
-  /* the file descriptor; -1: memory */
+  /* the file descriptor */
   int file;
   int error;
-  const char *memory;
   /* numbers of bytes; total 0: unknown */
   int64_t read, total, reported;
   bool ended;
@@ -27,9 +26,6 @@ enum { BSI_STORED_CHUNK = 1 << 16 };
 
 /* `path` must outlive `stored`. */
 bisai_status bsi_stored_open_file(bisai_context *context, const char *path, bsi_stored *stored);
-/* `data` is not copied. */
-void bsi_stored_open_memory(bisai_context *context, const void *data, size_t bytes,
-                            bsi_stored *stored);
 void bsi_stored_close(bsi_stored *stored);
 
 /* Reads `bytes` bytes, fewer only at the end. Returns their number, or -1 after a failure, which

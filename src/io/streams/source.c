@@ -227,13 +227,6 @@ bisai_status bsi_source_open_file(bisai_context *context, const char *path, bisa
   return open_source(context, &settings, source);
 }
 
-bisai_status bsi_source_open_memory(bisai_context *context, const void *data, size_t bytes,
-                                    bsi_source **source) {
-  bsi_source settings = {0};
-  bsi_stored_open_memory(context, data, bytes, &settings.stored);
-  return open_source(context, &settings, source);
-}
-
 void bsi_source_close(bsi_source **source) {
   if (!source || !*source) return;
   bsi_source *s = *source;

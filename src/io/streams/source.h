@@ -14,14 +14,11 @@ typedef struct bsi_source bsi_source;
  * the first bsi_source_rewind(). */
 bisai_status bsi_source_open_file(bisai_context *context, const char *path, bisai_progress progress,
                                   void *user, bsi_source **source);
-/* `data` is not copied. */
-bisai_status bsi_source_open_memory(bisai_context *context, const void *data, size_t bytes,
-                                    bsi_source **source);
 void bsi_source_close(bsi_source **source);
 
 bisai_context *bsi_source_context(const bsi_source *source);
 
-/* Returns the path, or "memory" for bytes in memory. */
+/* Returns the path. */
 const char *bsi_source_path(const bsi_source *source);
 
 /* Reads `bytes` bytes, fewer only at the end. */
