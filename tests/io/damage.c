@@ -5,7 +5,6 @@
 #include "folder_fixture.h"
 #include "path_of.h"
 
-
 /* Eleven rows whose digits a compressor mostly stores as they are, so that a changed byte of the
  * file changes a digit. */
 static void print_matrix(test_text *text) {

@@ -7,7 +7,6 @@
 #include "folder_fixture.h"
 #include "path_of.h"
 
-
 enum { VECTOR = 1211214, MATRIX = 1211216, INDEX_SET = 1211218 };
 
 /* 4 −1 0 | −1 4 −1 | 0 −0.5 4, and a vector. */
