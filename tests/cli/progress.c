@@ -75,6 +75,22 @@ static void expect_within(int from, double seconds, const char *part, pid_t chil
   }
 }
 
+/* Opens a pipe. The program inherits the second end only. */
+static void open_pipe(int ends[2]) {
+  assert_int_equal(pipe(ends), 0);
+  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+}
+
+/* Opens a terminal: what is written to its second end is read from the first, which the program
+ * does not inherit. Skips the test if the machine has no terminals. */
+static void open_terminal(int ends[2]) {
+  ends[0] = posix_openpt(O_RDWR | O_NOCTTY);
+  if (ends[0] < 0 || grantpt(ends[0]) != 0 || unlockpt(ends[0]) != 0) skip();
+  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+  ends[1] = open(ptsname(ends[0]), O_RDWR | O_NOCTTY);
+  assert_true(ends[1] >= 0);
+}
+
 static void finish(pid_t child, int from) {
   kill(child, SIGKILL);
   waitpid(child, NULL, 0);
@@ -85,8 +101,7 @@ static void long_solve_says_something_every_five_seconds_into_a_pipe(void **stat
   (void)state;
   int ends[2];
   program_path();
-  assert_int_equal(pipe(ends), 0);
-  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+  open_pipe(ends);
   pid_t child = start(long_solve, ends[1]);
   expect_within(ends[0], 5, ": iteration ", child);
   expect_within(ends[0], 5, "\n", child);
@@ -96,41 +111,35 @@ static void long_solve_says_something_every_five_seconds_into_a_pipe(void **stat
 
 static void a_terminal_sees_one_line_that_is_rewritten(void **state) {
   (void)state;
+  int ends[2];
   program_path();
-  int master = posix_openpt(O_RDWR | O_NOCTTY);
-  if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0) skip();
-  fcntl(master, F_SETFD, FD_CLOEXEC);
-  int terminal = open(ptsname(master), O_RDWR | O_NOCTTY);
-  assert_true(terminal >= 0);
-  pid_t child = start(long_solve, terminal);
-  expect_within(master, 5, "\r\033[Knone: iteration ", child);
-  expect_within(master, 5, " s\r\033[Knone: iteration ", child);
-  finish(child, master);
+  open_terminal(ends);
+  pid_t child = start(long_solve, ends[1]);
+  expect_within(ends[0], 5, "\r\033[Knone: iteration ", child);
+  expect_within(ends[0], 5, " s\r\033[Knone: iteration ", child);
+  finish(child, ends[0]);
 }
 
 /* A line that is longer than the terminal is wide would be wrapped, and a part of it would stay. */
 static void a_narrow_terminal_sees_lines_that_fit(void **state) {
   (void)state;
   const struct winsize size = {.ws_row = 24, .ws_col = 20};
+  int ends[2];
   program_path();
-  int master = posix_openpt(O_RDWR | O_NOCTTY);
-  if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0) skip();
-  fcntl(master, F_SETFD, FD_CLOEXEC);
-  int terminal = open(ptsname(master), O_RDWR | O_NOCTTY);
-  assert_true(terminal >= 0);
-  if (ioctl(terminal, TIOCSWINSZ, &size) != 0) skip();
-  pid_t child = start(long_solve, terminal);
+  open_terminal(ends);
+  if (ioctl(ends[1], TIOCSWINSZ, &size) != 0) skip();
+  pid_t child = start(long_solve, ends[1]);
   /* 19 of "none: iteration 123, residual 9.99e-01, 3 s", and the next line */
-  expect_within(master, 5, "\r\033[Knone: iteration", child);
+  expect_within(ends[0], 5, "\r\033[Knone: iteration", child);
   char text[512];
   size_t length = 0;
   while (length < sizeof text - 1) {
-    const ssize_t got = read(master, text + length, sizeof text - 1 - length);
+    const ssize_t got = read(ends[0], text + length, sizeof text - 1 - length);
     assert_true(got > 0);
     length += (size_t)got;
   }
   text[length] = '\0';
-  finish(child, master);
+  finish(child, ends[0]);
   char *line = strstr(text, "\r\033[K");
   assert_non_null(line);
   for (char *next; (next = strstr(line + 1, "\r\033[K")); line = next)
@@ -143,8 +152,7 @@ static void a_file_that_is_slow_to_come_is_said_to_be_read(void **state) {
   int ends[2];
   program_path();
   assert_int_equal(mkfifo("slow.mtx", 0600), 0);
-  assert_int_equal(pipe(ends), 0);
-  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+  open_pipe(ends);
   pid_t child = start(arguments, ends[1]);
   expect_within(ends[0], 5, "slow: reading, ", child);
   finish(child, ends[0]);
@@ -166,8 +174,7 @@ static void progress_does_not_break_the_table_of_a_comparison(void **state) {
                                     "--methods", "none",      "--tolerance", "1e-15",     NULL};
   int ends[2];
   program_path();
-  assert_int_equal(pipe(ends), 0);
-  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+  open_pipe(ends);
   pid_t child = start_with(arguments, ends[1], true);
   expect_within(ends[0], 60, "\nnone: iteration ", child);
   kill(child, SIGINT);
