@@ -170,13 +170,18 @@ typedef struct case_arrays {
   double *values, *rhs;
 } case_arrays;
 
-/* Fills the arrays of the system that `of` describes. */
-typedef bisai_status case_fill(const void *of, const case_arrays *a);
+/* A square system of `rows` block rows with `blocks` blocks of bs × bs. */
+typedef struct case_system {
+  size_t rows, blocks;
+  int32_t bs;
+  /* fills the arrays of the system that `of` describes */
+  bisai_status (*fill)(const void *of, const case_arrays *a);
+  const void *of;
+} case_system;
 
-/* Makes a square system of `rows` block rows with `blocks` blocks of bs × bs that `fill` fills. */
-bisai_status case_make(bisai_context *context, size_t rows, size_t blocks, int32_t bs,
-                       case_fill *fill, const void *of, int32_t block_size, bisai_bcsr **matrix,
-                       double **rhs);
+/* Makes a system with blocks of block_size; 0: with its own blocks. */
+bisai_status case_make(bisai_context *context, const case_system *system, int32_t block_size,
+                       bisai_bcsr **matrix, double **rhs);
 
 /* Returns the entries of the seven-point stencil on a box, or 0 if there are more than 2³¹ − 1. */
 int64_t case_seven_points_entries(const int32_t size[3]);

@@ -5,10 +5,9 @@
 
 #include "cases.h"
 
-bisai_status case_make(bisai_context *context, size_t rows, size_t blocks, int32_t bs,
-                       case_fill *fill, const void *of, int32_t block_size, bisai_bcsr **matrix,
-                       double **rhs) {
-  const size_t size = (size_t)bs;
+bisai_status case_make(bisai_context *context, const case_system *system, int32_t block_size,
+                       bisai_bcsr **matrix, double **rhs) {
+  const size_t rows = system->rows, blocks = system->blocks, size = (size_t)system->bs;
   case_arrays a = {.row_ptr = malloc((rows + 1) * sizeof *a.row_ptr),
                    .col_idx = malloc((blocks + 1) * sizeof *a.col_idx),
                    .values = calloc(blocks * size * size, sizeof *a.values),
@@ -16,17 +15,17 @@ bisai_status case_make(bisai_context *context, size_t rows, size_t blocks, int32
   bisai_bcsr *own = NULL;
   bisai_status status = BISAI_OUT_OF_MEMORY;
   if (!a.row_ptr || !a.col_idx || !a.values || !a.rhs) goto done;
-  status = fill(of, &a);
+  status = system->fill(system->of, &a);
   if (status) goto done;
 
   bisai_bcsr_desc desc = bisai_bcsr_desc_default();
   desc.block_rows = desc.block_cols = (int32_t)rows;
-  desc.block_size = bs;
+  desc.block_size = system->bs;
   desc.row_ptr = a.row_ptr;
   desc.col_idx = a.col_idx;
   desc.values = a.values;
   status = bisai_bcsr_create(context, &desc, &own);
-  if (!status && block_size != 0 && block_size != bs) {
+  if (!status && block_size != 0 && block_size != system->bs) {
     status = case_reblock(context, own, block_size, matrix);
   } else if (!status) {
     *matrix = own;

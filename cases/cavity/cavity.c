@@ -99,6 +99,6 @@ bisai_status case_cavity(bisai_context *context, int32_t n, int32_t block_size, 
                          double **rhs) {
   if (case_cavity_refusal(n)) return BISAI_INVALID_ARGUMENT;
   const size_t nodes = (size_t)n;
-  return case_make(context, nodes * nodes, 5 * nodes * nodes - 4 * nodes, BS, fill, &n, block_size,
-                   matrix, rhs);
+  const case_system system = {nodes * nodes, 5 * nodes * nodes - 4 * nodes, BS, fill, &n};
+  return case_make(context, &system, block_size, matrix, rhs);
 }

@@ -172,8 +172,8 @@ bisai_status case_elasticity(bisai_context *context, const case_elasticity_optio
                              int32_t block_size, bisai_bcsr **matrix, double **rhs) {
   if (case_elasticity_refusal(o)) return BISAI_INVALID_ARGUMENT;
   const grid g = grid_of(o);
-  return case_make(context, (size_t)rows_of(&g), (size_t)blocks_of(&g), BS, fill, o, block_size,
-                   matrix, rhs);
+  const case_system system = {(size_t)rows_of(&g), (size_t)blocks_of(&g), BS, fill, o};
+  return case_make(context, &system, block_size, matrix, rhs);
 }
 
 bisai_status case_elasticity_modes(const case_elasticity_options *o, double **modes) {

@@ -234,6 +234,7 @@ bisai_status case_euler(bisai_context *context, const case_euler_options *o, int
                         bisai_bcsr **matrix, double **rhs) {
   if (case_euler_refusal(o)) return BISAI_INVALID_ARGUMENT;
   const euler e = grid_of(o);
-  return case_make(context, (size_t)e.ni * (size_t)e.nj, (size_t)case_triangles_blocks(e.ni, e.nj),
-                   BS, fill, o, block_size, matrix, rhs);
+  const case_system system = {(size_t)e.ni * (size_t)e.nj,
+                              (size_t)case_triangles_blocks(e.ni, e.nj), BS, fill, o};
+  return case_make(context, &system, block_size, matrix, rhs);
 }

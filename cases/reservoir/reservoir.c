@@ -319,6 +319,6 @@ static bisai_status fill(const void *of, const case_arrays *a) {
 bisai_status case_reservoir(bisai_context *context, const case_reservoir_options *o,
                             int32_t block_size, bisai_bcsr **matrix, double **rhs) {
   if (case_reservoir_refusal(o)) return BISAI_INVALID_ARGUMENT;
-  return case_make(context, (size_t)rows_of(o), (size_t)blocks_of(o), o->components, fill, o,
-                   block_size, matrix, rhs);
+  const case_system system = {(size_t)rows_of(o), (size_t)blocks_of(o), o->components, fill, o};
+  return case_make(context, &system, block_size, matrix, rhs);
 }

@@ -132,9 +132,9 @@ static bisai_status fill(const void *of, const case_arrays *a) {
 bisai_status case_shell(bisai_context *context, const case_shell_options *o, int32_t block_size,
                         bisai_bcsr **matrix, double **rhs) {
   if (case_shell_refusal(o)) return BISAI_INVALID_ARGUMENT;
-  return case_make(context, (size_t)o->nodes[0] * (size_t)o->nodes[1],
-                   (size_t)case_triangles_blocks(o->nodes[0], o->nodes[1]), BS, fill, o, block_size,
-                   matrix, rhs);
+  const case_system system = {(size_t)o->nodes[0] * (size_t)o->nodes[1],
+                              (size_t)case_triangles_blocks(o->nodes[0], o->nodes[1]), BS, fill, o};
+  return case_make(context, &system, block_size, matrix, rhs);
 }
 
 /* A translation along axis d, or the turn about it through the middle of the corners (0, 0) and
