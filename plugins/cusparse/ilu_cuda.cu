@@ -26,15 +26,21 @@ struct solve {
   }
 };
 
+/* M: the blocks of the matrix, which bsrilu02 replaces by those of L and U. */
+struct device_matrix {
+  int32_t n = 0, blocks = 0, bs = 0;
+  device_array<int32_t> row_ptr, col_idx;
+  device_array<double> values;
+};
+
 } // namespace
 
 struct bisai_cusparse_ilu {
   bisai_context *context = nullptr;
-  int32_t n = 0, blocks = 0, bs = 0;
+  device_matrix m;
   bool factored = false, prepared = false;
-  device_array<int32_t> row_ptr, col_idx;
-  /* values: M; middle: L⁻¹ v */
-  device_array<double> values, middle;
+  /* L⁻¹ v */
+  device_array<double> middle;
   device_array<char> buffer, solve_buffer;
   handle cusparse;
   description general;
@@ -49,7 +55,7 @@ struct bisai_cusparse_ilu {
 
 namespace {
 
-bool is_usable(const bisai_cusparse_ilu *ilu) { return ilu->n > 0; }
+bool is_usable(const bisai_cusparse_ilu *ilu) { return ilu->m.n > 0; }
 
 /* Fails with the block row of the first zero pivot of an analysis or a factorisation. Waits for the
  * stream. */
@@ -68,34 +74,35 @@ void analyse(bisai_cusparse_ilu *ilu, calls &c) {
   int bytes = 0;
   c.run("cusparseCreateBsrilu02Info", [&] { return cusparseCreateBsrilu02Info(&ilu->info); });
   c.run("cusparseDbsrilu02_bufferSize", [&] {
-    return cusparseDbsrilu02_bufferSize(
-        ilu->cusparse, CUSPARSE_DIRECTION_COLUMN, ilu->n, ilu->blocks, ilu->general,
-        ilu->values.get(), ilu->row_ptr.get(), ilu->col_idx.get(), ilu->bs, ilu->info, &bytes);
+    return cusparseDbsrilu02_bufferSize(ilu->cusparse, CUSPARSE_DIRECTION_COLUMN, ilu->m.n,
+                                        ilu->m.blocks, ilu->general, ilu->m.values.get(),
+                                        ilu->m.row_ptr.get(), ilu->m.col_idx.get(), ilu->m.bs,
+                                        ilu->info, &bytes);
   });
   ilu->buffer.reserve(c, stream_of(ilu->context), static_cast<size_t>(bytes));
   ilu->report.analysis_seconds = seconds_of(stream_of(ilu->context), [&] {
     c.run("cusparseDbsrilu02_analysis", [&] {
-      return cusparseDbsrilu02_analysis(ilu->cusparse, CUSPARSE_DIRECTION_COLUMN, ilu->n,
-                                        ilu->blocks, ilu->general, ilu->values.get(),
-                                        ilu->row_ptr.get(), ilu->col_idx.get(), ilu->bs, ilu->info,
-                                        CUSPARSE_SOLVE_POLICY_USE_LEVEL, ilu->buffer.get());
+      return cusparseDbsrilu02_analysis(
+          ilu->cusparse, CUSPARSE_DIRECTION_COLUMN, ilu->m.n, ilu->m.blocks, ilu->general,
+          ilu->m.values.get(), ilu->m.row_ptr.get(), ilu->m.col_idx.get(), ilu->m.bs, ilu->info,
+          CUSPARSE_SOLVE_POLICY_USE_LEVEL, ilu->buffer.get());
     });
   });
   check_pivot(ilu, c, BISAI_MISSING_DIAGONAL);
 }
 
 void factor(bisai_cusparse_ilu *ilu, const double *values, calls &c) {
-  const size_t count = static_cast<size_t>(ilu->blocks) * ilu->bs * ilu->bs;
+  const size_t count = static_cast<size_t>(ilu->m.blocks) * ilu->m.bs * ilu->m.bs;
   ilu->factored = false;
   c.cuda("copy of the values", [&] {
-    return cudaMemcpyAsync(ilu->values.get(), values, count * sizeof(double), cudaMemcpyDefault,
+    return cudaMemcpyAsync(ilu->m.values.get(), values, count * sizeof(double), cudaMemcpyDefault,
                            stream_of(ilu->context));
   });
   ilu->report.factor_seconds = seconds_of(stream_of(ilu->context), [&] {
     c.run("cusparseDbsrilu02", [&] {
-      return cusparseDbsrilu02(ilu->cusparse, CUSPARSE_DIRECTION_COLUMN, ilu->n, ilu->blocks,
-                               ilu->general, ilu->values.get(), ilu->row_ptr.get(),
-                               ilu->col_idx.get(), ilu->bs, ilu->info,
+      return cusparseDbsrilu02(ilu->cusparse, CUSPARSE_DIRECTION_COLUMN, ilu->m.n, ilu->m.blocks,
+                               ilu->general, ilu->m.values.get(), ilu->m.row_ptr.get(),
+                               ilu->m.col_idx.get(), ilu->m.bs, ilu->info,
                                CUSPARSE_SOLVE_POLICY_USE_LEVEL, ilu->buffer.get());
     });
   });
@@ -108,18 +115,19 @@ void copy_structure(bisai_cusparse_ilu *ilu, const bisai_bcsr *matrix, calls &c)
   const cudaStream_t stream = stream_of(ilu->context);
   const int32_t *row_ptr, *col_idx;
   bisai_bcsr_arrays(matrix, &row_ptr, &col_idx, nullptr);
-  const size_t rows = static_cast<size_t>(ilu->n) + 1, blocks = static_cast<size_t>(ilu->blocks);
-  ilu->row_ptr.reserve(c, stream, rows);
-  ilu->col_idx.reserve(c, stream, blocks);
-  ilu->values.reserve(c, stream,
-                      blocks * static_cast<size_t>(ilu->bs) * static_cast<size_t>(ilu->bs));
+  const size_t rows = static_cast<size_t>(ilu->m.n) + 1,
+               blocks = static_cast<size_t>(ilu->m.blocks);
+  ilu->m.row_ptr.reserve(c, stream, rows);
+  ilu->m.col_idx.reserve(c, stream, blocks);
+  ilu->m.values.reserve(c, stream,
+                        blocks * static_cast<size_t>(ilu->m.bs) * static_cast<size_t>(ilu->m.bs));
   c.cuda("copy of the structure", [&] {
-    return cudaMemcpyAsync(ilu->row_ptr.get(), row_ptr, rows * sizeof(int32_t), cudaMemcpyDefault,
+    return cudaMemcpyAsync(ilu->m.row_ptr.get(), row_ptr, rows * sizeof(int32_t), cudaMemcpyDefault,
                            stream);
   });
   c.cuda("copy of the structure", [&] {
-    return cudaMemcpyAsync(ilu->col_idx.get(), col_idx, blocks * sizeof(int32_t), cudaMemcpyDefault,
-                           stream);
+    return cudaMemcpyAsync(ilu->m.col_idx.get(), col_idx, blocks * sizeof(int32_t),
+                           cudaMemcpyDefault, stream);
   });
 }
 
@@ -209,8 +217,8 @@ bisai_bcsr *make_matrix(const bisai_cusparse_ilu *ilu, calls &c,
                         const device_array<double> &values) {
   bisai_bcsr_desc desc = bisai_bcsr_desc_default();
   bisai_bcsr *matrix = nullptr;
-  desc.block_rows = desc.block_cols = ilu->n;
-  desc.block_size = ilu->bs;
+  desc.block_rows = desc.block_cols = ilu->m.n;
+  desc.block_size = ilu->m.bs;
   desc.row_ptr = row_ptr.get(), desc.col_idx = col_idx.get(), desc.values = values.get();
   desc.location = BISAI_DEVICE;
   if (c.good()) c.set(bisai_bcsr_create(ilu->context, &desc, &matrix));
@@ -219,20 +227,20 @@ bisai_bcsr *make_matrix(const bisai_cusparse_ilu *ilu, calls &c,
 
 void make_factors(const bisai_cusparse_ilu *ilu, calls &c, bisai_factors **factors) {
   const cudaStream_t stream = stream_of(ilu->context);
-  std::vector<int32_t> row_ptr(static_cast<size_t>(ilu->n) + 1),
-      col_idx(static_cast<size_t>(ilu->blocks));
+  std::vector<int32_t> row_ptr(static_cast<size_t>(ilu->m.n) + 1),
+      col_idx(static_cast<size_t>(ilu->m.blocks));
   c.cuda("copy from the device", [&] {
-    return cudaMemcpyAsync(row_ptr.data(), ilu->row_ptr.get(), row_ptr.size() * sizeof(int32_t),
+    return cudaMemcpyAsync(row_ptr.data(), ilu->m.row_ptr.get(), row_ptr.size() * sizeof(int32_t),
                            cudaMemcpyDeviceToHost, stream);
   });
   c.cuda("copy from the device", [&] {
-    return cudaMemcpyAsync(col_idx.data(), ilu->col_idx.get(), col_idx.size() * sizeof(int32_t),
+    return cudaMemcpyAsync(col_idx.data(), ilu->m.col_idx.get(), col_idx.size() * sizeof(int32_t),
                            cudaMemcpyDeviceToHost, stream);
   });
   c.cuda("copy from the device", [&] { return cudaStreamSynchronize(stream); });
   if (!c.good()) return;
-  const split s(ilu->n, row_ptr, col_idx);
-  const size_t values = static_cast<size_t>(ilu->bs) * static_cast<size_t>(ilu->bs);
+  const split s(ilu->m.n, row_ptr, col_idx);
+  const size_t values = static_cast<size_t>(ilu->m.bs) * static_cast<size_t>(ilu->m.bs);
   device_array<int32_t> lower_ptr, lower_col, upper_ptr, upper_col, diagonal, place;
   device_array<double> lower, upper;
   upload(c, stream, lower_ptr, s.lower_ptr);
@@ -244,10 +252,10 @@ void make_factors(const bisai_cusparse_ilu *ilu, calls &c, bisai_factors **facto
   lower.reserve(c, stream, s.lower_col.size() * values);
   upper.reserve(c, stream, s.upper_col.size() * values);
   if (!c.good()) return;
-  const packed p = {ilu->n,         ilu->bs,     ilu->row_ptr.get(), ilu->col_idx.get(),
-                    diagonal.get(), place.get(), ilu->values.get(),  lower.get(),
+  const packed p = {ilu->m.n,       ilu->m.bs,   ilu->m.row_ptr.get(), ilu->m.col_idx.get(),
+                    diagonal.get(), place.get(), ilu->m.values.get(),  lower.get(),
                     upper.get()};
-  const int64_t threads = static_cast<int64_t>(ilu->n) * ilu->bs;
+  const int64_t threads = static_cast<int64_t>(ilu->m.n) * ilu->m.bs;
   unpack<<<static_cast<unsigned>((threads + THREADS - 1) / THREADS), THREADS, 0, stream>>>(p);
   c.cuda("L and U of bsrilu02", [] { return cudaGetLastError(); });
   bisai_bcsr *l = make_matrix(ilu, c, lower_ptr, lower_col, lower);
@@ -265,9 +273,9 @@ void solve_with(const bisai_cusparse_ilu *ilu, calls &c, int of, cusparseSolvePo
   const solve &s = ilu->solves[of];
   c.run("cusparseDbsrsv2_solve", [&] {
     return cusparseDbsrsv2_solve(
-        ilu->cusparse, CUSPARSE_DIRECTION_COLUMN, CUSPARSE_OPERATION_NON_TRANSPOSE, ilu->n,
-        ilu->blocks, &one, s.triangle, ilu->values.get(), ilu->row_ptr.get(), ilu->col_idx.get(),
-        ilu->bs, s.info, b, x, policy, ilu->solve_buffer.get());
+        ilu->cusparse, CUSPARSE_DIRECTION_COLUMN, CUSPARSE_OPERATION_NON_TRANSPOSE, ilu->m.n,
+        ilu->m.blocks, &one, s.triangle, ilu->m.values.get(), ilu->m.row_ptr.get(),
+        ilu->m.col_idx.get(), ilu->m.bs, s.info, b, x, policy, ilu->solve_buffer.get());
   });
 }
 
@@ -289,9 +297,9 @@ void analyse_solves(bisai_cusparse_ilu *ilu, calls &c) {
     c.run("cusparseCreateBsrsv2Info", [&] { return cusparseCreateBsrsv2Info(&s.info); });
     c.run("cusparseDbsrsv2_bufferSize", [&] {
       return cusparseDbsrsv2_bufferSize(ilu->cusparse, CUSPARSE_DIRECTION_COLUMN,
-                                        CUSPARSE_OPERATION_NON_TRANSPOSE, ilu->n, ilu->blocks,
-                                        s.triangle, ilu->values.get(), ilu->row_ptr.get(),
-                                        ilu->col_idx.get(), ilu->bs, s.info, &bytes);
+                                        CUSPARSE_OPERATION_NON_TRANSPOSE, ilu->m.n, ilu->m.blocks,
+                                        s.triangle, ilu->m.values.get(), ilu->m.row_ptr.get(),
+                                        ilu->m.col_idx.get(), ilu->m.bs, s.info, &bytes);
     });
     most = bytes > most ? bytes : most;
   }
@@ -300,9 +308,9 @@ void analyse_solves(bisai_cusparse_ilu *ilu, calls &c) {
     for (int of = BISAI_LOWER; of <= BISAI_UPPER; of++)
       c.run("cusparseDbsrsv2_analysis", [&] {
         return cusparseDbsrsv2_analysis(
-            ilu->cusparse, CUSPARSE_DIRECTION_COLUMN, CUSPARSE_OPERATION_NON_TRANSPOSE, ilu->n,
-            ilu->blocks, ilu->solves[of].triangle, ilu->values.get(), ilu->row_ptr.get(),
-            ilu->col_idx.get(), ilu->bs, ilu->solves[of].info, CUSPARSE_SOLVE_POLICY_USE_LEVEL,
+            ilu->cusparse, CUSPARSE_DIRECTION_COLUMN, CUSPARSE_OPERATION_NON_TRANSPOSE, ilu->m.n,
+            ilu->m.blocks, ilu->solves[of].triangle, ilu->m.values.get(), ilu->m.row_ptr.get(),
+            ilu->m.col_idx.get(), ilu->m.bs, ilu->solves[of].info, CUSPARSE_SOLVE_POLICY_USE_LEVEL,
             ilu->solve_buffer.get());
       });
   });
@@ -363,8 +371,8 @@ bisai_status bisai_cusparse_ilu_update(bisai_cusparse_ilu *ilu, const bisai_bcsr
   if (!matrix) return fail(ilu->context, BISAI_INVALID_ARGUMENT, "matrix is NULL");
   const bisai_status status = check_matrix(ilu->context, matrix);
   if (status) return status;
-  if (bisai_bcsr_block_rows(matrix) != ilu->n || bisai_bcsr_blocks(matrix) != ilu->blocks ||
-      bisai_bcsr_block_size(matrix) != ilu->bs)
+  if (bisai_bcsr_block_rows(matrix) != ilu->m.n || bisai_bcsr_blocks(matrix) != ilu->m.blocks ||
+      bisai_bcsr_block_size(matrix) != ilu->m.bs)
     return fail(ilu->context, BISAI_INVALID_ARGUMENT, "the pattern changed");
   const void *values;
   bisai_bcsr_arrays(matrix, nullptr, nullptr, &values);
@@ -394,7 +402,7 @@ bisai_status bisai_cusparse_ilu_prepare(bisai_cusparse_ilu *ilu) {
   if (!ilu->factored) return fail(ilu->context, BISAI_NOT_READY, "the last factorisation failed");
   if (ilu->prepared) return BISAI_OK;
   const cudaStream_t stream = stream_of(ilu->context);
-  const size_t count = static_cast<size_t>(ilu->n) * static_cast<size_t>(ilu->bs);
+  const size_t count = static_cast<size_t>(ilu->m.n) * static_cast<size_t>(ilu->m.bs);
   calls c(ilu->context);
   device_array<double> vectors;
   ilu->middle.reserve(c, stream, count);

@@ -96,17 +96,22 @@ void agrees(bisai_context *host, bisai_context *device, const sparse &a,
           bisai_context_error(host));
 }
 
+/* Options that repair singular blocks by a shift of 0.01. */
+bsi_bjacobi_options shifted(bisai_form form, bisai_value_type storage,
+                            bisai_extraction extraction) {
+  bsi_bjacobi_options o = {};
+  o.form = form, o.storage = storage, o.extraction = extraction, o.shift_amount = 0.01;
+  return o;
+}
+
 /* Zeros in one place of every group, or in all; missing blocks there too where they are natural. */
 void zeros(bisai_context *host, bisai_context *device, const std::vector<int> &sizes, bool natural,
-           int every, int at, bisai_form form, bisai_value_type storage,
-           bisai_extraction extraction, double amount) {
+           int every, int at, const bsi_bjacobi_options &o) {
   sparse a = with_blocks(sizes, DOMINANT, natural ? sizes[0] : 1);
   int32_t from = 0;
   for (size_t b = 0; b < sizes.size(); from += sizes[b++])
     if (static_cast<int>(b) % every == at)
       overwrite(&a, from, sizes[b], [](int, int) { return 0.0; });
-  bsi_bjacobi_options o = {};
-  o.form = form, o.storage = storage, o.extraction = extraction, o.shift_amount = amount;
   agrees(host, device, a, sizes, natural, o, "zeros");
   if (natural)
     agrees(host, device, without(a, [&](int32_t i) { return i % every == at; }), sizes, natural, o,
@@ -152,8 +157,8 @@ TEST(little_shared_memory_changes_nothing) {
   limits.block_shared = 48 << 10; /* what every device gives a thread block */
   for (const int m : {4, 7, 8, 16, 24, 32})
     if (!short_form() || m == 8 || m == 24)
-      zeros(on.host, on.device, std::vector<int>(41, m), true, 4, 2, BISAI_FORM_INVERSE, BISAI_FP64,
-            BISAI_EXTRACTION_AUTO, 0.01);
+      zeros(on.host, on.device, std::vector<int>(41, m), true, 4, 2,
+            shifted(BISAI_FORM_INVERSE, BISAI_FP64, BISAI_EXTRACTION_AUTO));
 }
 
 TEST(small_batches_are_repaired_as_on_the_host) {
@@ -165,7 +170,7 @@ TEST(small_batches_are_repaired_as_on_the_host) {
         continue;
       for (const bool natural : {true, false})
         zeros(on.host, on.device, std::vector<int>(static_cast<size_t>(count), m), natural, 4, 2,
-              BISAI_FORM_INVERSE, BISAI_FP64, BISAI_EXTRACTION_AUTO, 0.01);
+              shifted(BISAI_FORM_INVERSE, BISAI_FP64, BISAI_EXTRACTION_AUTO));
     }
 }
 
@@ -175,7 +180,7 @@ TEST(a_last_warp_filled_in_any_way_is_repaired_as_on_the_host) {
   for (const int m : {4, 5, 6, 7, 8})
     for (int count = 1; count <= 70; count++)
       zeros(on.host, on.device, std::vector<int>(static_cast<size_t>(count), m), true, 3, 1,
-            BISAI_FORM_INVERSE, BISAI_FP64, BISAI_EXTRACTION_AUTO, 0.01);
+            shifted(BISAI_FORM_INVERSE, BISAI_FP64, BISAI_EXTRACTION_AUTO));
 }
 
 TEST(every_place_of_a_group_is_repaired_as_on_the_host) {
@@ -189,10 +194,10 @@ TEST(every_place_of_a_group_is_repaired_as_on_the_host) {
       for (const bisai_value_type storage : {BISAI_FP64, BISAI_ADAPTIVE}) {
         for (const bisai_extraction how : {BISAI_EXTRACTION_CACHED, BISAI_EXTRACTION_MERGED_CACHED,
                                            BISAI_EXTRACTION_MERGED_SHARED})
-          zeros(on.host, on.device, sizes, false, per_group, at, BISAI_FORM_INVERSE, storage, how,
-                0.01);
+          zeros(on.host, on.device, sizes, false, per_group, at,
+                shifted(BISAI_FORM_INVERSE, storage, how));
         zeros(on.host, on.device, std::vector<int>(67, bound), true, per_group, at,
-              BISAI_FORM_INVERSE, storage, BISAI_EXTRACTION_CACHED, 0.01);
+              shifted(BISAI_FORM_INVERSE, storage, BISAI_EXTRACTION_CACHED));
       }
     }
   }
@@ -204,10 +209,10 @@ TEST(several_groups_of_a_warp_are_repaired_as_on_the_host) {
   for (const bisai_form form : FORMS) {
     std::vector<int> sizes = mixed(short_form() ? 30 : 97, 6);
     sizes[5] = 31;
-    zeros(on.host, on.device, sizes, false, 5, 3, form, BISAI_FP64, BISAI_EXTRACTION_AUTO, 0.01);
+    zeros(on.host, on.device, sizes, false, 5, 3, shifted(form, BISAI_FP64, BISAI_EXTRACTION_AUTO));
     if (form == BISAI_FORM_INVERSE)
-      zeros(on.host, on.device, sizes, false, 5, 3, form, BISAI_ADAPTIVE, BISAI_EXTRACTION_AUTO,
-            0.01);
+      zeros(on.host, on.device, sizes, false, 5, 3,
+            shifted(form, BISAI_ADAPTIVE, BISAI_EXTRACTION_AUTO));
   }
 }
 

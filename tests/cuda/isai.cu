@@ -53,9 +53,22 @@ structure transpose(const structure &s) {
   return t;
 }
 
+/* What an inverse is of, and how it is stored. */
+struct inverse_of {
+  /* rows of the triangle, and of the pattern, are up to so many blocks long */
+  int32_t n, length, pattern_length;
+  bool unit;
+  bisai_value_type type;
+  /* multiplies an inverse diagonal block in the middle */
+  double spoiled;
+};
+
 void agrees_with_the_host(bisai_context *host, bisai_context *context, bisai_triangle triangle,
-                          int32_t n, int bs, int32_t length, int32_t pattern_length, bool unit,
-                          bisai_value_type type, double spoiled) {
+                          int bs, const inverse_of &of) {
+  const int32_t n = of.n, length = of.length, pattern_length = of.pattern_length;
+  const bool unit = of.unit;
+  const bisai_value_type type = of.type;
+  const double spoiled = of.spoiled;
   const int values = bs * bs;
   structure t = make_rows(triangle, n, length, 30, !unit),
             rows = make_rows(triangle, n, pattern_length, 40, true), columns = transpose(rows);
@@ -136,7 +149,7 @@ TEST(inverses_of_unit_triangles_agree_with_the_host) {
   for_block_sizes([](bisai_context *host, bisai_context *device, bisai_triangle triangle, int bs) {
     for (const int32_t n : {1, 2, 10, 31, 100, 333})
       if (!short_form() || n == 1 || n == 31)
-        agrees_with_the_host(host, device, triangle, n, bs, 3, 3, true, BISAI_FP64, 1.0);
+        agrees_with_the_host(host, device, triangle, bs, {n, 3, 3, true, BISAI_FP64, 1.0});
   });
 }
 
@@ -144,33 +157,33 @@ TEST(inverses_of_general_triangles_agree_with_the_host) {
   for_block_sizes([](bisai_context *host, bisai_context *device, bisai_triangle triangle, int bs) {
     for (const int32_t n : {1, 2, 10, 31, 100, 333})
       if (!short_form() || n == 1 || n == 31)
-        agrees_with_the_host(host, device, triangle, n, bs, 20, 12, false, BISAI_FP64, 1.0);
+        agrees_with_the_host(host, device, triangle, bs, {n, 20, 12, false, BISAI_FP64, 1.0});
   });
 }
 
 TEST(long_columns_agree_with_the_host) {
   for_block_sizes([](bisai_context *host, bisai_context *device, bisai_triangle triangle, int bs) {
-    agrees_with_the_host(host, device, triangle, short_form() ? 70 : 300, bs, 40, 60, false,
-                         BISAI_FP64, 1.0);
+    agrees_with_the_host(host, device, triangle, bs,
+                         {short_form() ? 70 : 300, 40, 60, false, BISAI_FP64, 1.0});
   });
 }
 
 TEST(narrow_values_agree_with_the_host) {
   for_block_sizes([](bisai_context *host, bisai_context *device, bisai_triangle triangle, int bs) {
     for (const bisai_value_type type : {BISAI_FP32, BISAI_FP16, BISAI_BF16})
-      agrees_with_the_host(host, device, triangle, 77, bs, 5, 8, false, type, 1.0);
+      agrees_with_the_host(host, device, triangle, bs, {77, 5, 8, false, type, 1.0});
   });
 }
 
 TEST(infinite_values_are_named_as_on_the_host) {
   for_block_sizes([](bisai_context *host, bisai_context *device, bisai_triangle triangle, int bs) {
-    agrees_with_the_host(host, device, triangle, 77, bs, 5, 8, false, BISAI_FP64, INFINITY);
+    agrees_with_the_host(host, device, triangle, bs, {77, 5, 8, false, BISAI_FP64, INFINITY});
   });
 }
 
 TEST(values_that_the_storage_cannot_hold_are_named_as_on_the_host) {
   for_block_sizes([](bisai_context *host, bisai_context *device, bisai_triangle triangle, int bs) {
     for (const double scale : {1e6, 1e-12}) /* overflow; a diagonal block that vanishes */
-      agrees_with_the_host(host, device, triangle, 77, bs, 5, 8, false, BISAI_FP16, scale);
+      agrees_with_the_host(host, device, triangle, bs, {77, 5, 8, false, BISAI_FP16, scale});
   });
 }

@@ -41,8 +41,19 @@ problem make_matrix(int32_t rows, int32_t cols, int bs, int32_t longest, bisai_v
   return m;
 }
 
-void agrees_with_the_host(int32_t rows, int32_t cols, int bs, int32_t longest,
-                          bisai_value_type type, int count, double alpha, double beta, bool unit) {
+/* z ← beta z + alpha A x of `count` vectors. */
+struct product_of {
+  int32_t rows, cols, longest;
+  int count;
+  double alpha, beta;
+  bool unit;
+};
+
+void agrees_with_the_host(int bs, bisai_value_type type, const product_of &of) {
+  const int32_t rows = of.rows, cols = of.cols, longest = of.longest;
+  const int count = of.count;
+  const double alpha = of.alpha, beta = of.beta;
+  const bool unit = of.unit;
   problem m = make_matrix(rows, cols, bs, longest, type);
   bisai_context context = {};
   context.backend = &bsi_backend_host;
@@ -127,27 +138,27 @@ TEST(products_agree_with_the_host) {
   for_block_sizes([](int bs, bisai_value_type type) {
     for (const int32_t rows : {1, 3, 10, 11, 31, 33, 64, 65, 129, 400})
       if (!short_form() || rows == 3 || rows == 65 || rows == 129)
-        agrees_with_the_host(rows, rows + 7, bs, 9, type, 1, 1.0, 0.0, false);
+        agrees_with_the_host(bs, type, {rows, rows + 7, 9, 1, 1.0, 0.0, false});
   });
 }
 
 TEST(products_with_several_vectors_and_a_unit_diagonal_agree_with_the_host) {
   for_block_sizes([](int bs, bisai_value_type type) {
     for (const int count : {1, 3, 4, 9})
-      agrees_with_the_host(77, 77, bs, 40, type, count, -1.5, 0.5, true);
+      agrees_with_the_host(bs, type, {77, 77, 40, count, -1.5, 0.5, true});
   });
 }
 
 TEST(products_with_long_rows_agree_with_the_host) {
   for_block_sizes([](int bs, bisai_value_type type) {
-    agrees_with_the_host(50, 300, bs, 290, type, 1, 1.0, 1.0, false);
+    agrees_with_the_host(bs, type, {50, 300, 290, 1, 1.0, 1.0, false});
   });
 }
 
 TEST(products_of_matrices_without_rows_or_columns_agree_with_the_host) {
   for_block_sizes([](int bs, bisai_value_type type) {
-    agrees_with_the_host(50, 0, bs, 3, type, 2, 1.0, 0.0, false);
-    agrees_with_the_host(0, 5, bs, 3, type, 1, 1.0, 0.0, false);
+    agrees_with_the_host(bs, type, {50, 0, 3, 2, 1.0, 0.0, false});
+    agrees_with_the_host(bs, type, {0, 5, 3, 1, 1.0, 0.0, false});
   });
 }
 

@@ -244,8 +244,7 @@ void test_matrix_skip(const char *name, const char *why);
 
 /* Returns true if the program's argument asks for its tests on real matrices. */
 bool test_wants_real(int argc, char **argv);
-/* Exit status of the group of tests on real matrices: 77, which CTest calls skipped, where none
- * failed and one was skipped. */
+/* The exit status of tests on real matrices: 77 (skipped) where none failed and one was skipped. */
 int test_real_matrices(int failed);
 
 #endif
