@@ -29,7 +29,8 @@ bisai_status bsi_pattern_set_rows(bisai_pattern *p, const int32_t *row_ptr,
   return bsi_mirror_write(p->context, p->block_rows, &rows, &p->mirror, p->row_ptr, p->col_idx);
 }
 
-bisai_status bsi_pattern_structure(const bisai_pattern *p, bsi_structure *structure) {
+/* *structure ← the rows in host memory. It lives as long as the pattern. Waits the first time. */
+static bisai_status structure_of(const bisai_pattern *p, bsi_structure *structure) {
   /* The pattern stays logically const. */
   bsi_mirror *mirror = (bsi_mirror *)(uintptr_t)&p->mirror;
   return bsi_mirror_read(p->context, p->block_rows, p->row_ptr, p->col_idx, mirror, structure);
@@ -47,7 +48,7 @@ bisai_status bsi_pattern_finish(bisai_pattern *p, bisai_status status, bisai_pat
 bisai_status bsi_pattern_copy(bisai_context *context, const bisai_pattern *from,
                               bisai_pattern **pattern) {
   bsi_structure rows;
-  BSI_TRY(bsi_pattern_structure(from, &rows));
+  BSI_TRY(structure_of(from, &rows));
   bisai_pattern *p = bsi_pattern_reserve(context, from->triangle, from->block_rows);
   if (!p) return BISAI_OUT_OF_MEMORY;
   return bsi_pattern_finish(p, bsi_pattern_set_rows(p, rows.row_ptr, rows.col_idx), pattern);
@@ -154,7 +155,7 @@ int32_t bisai_pattern_longest_column(const bisai_pattern *pattern) {
 int32_t bisai_pattern_levels(const bisai_pattern *pattern) {
   bisai_pattern *p = (bisai_pattern *)(uintptr_t)pattern;
   bsi_structure rows;
-  if (p->levels < 0 && !bsi_pattern_structure(p, &rows))
+  if (p->levels < 0 && !structure_of(p, &rows))
     bsi_levels_count(p->context, p->triangle, p->block_rows, rows.row_ptr, rows.col_idx,
                      &p->levels);
   return p->levels;

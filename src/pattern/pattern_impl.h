@@ -58,9 +58,6 @@ bisai_pattern *bsi_pattern_reserve(bisai_context *context, bisai_triangle triang
 /* Sets the rows of a pattern from a structure in host memory. */
 bisai_status bsi_pattern_set_rows(bisai_pattern *p, const int32_t *row_ptr, const int32_t *col_idx);
 
-/* *structure ← the rows in host memory. It lives as long as the pattern. Waits the first time. */
-bisai_status bsi_pattern_structure(const bisai_pattern *p, bsi_structure *structure);
-
 /* Copies a valid pattern. */
 bisai_status bsi_pattern_copy(bisai_context *context, const bisai_pattern *from,
                               bisai_pattern **pattern);

@@ -143,7 +143,8 @@ bisai_status bsi_bcsr_check_finite(bisai_context *context, const bisai_bcsr *a) 
   return check_values(context, a, a->values, false);
 }
 
-int bsi_compare_columns(const void *a, const void *b) {
+/* Compares moved blocks by column, for qsort(). */
+static int compare_columns(const void *a, const void *b) {
   const int32_t x = ((const bsi_moved_block *)a)->column, y = ((const bsi_moved_block *)b)->column;
   return (x > y) - (x < y);
 }
@@ -161,7 +162,7 @@ static bisai_status sort_rows(bisai_context *context, int32_t n, const bsi_struc
     const int32_t begin = s->row_ptr[i], length = s->row_ptr[i + 1] - begin;
     for (int32_t p = 0; p < length; p++)
       row[p] = (bsi_moved_block){s->col_idx[begin + p], begin + p};
-    qsort(row, (size_t)length, sizeof *row, bsi_compare_columns);
+    qsort(row, (size_t)length, sizeof *row, compare_columns);
     for (int32_t p = 0; p < length && !status; p++) {
       if (p > 0 && row[p].column == row[p - 1].column)
         status = bsi_fail(context, BISAI_INVALID_STRUCTURE, "block row %d: column %d appears twice",

@@ -86,9 +86,6 @@ typedef struct bsi_moved_block {
   int32_t column, source;
 } bsi_moved_block;
 
-/* Compares moved blocks by column, for qsort(). */
-int bsi_compare_columns(const void *a, const void *b);
-
 /* Makes the column form of a square structure, with ascending rows. Unless position is NULL,
  * position[q] is the position in the row form of entry q of the column form. */
 bisai_status bsi_structure_transpose(bisai_context *context, int32_t n, const int32_t *row_ptr,
