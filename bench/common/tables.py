@@ -159,12 +159,12 @@ def row(*cells):
     return line
 
 
-def matrix_row(result):
+def matrix_row(result, cell_of=cell):
     """Returns the row of a matrix: MATRIX_COLUMNS, and the result of each method."""
     matrix = result["matrix"]
     return row(
         matrix["name"], "1" if result["rhs"] == "ones" else "file", matrix["block_size"],
-        matrix["block_rows"], matrix["blocks"], *map(cell, result["runs"])
+        matrix["block_rows"], matrix["blocks"], *map(cell_of, result["runs"])
     )
 
 

@@ -83,20 +83,16 @@ def merged(before, after):
     return [found[key] for key in sorted(found)]
 
 
+def with_time(run):
+    """Returns the iterations, and the ms of set-up, with the factorisation, and solve."""
+    return tables.cell(run) + (f", {tables.milliseconds(run)}" if run["converged"] else "")
+
+
 def table(options, results, asked):
-    """The tables of counts and times, one row for each result."""
+    """The table of counts and times, one row for each result."""
+    cell = tables.cell if options.without_times else with_time
     lines = tables.heading(*tables.MATRIX_COLUMNS, *HEADINGS)
-    times = tables.heading("matrix", "bs", *HEADINGS)
-    for result in results:
-        if result["asked"] == asked:
-            cells = map(tables.milliseconds, result["runs"])
-            lines.append(tables.matrix_row(result))
-            times.append(
-                tables.row(result["matrix"]["name"], result["matrix"]["block_size"], *cells)
-            )
-    if options.without_times:
-        return lines
-    return [*lines, "", "Set-up, with the factorisation, and solve, in ms:", "", *times]
+    return lines + [tables.matrix_row(r, cell) for r in results if r["asked"] == asked]
 
 
 def measured_elsewhere(results, main):
@@ -176,7 +172,8 @@ def main():
             *tables.made_by(options, new[0]),
             *elsewhere,
             tables.REASONS,
-            *([options.without_times] if options.without_times else []),
+            options.without_times or "Times are those of set-up, with the factorisation, and solve,"
+            " in ms.",
             "",
             "## Block size chosen by `auto`",
             "",
