@@ -7,7 +7,14 @@
 #include "cpr/cpr_ops.h"
 #include "factor/factor_ops.h"
 #include "krylov/passes/krylov_ops.h"
-#include "multigrid/multigrid_ops.h"
+#include "multigrid/aggregation/aggregation_ops.h"
+#include "multigrid/level/dense_ops.h"
+#include "multigrid/cycle/cycle_ops.h"
+#include "multigrid/diagonal/diagonal_ops.h"
+#include "multigrid/level/multigrid_ops.h"
+#include "multigrid/spgemm/spgemm_ops.h"
+#include "multigrid/transfers/transfer_ops.h"
+#include "multigrid/unit/scalar_copy.h"
 #include "order/order_ops.h"
 #include "pattern/pattern_ops.h"
 #include "solve/solve_ops.h"
@@ -25,11 +32,12 @@
   static const bsi_bjacobi_ops bjacobi_##SIDE = { \
       GROUP_ROWS, &bsi_partition_##SIDE, &bsi_block_values_##SIDE, &bsi_block_solve_##SIDE}; \
   static const bsi_multigrid_ops multigrid_##SIDE = { \
-      &bsi_level_inversion_##SIDE, &bsi_aggregation_##SIDE, &bsi_aim_##SIDE, \
-      &bsi_transfer_##SIDE, &bsi_balance_##SIDE, &bsi_sparse_##SIDE, \
-      &bsi_cycle_##SIDE, &bsi_lanczos_##SIDE, &bsi_l1_##SIDE, &bsi_nodes_##SIDE, \
-      &bsi_split_##SIDE, &bsi_narrow_##SIDE, &bsi_dense_##SIDE, &bsi_tail_##SIDE, \
-      &bsi_chain_##SIDE}; \
+      .spgemm = &bsi_spgemm_##SIDE, .scalar_copy = &bsi_scalar_copy_##SIDE, \
+      .inversion = &bsi_level_inversion_##SIDE, .lanczos = &bsi_lanczos_##SIDE, \
+      .aggregation = &bsi_aggregation_##SIDE, .transfer = &bsi_transfer_##SIDE, \
+      .cycle = &bsi_cycle_##SIDE, .fp32_copy = &bsi_fp32_copy_##SIDE, \
+      .fused_sweeps = &bsi_fused_sweeps_##SIDE, .coarse_graph = &bsi_coarse_graph_##SIDE, \
+      .dense = &bsi_dense_##SIDE}; \
   static const bsi_krylov_ops krylov_##SIDE = { \
       LOOKAHEAD, &bsi_basis_##SIDE, &bsi_gmres_##SIDE, &bsi_recurrence_##SIDE};
 

@@ -54,7 +54,7 @@ static double seconds_of(const timed *t, int l) {
 
 /* Returns the last level of the range that begins with level l. */
 static int last_of(const bsi_hierarchy *h, int l) {
-  return h->tail.level > 0 && l >= h->tail.level ? h->count - 1 : l;
+  return h->graph.level > 0 && l >= h->graph.level ? h->count - 1 : l;
 }
 
 /* Fills the sums of the ranges. Returns the seconds of a cycle. */
@@ -62,7 +62,7 @@ static double measure(const timed *t, level_sum *sums) {
   int64_t visits = 1;
   double whole = 0;
   for (int l = 0; l < t->h->count; l++) {
-    const int first = t->h->tail.level > 0 && l > t->h->tail.level ? t->h->tail.level : l;
+    const int first = t->h->graph.level > 0 && l > t->h->graph.level ? t->h->graph.level : l;
     const int64_t corrections = visits;
     sums[first].bytes += (double)bsi_level_cycle_bytes(t->h, l, &visits);
     if (first < l) continue;

@@ -72,15 +72,16 @@ typedef enum bisai_smoother {
   BISAI_SMOOTHER_ILU = 6
 } bisai_smoother;
 
-/** The words of bisai_smoother: X(enumerator, word). */
+/** The words of bisai_smoother, and the names of their private tables: X(enumerator, word, name).
+ *  */
 #define BISAI_SMOOTHER_LIST(X)                                                                     \
-  X(BISAI_SMOOTHER_AUTO, "auto")                                                                   \
-  X(BISAI_SMOOTHER_JACOBI, "jacobi")                                                               \
-  X(BISAI_SMOOTHER_L1, "l1")                                                                       \
-  X(BISAI_SMOOTHER_CHEBYSHEV, "chebyshev")                                                         \
-  X(BISAI_SMOOTHER_ISAI, "isai")                                                                   \
-  X(BISAI_SMOOTHER_SWEEPS, "sweeps")                                                               \
-  X(BISAI_SMOOTHER_ILU, "ilu")
+  X(BISAI_SMOOTHER_AUTO, "auto", auto)                                                             \
+  X(BISAI_SMOOTHER_JACOBI, "jacobi", jacobi)                                                       \
+  X(BISAI_SMOOTHER_L1, "l1", l1)                                                                   \
+  X(BISAI_SMOOTHER_CHEBYSHEV, "chebyshev", chebyshev)                                              \
+  X(BISAI_SMOOTHER_ISAI, "isai", isai)                                                             \
+  X(BISAI_SMOOTHER_SWEEPS, "sweeps", sweeps)                                                       \
+  X(BISAI_SMOOTHER_ILU, "ilu", ilu)
 
 /** Returns the word of the list, for example "jacobi", and "unknown smoother" for other values. */
 BISAI_API const char *bisai_smoother_string(bisai_smoother value);

@@ -1,67 +1,71 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The cycles V, VW, W and K. */
-#include "multigrid/hierarchy.h"
+#include "multigrid/cycle.h"
+
+#include "multigrid/cycle/coarse_graph.h"
+#include "multigrid/cycle/operations.h"
+#include "multigrid/smoothers/smoothers.h"
 
 static bisai_status cycle(bsi_hierarchy *h, int l, const double *b, double *from, double *x);
 
 /* y ← A x */
 static bisai_status multiply(bsi_hierarchy *h, const bsi_level *level, const double *x, double *y) {
-  return bsi_step_do(h, level,
-                     &(bsi_step){.kind = BSI_STEP_MULTIPLY,
-                                 .matrix = bsi_cycle_matrix(level),
-                                 .alpha = 1.0,
-                                 .x = x,
-                                 .y = y});
+  return bsi_operation_do(h, level,
+                          &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
+                                           .matrix = bsi_cycle_matrix(level),
+                                           .alpha = 1.0,
+                                           .x = x,
+                                           .y = y});
 }
 
 /* y ← b − A x */
 static bisai_status residual(bsi_hierarchy *h, const bsi_level *level, const double *b,
                              const double *x, double *y) {
-  return bsi_step_do(h, level,
-                     &(bsi_step){.kind = BSI_STEP_MULTIPLY,
-                                 .matrix = bsi_cycle_matrix(level),
-                                 .alpha = -1.0,
-                                 .beta = 1.0,
-                                 .x = x,
-                                 .b = b,
-                                 .y = y});
+  return bsi_operation_do(h, level,
+                          &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
+                                           .matrix = bsi_cycle_matrix(level),
+                                           .alpha = -1.0,
+                                           .beta = 1.0,
+                                           .x = x,
+                                           .b = b,
+                                           .y = y});
 }
 
 /* y ← m x + beta·y, where m is P or R. `copy` is m in fp32, or NULL. */
-static bisai_status transfer(bsi_hierarchy *h, const bsi_level *level, const bsi_sparse *m,
+static bisai_status transfer(bsi_hierarchy *h, const bsi_level *level, const bsi_block_matrix *m,
                              const bisai_bcsr *copy, const double *x, double beta, double *y) {
-  return bsi_step_do(h, level,
-                     &(bsi_step){.kind = BSI_STEP_MULTIPLY,
-                                 .matrix = level->narrow ? copy : NULL,
-                                 .m = *m,
-                                 .alpha = 1.0,
-                                 .beta = beta,
-                                 .x = x,
-                                 .b = y,
-                                 .y = y});
+  return bsi_operation_do(h, level,
+                          &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
+                                           .matrix = level->fp32.in_use ? copy : NULL,
+                                           .m = *m,
+                                           .alpha = 1.0,
+                                           .beta = beta,
+                                           .x = x,
+                                           .b = y,
+                                           .y = y});
 }
 
 /* y ← R x */
 static bisai_status restrict_vector(bsi_hierarchy *h, const bsi_level *level, const double *x,
                                     double *y) {
-  return transfer(h, level, bsi_restriction_of(level), level->narrow_restriction, x, 0.0, y);
+  return transfer(h, level, bsi_restriction_of(level), level->fp32.restriction, x, 0.0, y);
 }
 
 /* y ← y + P x */
 static bisai_status add_prolonged(bsi_hierarchy *h, const bsi_level *level, const double *x,
                                   double *y) {
-  return transfer(h, level, bsi_prolongation_of(level), level->narrow_prolongation, x, 1.0, y);
+  return transfer(h, level, bsi_prolongation_of(level), level->fp32.prolongation, x, 1.0, y);
 }
 
 /* x ← A⁻¹b, up to the error of smoothing if there is no inverse. */
 static bisai_status solve_coarsest(bsi_hierarchy *h, bsi_level *level, const double *b, double *x) {
-  if (!h->dense_inverse) return bsi_smooth(h, level, BSI_COARSEST_SMOOTHINGS, b, NULL, x);
-  return bsi_step_do(h, level,
-                     &(bsi_step){.kind = BSI_STEP_DENSE,
-                                 .n = bsi_level_rows(level),
-                                 .inverse = h->dense_inverse,
-                                 .x = b,
-                                 .y = x});
+  if (!h->coarse.inverse) return bsi_smooth(h, level, BSI_COARSEST_SMOOTHINGS, b, NULL, x);
+  return bsi_operation_do(h, level,
+                          &(bsi_operation){.kind = BSI_OPERATION_DENSE,
+                                           .n = bsi_level_rows(level),
+                                           .inverse = h->coarse.inverse,
+                                           .x = b,
+                                           .y = x});
 }
 
 /* solution ← the combination of two corrections with the least residual (Notay and Vassilevski
@@ -69,25 +73,25 @@ static bisai_status solve_coarsest(bsi_hierarchy *h, bsi_level *level, const dou
 static bisai_status combine_two(bsi_hierarchy *h, int l) {
   bsi_level *level = &h->levels[l];
   const int64_t n = bsi_level_rows(level);
-  BSI_TRY(cycle(h, l, level->b, NULL, level->solution));
-  BSI_TRY(multiply(h, level, level->solution, level->image));
-  BSI_TRY(bsi_step_do(h, level,
-                      &(bsi_step){.kind = BSI_STEP_FIRST,
-                                  .n = n,
-                                  .v = level->image,
-                                  .y = level->b,
-                                  .work = level->scalars}));
-  BSI_TRY(cycle(h, l, level->b, NULL, level->second));
-  BSI_TRY(multiply(h, level, level->second, level->second_image));
-  return bsi_step_do(h, level,
-                     &(bsi_step){.kind = BSI_STEP_SECOND,
-                                 .n = n,
-                                 .y = level->solution,
-                                 .v = level->image,
-                                 .x = level->second,
-                                 .v2 = level->second_image,
-                                 .b = level->b,
-                                 .work = level->scalars});
+  BSI_TRY(cycle(h, l, level->work.b, NULL, level->work.solution));
+  BSI_TRY(multiply(h, level, level->work.solution, level->work.image));
+  BSI_TRY(bsi_operation_do(h, level,
+                           &(bsi_operation){.kind = BSI_OPERATION_FIRST,
+                                            .n = n,
+                                            .v = level->work.image,
+                                            .y = level->work.b,
+                                            .work = level->work.scalars}));
+  BSI_TRY(cycle(h, l, level->work.b, NULL, level->work.second));
+  BSI_TRY(multiply(h, level, level->work.second, level->work.second_image));
+  return bsi_operation_do(h, level,
+                          &(bsi_operation){.kind = BSI_OPERATION_SECOND,
+                                           .n = n,
+                                           .y = level->work.solution,
+                                           .v = level->work.image,
+                                           .x = level->work.second,
+                                           .v2 = level->work.second_image,
+                                           .b = level->work.b,
+                                           .work = level->work.scalars});
 }
 
 /* solution ← the correction of two cycles. The second one begins with the result of the first. This
@@ -95,25 +99,26 @@ static bisai_status combine_two(bsi_hierarchy *h, int l) {
 static bisai_status cycle_twice(bsi_hierarchy *h, int l) {
   bsi_level *level = &h->levels[l];
   const bool smooths = h->setup.options.pre > 0 || h->setup.options.post > 0;
-  double *between = smooths ? level->second : level->solution;
-  BSI_TRY(cycle(h, l, level->b, NULL, between));
-  return cycle(h, l, level->b, between, level->solution);
+  double *between = smooths ? level->work.second : level->work.solution;
+  BSI_TRY(cycle(h, l, level->work.b, NULL, between));
+  return cycle(h, l, level->work.b, between, level->work.solution);
 }
 
 /* solution ← the correction, by single steps on this level. */
 static bisai_status correct(bsi_hierarchy *h, int l) {
   const bsi_level *level = &h->levels[l];
-  if (!bsi_level_corrects_twice(h, l)) return cycle(h, l, level->b, NULL, level->solution);
+  if (!bsi_level_corrects_twice(h, l))
+    return cycle(h, l, level->work.b, NULL, level->work.solution);
   return h->setup.options.cycle == BISAI_CYCLE_K ? combine_two(h, l) : cycle_twice(h, l);
 }
 
 bisai_status bsi_hierarchy_correct(bsi_hierarchy *h, int l) {
-  if (l == h->tail.level && !h->tail.recording) {
-    BSI_TRY(bsi_steps_end(h));
-    return bsi_tail_run(h);
+  if (l == h->graph.level && !h->graph.recording) {
+    BSI_TRY(bsi_operations_end(h));
+    return bsi_coarse_graph_run(h);
   }
   BSI_TRY(correct(h, l));
-  return bsi_steps_end(h);
+  return bsi_operations_end(h);
 }
 
 /* Returns the array for the iterate between the two smoothings. A smoothing that does nothing stays
@@ -121,7 +126,7 @@ bisai_status bsi_hierarchy_correct(bsi_hierarchy *h, int l) {
 static double *array_between(const bsi_hierarchy *h, const bsi_level *level, double *from,
                              double *x) {
   if (from && h->setup.options.pre == 0) return from;
-  return h->setup.options.post == 0 ? x : level->x;
+  return h->setup.options.post == 0 ? x : level->work.x;
 }
 
 /* x ← one cycle for A x = b from `from`, which changes, or, if it is NULL, from zero. x is another
@@ -135,17 +140,26 @@ static bisai_status cycle(bsi_hierarchy *h, int l, const double *b, double *from
   if (between != from) BSI_TRY(bsi_smooth(h, level, pre, b, from, between));
   const double *left = b; /* the residual of zero */
   if (from || pre > 0) {
-    BSI_TRY(residual(h, level, b, between, level->residual));
-    left = level->residual;
+    BSI_TRY(residual(h, level, b, between, level->work.residual));
+    left = level->work.residual;
   }
-  BSI_TRY(restrict_vector(h, level, left, coarse->b));
+  BSI_TRY(restrict_vector(h, level, left, coarse->work.b));
   BSI_TRY(bsi_hierarchy_correct(h, l + 1));
-  BSI_TRY(add_prolonged(h, level, coarse->solution, between));
+  BSI_TRY(add_prolonged(h, level, coarse->work.solution, between));
   return between == x ? BISAI_OK : bsi_smooth(h, level, post, b, between, x);
 }
 
 bisai_status bsi_hierarchy_cycle(bsi_hierarchy *h, const double *b, double *x) {
-  h->chain.count = 0; /* a cycle that failed may have left steps */
+  h->fused.count = 0; /* a cycle that failed may have left steps */
   BSI_TRY(cycle(h, 0, b, NULL, x));
-  return bsi_steps_end(h);
+  return bsi_operations_end(h);
+}
+
+static bisai_status apply(void *self, const double *b, double *x) {
+  return bsi_hierarchy_cycle(self, b, x);
+}
+
+bsi_operator bsi_hierarchy_operator(bsi_hierarchy *h) {
+  static const bsi_operator_ops ops = {.apply = apply};
+  return (bsi_operator){&ops, h};
 }

@@ -15,7 +15,6 @@
 #include "cpr/cpr_ops.h"
 #include "cpr/ellipticity.h"
 #include "cpr/scales.h"
-#include "multigrid/multigrid_ops.h"
 #include "precond/cpr_stages.h"
 #include "precond/precond_impl.h"
 

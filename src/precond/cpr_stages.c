@@ -2,7 +2,8 @@
 #include "precond/cpr_stages.h"
 
 #include "core/context/context_impl.h"
-#include "multigrid/multigrid_ops.h"
+#include "multigrid/level/dense_ops.h"
+#include "multigrid/level/multigrid_ops.h"
 
 /* The choices of multigrid for the pressure matrix. Scales bring its rows into conservation form,
  * and restriction must keep that: otherwise opm_spe10m1_s516 takes 17 iterations instead of 8. A

@@ -6,8 +6,16 @@
 
 #include "core/context/context_impl.h"
 #include "core/context/words.h"
+#include "multigrid/level/dense_ops.h"
+#include "multigrid/cycle.h"
+#include "multigrid/cycle/cycle_ops.h"
+#include "multigrid/diagonal/diagonal.h"
 #include "multigrid/hierarchy.h"
-#include "multigrid/multigrid_ops.h"
+#include "multigrid/level/memory.h"
+#include "multigrid/smoothers/smoothers.h"
+#include "multigrid/unit/scalar_copy.h"
+#include "multigrid/unit/votes.h"
+#include "precond/operator.h"
 #include "precond/precond_impl.h"
 
 BSI_DEFINE_WORDS(cycle, BISAI_CYCLE_LIST, "unknown cycle")
@@ -139,57 +147,43 @@ static bisai_status check_vectors(bisai_context *context, const bisai_multigrid_
   return BISAI_OK;
 }
 
-/* The smoothers that read an option, as bits 1 << enumerator. AUTO is jacobi or chebyshev. */
-#define SMOOTHER(name) (1u << BISAI_SMOOTHER_##name)
-static const struct {
-  const char *field;
-  unsigned smoothers;
-} readers[] = {{"multigrid.damping", SMOOTHER(AUTO) | SMOOTHER(JACOBI) | SMOOTHER(L1)},
-               {"multigrid.degree", SMOOTHER(AUTO) | SMOOTHER(CHEBYSHEV)},
-               {"multigrid.ratio", SMOOTHER(AUTO) | SMOOTHER(CHEBYSHEV)},
-               {"multigrid.power", SMOOTHER(ISAI)},
-               {"multigrid.relax", SMOOTHER(ISAI)},
-               {"multigrid.sweeps", SMOOTHER(SWEEPS)},
-               {"multigrid.level", SMOOTHER(ISAI) | SMOOTHER(SWEEPS) | SMOOTHER(ILU)}};
-#undef SMOOTHER
-
 static const bisai_option *option_of(const char *field) {
   int i = 0;
   while (strcmp(table[i].field, field) != 0) i++;
   return &table[i];
 }
 
+static bool reads(bisai_smoother smoother, const bisai_option *option) {
+  const bsi_smoother *s = bsi_smoother_of(smoother);
+  for (int i = 0; i < BSI_SMOOTHER_OPTIONS && s->options[i]; i++)
+    if (strcmp(s->options[i], option->field) == 0) return true;
+  return false;
+}
+
+/* takers ← the words of the smoothers that read an option, and nothing if it is for all of them. */
+static void list_takers(const bisai_option *option, size_t size, char *takers) {
+  takers[0] = '\0';
+  for (int s = BISAI_SMOOTHER_AUTO + 1; smoothers[s]; s++) {
+    const size_t length = strlen(takers);
+    if (reads((bisai_smoother)s, option))
+      snprintf(takers + length, size - length, "%s%s", length > 0 ? ", " : "", smoothers[s]);
+  }
+}
+
 /* Refuses options that the smoother does not read. */
 static bisai_status check_smoother(bisai_context *context, const bisai_precond_options *options) {
   const bisai_smoother smoother = options->multigrid.smoother;
-  for (size_t r = 0; r < sizeof readers / sizeof *readers; r++) {
-    const bisai_option *option = option_of(readers[r].field);
-    if (readers[r].smoothers & (1u << smoother) ||
-        bisai_option_get(option, options) == option->initial)
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    char takers[64];
+    if (reads(smoother, &table[i]) || bisai_option_get(&table[i], options) == table[i].initial)
       continue;
-    char takers[64] = "";
-    for (int s = BISAI_SMOOTHER_JACOBI; s <= BISAI_SMOOTHER_ILU; s++) {
-      const size_t length = strlen(takers);
-      if (readers[r].smoothers & (1u << s))
-        snprintf(takers + length, sizeof takers - length, "%s%s", length > 0 ? ", " : "",
-                 bisai_smoother_string((bisai_smoother)s));
-    }
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                    "the smoother %s does not take the option %s, which is for %s",
-                    bisai_smoother_string(smoother), option->name, takers);
+    list_takers(&table[i], sizeof takers, takers);
+    if (takers[0] != '\0')
+      return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                      "the smoother %s does not take the option %s, which is for %s",
+                      bisai_smoother_string(smoother), table[i].name, takers);
   }
   return BISAI_OK;
-}
-
-/* Returns the option that says how many steps an application of the smoother has, or NULL. */
-static const bisai_option *steps_option(bisai_smoother smoother) {
-  switch (smoother) {
-  case BISAI_SMOOTHER_AUTO:
-  case BISAI_SMOOTHER_CHEBYSHEV: return option_of("multigrid.degree");
-  case BISAI_SMOOTHER_ISAI: return option_of("multigrid.relax");
-  case BISAI_SMOOTHER_SWEEPS: return option_of("multigrid.sweeps");
-  default: return NULL;
-  }
 }
 
 /* Refuses more steps than there can be, and cycles that never smooth. These map all vectors to
@@ -197,7 +191,8 @@ static const bisai_option *steps_option(bisai_smoother smoother) {
 static bisai_status check_smoothings(bisai_context *context, const bisai_precond_options *options,
                                      int64_t rows) {
   const bisai_multigrid_options *o = &options->multigrid;
-  const bisai_option *of_steps = steps_option(o->smoother);
+  const char *steps = bsi_smoother_of(o->smoother)->steps;
+  const bisai_option *of_steps = steps ? option_of(steps) : NULL;
   const int32_t most = o->pre > o->post ? o->pre : o->post;
   const int32_t dense =
       o->coarsest == BISAI_MULTIGRID_COARSEST_AUTO ? BSI_COARSEST_ROWS : o->coarsest;
@@ -232,18 +227,10 @@ static bisai_status multigrid_check(bisai_context *context, const bisai_precond_
   return check_smoother(context, options);
 }
 
-static bisai_precond_kind nested_kind(bisai_smoother smoother) {
-  switch (smoother) {
-  case BISAI_SMOOTHER_ISAI: return BISAI_PRECOND_ISAI;
-  case BISAI_SMOOTHER_SWEEPS: return BISAI_PRECOND_SWEEPS;
-  default: return BISAI_PRECOND_ILU;
-  }
-}
-
 /* The options of the smoothers that are preconditioners. */
 static bisai_precond_options smoother_options(const bisai_precond *m, bisai_smoother smoother) {
   bisai_precond_options o = bisai_precond_options_default();
-  o.kind = nested_kind(smoother);
+  o.kind = bsi_smoother_of(smoother)->kind;
   o.shift = m->options.shift;
   o.shift_amount = m->options.shift_amount;
   o.factor.level = m->options.multigrid.level;
@@ -281,7 +268,7 @@ static bisai_status choose_nodes(bisai_precond *m, const bisai_bcsr *a,
   int64_t components = 0, points = 0;
   int32_t missing = -1;
   if (*nodes == BISAI_AGGREGATION_UNIT_AUTO) {
-    BSI_TRY(m->context->backend->multigrid->nodes->vote(m->context, a, &components, &points));
+    BSI_TRY(BSI_ON_BACKEND(m->context, bsi_count_votes)(m->context, a, &components, &points));
     *nodes = points > components ? BISAI_AGGREGATION_UNIT_SCALAR : BISAI_AGGREGATION_UNIT_BLOCK;
   }
   const bool shifted = m->options.shift != BISAI_SHIFT_NONE && may_split(m);
@@ -300,52 +287,9 @@ static void choose_cycle(const bisai_precond *m, bisai_multigrid_options *o) {
   o->cycle = multigrid_of(m)->symmetric ? BISAI_CYCLE_V : values ? BISAI_CYCLE_VW : BISAI_CYCLE_W;
 }
 
-/* The growth of errors in a cycle beyond which the matrix is inverted instead, if it is small
- * enough. It is above 1, because a singular matrix keeps the errors of its null space. */
-#define MOST_GROWTH 1.01
-
-/* Returns true if the cost of an inverse has kept the matrix itself from being inverted. */
-static bool avoids_inverse(const bsi_hierarchy *h) {
-  return h->setup.inverse_work > 0 && h->count > 1 && bsi_may_invert(h, &h->levels[0]);
-}
-
-static bisai_status errors_grow(bisai_precond *m, const bisai_bcsr *a, bool *grow) {
-  double factor = 0.0;
-  BSI_TRY(bsi_precond_error_factor(m, a, &factor));
-  *grow = factor > MOST_GROWTH;
-  return BISAI_OK;
-}
-
-static void exchange(bsi_hierarchy *h, bsi_hierarchy *other) {
-  const bsi_hierarchy kept = *h;
-  *h = *other;
-  *other = kept;
-}
-
-/* Makes the only level of a matrix that is inverted, in the place of others. These stay, and so
- * does the context's message, if the inverse of a finite matrix overflows. */
-static bisai_status invert_instead(bisai_precond *m, const bisai_bcsr *a,
-                                   bsi_multigrid_setup setup) {
-  bisai_context *context = m->context;
-  bsi_hierarchy *h = bsi_multigrid_levels(m), other = *h;
-  char message[sizeof context->error];
-  memcpy(message, context->error, sizeof message);
-  setup.inverse_work = 0;
-  bisai_status status = bsi_hierarchy_create(context, a, &setup, h);
-  if (status == BISAI_NOT_FINITE) {
-    exchange(h, &other);
-    status = bsi_bcsr_check_finite(context, a);
-    if (!status) memcpy(context->error, message, sizeof message);
-  }
-  if (!status) bsi_hierarchy_note_peak(h, bsi_hierarchy_memory(&other));
-  bsi_hierarchy_destroy(context, &other);
-  return status;
-}
-
 static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
   multigrid_state *state = multigrid_of(m);
   const double start = bsi_now();
-  bool poor = false;
   const bisai_multigrid_options *given = &m->options.multigrid;
   bisai_multigrid_options o = choose(m);
   BSI_TRY(choose_nodes(m, a, &o.nodes));
@@ -358,16 +302,14 @@ static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
       .options = o,
       .symmetric = state->symmetric,
       .shift_amount = m->options.shift == BISAI_SHIFT_NONE ? 0.0 : m->options.shift_amount,
-      .smoother = &state->smoother,
-      .least_narrow = m->context->backend->multigrid->narrow->least_bytes,
+      .nested = {&state->smoother, bsi_precond_operator_create},
+      .least_copied = m->context->backend->multigrid->fp32_copy->least_bytes,
       .inverse_work = bounded ? BSI_INVERSE_WORK : 0,
       .inverts_first = bounded && m->context->backend->multigrid->dense->cheap,
       .most_singular = bounded ? BSI_SINGULAR_ROWS : 0,
       .spares_inverses = given->complexity == 0.0};
   m->options.multigrid.null_vectors = NULL; /* the caller's array may go */
   BSI_TRY(bsi_hierarchy_create(m->context, a, &setup, &state->hierarchy));
-  if (avoids_inverse(&state->hierarchy)) BSI_TRY(errors_grow(m, a, &poor));
-  if (poor) BSI_TRY(invert_instead(m, a, setup));
   m->report.pattern_seconds = bsi_now() - start;
   return BISAI_OK;
 }
@@ -406,12 +348,12 @@ static bisai_status multigrid_apply(bisai_precond *m, const bsi_vectors *v) {
 /* The scalar matrix of level 0. */
 static bisai_status multigrid_smaller_copy(const bisai_precond *m, const bisai_bcsr *a,
                                            const bisai_bcsr **copy) {
-  const bisai_bcsr *split = multigrid_of(m)->hierarchy.split;
+  const bisai_bcsr *split = multigrid_of(m)->hierarchy.scalar_copy;
   bool equal = false;
   if (!split || a->type != BISAI_FP64 || a->unit_diagonal ||
       bsi_bcsr_product_bytes(split) >= bsi_bcsr_product_bytes(a))
     return BISAI_OK;
-  BSI_TRY(m->context->backend->multigrid->split->equal(m->context, a, split, &equal));
+  BSI_TRY(m->context->backend->multigrid->scalar_copy->equal(m->context, a, split, &equal));
   if (equal) *copy = split;
   return BISAI_OK;
 }
@@ -419,9 +361,9 @@ static bisai_status multigrid_smaller_copy(const bisai_precond *m, const bisai_b
 static bisai_symmetry multigrid_symmetry(const bisai_precond *m) {
   const bsi_hierarchy *h = bsi_multigrid_levels(m);
   const bisai_multigrid_options *o = &h->setup.options;
-  const bool isai = o->smoother == BISAI_SMOOTHER_ISAI;
-  const bool smoother = !bsi_smoother_is_nested(h) || (h->mirrored && !(isai && o->unweighted));
-  const bool inverted = h->count == 1 && h->dense_inverse; /* nothing is smoothed */
+  const bsi_smoother *s = bsi_smoother_of(o->smoother);
+  const bool smoother = !s->symmetric || s->symmetric(h);
+  const bool inverted = h->count == 1 && h->coarse.inverse; /* nothing is smoothed */
   const bool symmetric = inverted || (o->pre == o->post && smoother);
   return multigrid_of(m)->still_symmetric && symmetric ? BISAI_SYMMETRY_VALUES
                                                        : BISAI_SYMMETRY_NONE;
@@ -431,8 +373,8 @@ static bisai_symmetry multigrid_symmetry(const bisai_precond *m) {
  * largest eigenvalue, and Jacobi a small one; the others need definite factors. */
 static void multigrid_say_indefinite(const bisai_precond *m, size_t size, char *text) {
   const bsi_hierarchy *h = bsi_multigrid_levels(m);
-  const bool inverted = h->count == 1 && h->dense_inverse;
-  if (inverted || h->setup.options.smoother == BISAI_SMOOTHER_L1)
+  const bool inverted = h->count == 1 && h->coarse.inverse;
+  if (inverted || bsi_smoother_of(h->setup.options.smoother)->definite)
     snprintf(text, size, "; multigrid is definite if the matrix is: the matrix may not be");
   else
     snprintf(text, size,
@@ -458,15 +400,15 @@ static void multigrid_report(const bisai_precond *m, bisai_precond_report *r) {
   const bsi_level *first = &h->levels[0];
   double values = 0.0, rows = 0.0;
   bsi_report_inversion(&h->stats, r);
-  if (h->split) count_block_rows(m->block_size, r);
+  if (h->scalar_copy) count_block_rows(m->block_size, r);
   g->levels = h->count;
   for (int l = 0; l < h->count; l++) {
     const bisai_bcsr *a = h->levels[l].matrix;
     g->rows[l] = a->block_rows;
     g->block_size[l] = a->block_size;
     g->blocks[l] = a->blocks;
-    g->radius[l] = h->levels[l].radius;
-    g->unsmoothed[l] = l < h->count - 1 && !h->levels[l].prolongation.row_ptr;
+    g->radius[l] = h->levels[l].diagonal.radius;
+    g->unsmoothed[l] = l < h->count - 1 && !h->levels[l].transfers.prolongation.row_ptr;
     values += (double)bsi_block_offset(a, a->blocks);
     rows += (double)bsi_level_rows(&h->levels[l]);
   }
@@ -479,9 +421,9 @@ static void multigrid_report(const bisai_precond *m, bisai_precond_report *r) {
   g->nodes = h->setup.options.nodes;
   g->symmetric = multigrid_of(m)->symmetric;
   g->coarsest = h->coarsest;
-  g->coarsest_inverted = h->dense_inverse != NULL;
+  g->coarsest_inverted = h->coarse.inverse != NULL;
   g->ended_by = h->ended_by;
-  g->coarsest_nullity = h->nullity;
+  g->coarsest_nullity = h->coarse.nullity;
   g->hierarchy_bytes = bsi_hierarchy_memory(h);
   g->peak_bytes = h->peak_bytes + r->memory_bytes;
   r->memory_bytes += g->hierarchy_bytes;
@@ -494,7 +436,7 @@ static void multigrid_describe(bisai_precond *m) {
              bisai_smoother_string(r->smoother));
   if (r->nodes == BISAI_AGGREGATION_UNIT_SCALAR && m->block_size > 1)
     bsi_append(m, " nodes=scalar");
-  if (multigrid_of(m)->hierarchy.levels[0].narrow) bsi_append(m, " precision=fp32");
+  if (multigrid_of(m)->hierarchy.levels[0].fp32.in_use) bsi_append(m, " precision=fp32");
   bsi_append(m, ", %d level%s of", r->levels, r->levels == 1 ? "" : "s");
   for (int l = 0; l < r->levels; l++) bsi_append(m, l == 0 ? " %d" : ", %d", r->rows[l]);
   bsi_append(m, " rows, complexity %.2f", r->operator_complexity);

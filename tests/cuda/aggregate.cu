@@ -5,8 +5,10 @@
 #include "core/block/block_math.h"
 #include "core/matrix/bcsr_impl.h"
 #include "device.cuh"
-#include "multigrid/coarsening/strength.h"
-#include "multigrid/multigrid_ops.h"
+#include "multigrid/aggregation/aggregation_ops.h"
+#include "multigrid/aggregation/strength.h"
+#include "multigrid/level/multigrid_ops.h"
+#include "multigrid/transfers/transfer_ops.h"
 
 namespace {
 

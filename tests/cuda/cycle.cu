@@ -2,7 +2,8 @@
 /* The steps of multigrid cycles on a device against the host's. */
 #include "core/matrix/bcsr_impl.h"
 #include "device.cuh"
-#include "multigrid/multigrid_ops.h"
+#include "multigrid/cycle/cycle_ops.h"
+#include "multigrid/level/multigrid_ops.h"
 #include "structure.cuh"
 
 namespace {
@@ -60,14 +61,14 @@ void product_agrees(int32_t rows, int32_t cols, int height, int width, int32_t l
   if (beta == 0.0) y.assign(y.size(), NAN);
   device_array<int32_t> row_ptr(s.row_ptr), col_idx(s.col_idx);
   device_array<double> d_values(values), d_x(x), d_y(y), again(y);
-  bsi_sparse m = {rows,
-                  cols,
-                  height,
-                  width,
-                  static_cast<int32_t>(s.col_idx.size()),
-                  row_ptr.data,
-                  col_idx.data,
-                  identities ? nullptr : d_values.data};
+  bsi_block_matrix m = {rows,
+                        cols,
+                        height,
+                        width,
+                        static_cast<int32_t>(s.col_idx.size()),
+                        row_ptr.data,
+                        col_idx.data,
+                        identities ? nullptr : d_values.data};
   bisai_context *context = device;
   bool good = device_ops()->multiply(context, &m, d_x.data, beta, d_y.data) == BISAI_OK;
   context->limits.processors = 0;

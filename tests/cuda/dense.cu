@@ -2,7 +2,8 @@
 /* Dense inverses on a device against the host's, at the sizes at which panels and tiles change. */
 #include "core/matrix/bcsr_impl.h"
 #include "device.cuh"
-#include "multigrid/multigrid_ops.h"
+#include "multigrid/level/dense_ops.h"
+#include "multigrid/level/multigrid_ops.h"
 
 namespace {
 

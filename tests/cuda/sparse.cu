@@ -5,7 +5,10 @@
 
 #include "core/context/backend.h"
 #include "device.cuh"
-#include "multigrid/multigrid_ops.h"
+#include "multigrid/level/multigrid_ops.h"
+#include "multigrid/spgemm/spgemm_ops.h"
+#include "multigrid/transfers/transfer_ops.h"
+#include "multigrid/unit/scalar_copy.h"
 
 namespace {
 
@@ -22,13 +25,13 @@ template <typename T> std::vector<T> fetch(const T *from, size_t count) {
 /* A matrix on both sides, whose arrays the contexts release. */
 struct both {
   bisai_context *host_context, *device_context;
-  bsi_sparse host = {}, device = {};
+  bsi_block_matrix host = {}, device = {};
   both(bisai_context *on_host, bisai_context *on_device)
       : host_context(on_host), device_context(on_device) {}
   both(const both &) = delete;
   ~both() {
-    bsi_sparse_destroy(host_context, &host);
-    bsi_sparse_destroy(device_context, &device);
+    bsi_block_matrix_destroy(host_context, &host);
+    bsi_block_matrix_destroy(device_context, &device);
   }
   bool same_structure() const {
     const size_t rows = static_cast<size_t>(host.rows) + 1, blocks = host.blocks;
@@ -42,7 +45,7 @@ struct both {
   }
   /* Returns the largest difference of two values. */
   double apart() const {
-    const size_t count = bsi_sparse_offset(&host, host.blocks);
+    const size_t count = bsi_block_matrix_offset(&host, host.blocks);
     const std::vector<double> got = fetch(device.values, count);
     double largest = 0.0;
     for (size_t v = 0; v < count; v++) {
@@ -55,14 +58,14 @@ struct both {
               const std::vector<double> &values) {
     const bool here = side == BISAI_BACKEND_HOST;
     bisai_context *context = here ? host_context : device_context;
-    bsi_sparse *m = here ? &host : &device;
+    bsi_block_matrix *m = here ? &host : &device;
     const bsi_memory_ops *memory = context->backend->memory;
     m->row_ptr = static_cast<int32_t *>(memory->allocate(context, ptr.size(), sizeof(int32_t)));
     m->col_idx = static_cast<int32_t *>(memory->allocate(context, idx.size(), sizeof(int32_t)));
     memory->upload(context, m->row_ptr, ptr.data(), ptr.size() * sizeof(int32_t));
     memory->upload(context, m->col_idx, idx.data(), idx.size() * sizeof(int32_t));
     if (!values.empty()) {
-      bsi_sparse_reserve_values(context, m);
+      bsi_block_matrix_reserve_values(context, m);
       memory->upload(context, m->values, values.data(), values.size() * sizeof(double));
     }
     memory->synchronize(context);
@@ -84,17 +87,18 @@ void fill(both *m, const shape &s) {
   for (int32_t i = 0; i < s.rows; i++) {
     const bool is_long = s.long_every > 0 && i % s.long_every == s.long_every / 2;
     const int32_t centre = static_cast<int32_t>(static_cast<int64_t>(i) * s.cols / s.rows),
-                  low = is_long ? 0 : std::max(0, centre - s.reach),
-                  high = is_long ? s.cols : std::min(s.cols, centre + s.reach + 1);
+                  low = is_long ? 0 : std::max(0, centre - s.bandwidth),
+                  high = is_long ? s.cols : std::min(s.cols, centre + s.bandwidth + 1);
     const double chance = (is_long ? s.long_length : s.length) / static_cast<double>(high - low);
     for (int32_t j = low; j < high && i % 7 != 5; j++)
       if (0.5 * (next_random() + 1.0) < chance) idx.push_back(j);
     ptr.push_back(static_cast<int32_t>(idx.size()));
   }
-  const bsi_sparse m0 = {s.rows,  s.cols,  s.height, s.width, static_cast<int32_t>(idx.size()),
-                         nullptr, nullptr, nullptr};
+  const bsi_block_matrix m0 = {
+      s.rows,  s.cols,  s.height, s.width, static_cast<int32_t>(idx.size()),
+      nullptr, nullptr, nullptr};
   std::vector<double> values;
-  if (!s.identity) values = random_vector(bsi_sparse_offset(&m0, m0.blocks));
+  if (!s.identity) values = random_vector(bsi_block_matrix_offset(&m0, m0.blocks));
   for (size_t v = 0; v < values.size() && s.multiples; v++)
     if (v % (s.height * s.width) % (s.height + 1) > 0)
       values[v] = 0.0;
@@ -107,21 +111,21 @@ void fill(both *m, const shape &s) {
 }
 
 /* Returns the most blocks of a row of a matrix in host memory. */
-int32_t longest_of(const bsi_sparse &m) {
+int32_t longest_of(const bsi_block_matrix &m) {
   int32_t longest = 0;
   for (int32_t i = 0; i < m.rows; i++) longest = std::max(longest, m.row_ptr[i + 1] - m.row_ptr[i]);
   return longest;
 }
 
-bool multiply(bisai_context *context, const bsi_multigrid_ops &ops, const bsi_sparse &a,
-              const bsi_sparse &b, bsi_sparse *c) {
+bool multiply(bisai_context *context, const bsi_multigrid_ops &ops, const bsi_block_matrix &a,
+              const bsi_block_matrix &b, bsi_block_matrix *c) {
   const bool good = !ops.sparse->multiply_structure(context, &a, &b, INT64_MAX, c) &&
-                    !bsi_sparse_reserve_values(context, c);
+                    !bsi_block_matrix_reserve_values(context, c);
   if (!good) {
     std::printf("%s\n", context->error);
     return false;
   }
-  const std::vector<double> nan(bsi_sparse_offset(c, c->blocks), NAN);
+  const std::vector<double> nan(bsi_block_matrix_offset(c, c->blocks), NAN);
   context->backend->memory->upload(context, c->values, nan.data(), nan.size() * sizeof(double));
   context->backend->memory->synchronize(context);
   return ops.sparse->multiply_values(context, &a, &b, c) == BISAI_OK;
@@ -141,7 +145,7 @@ void product_agrees(const contexts &on, const shape &left, const shape &right) {
   fill(&b, right);
   const bool good = multiply(on.host, host_ops, a.host, b.host, &c.host) &&
                     multiply(on.device, device_ops, a.device, b.device, &c.device);
-  const bool same = good && c.same_structure() && c.device.places.longest == longest_of(c.host);
+  const bool same = good && c.same_structure() && c.device.slots.longest == longest_of(c.host);
   const double apart = same ? c.apart() : INFINITY;
   /* sums of at most `inner` products of magnitude at most 1 */
   const double inner = static_cast<double>(a.host.width) *
@@ -282,7 +286,7 @@ TEST(very_long_rows_agree_with_the_host) {
 
 /* Computes the values of c again, and returns them. */
 std::vector<double> values_of(bisai_context *context, const both &a, const both &b, both *c) {
-  const size_t count = bsi_sparse_offset(&c->device, c->device.blocks);
+  const size_t count = bsi_block_matrix_offset(&c->device, c->device.blocks);
   const std::vector<double> nan(count, NAN);
   bsi_backend_cuda.memory->upload(context, c->device.values, nan.data(), count * sizeof(double));
   bsi_backend_cuda.memory->synchronize(context);
@@ -299,9 +303,9 @@ void product_has_the_same_bits_by_rows_and_by_blocks(const contexts &on, const s
   fill(&a, left);
   fill(&b, right);
   const bool good = multiply(context, device_ops, a.device, b.device, &c.device);
-  const size_t count = good ? bsi_sparse_offset(&c.device, c.device.blocks) : 0;
+  const size_t count = good ? bsi_block_matrix_offset(&c.device, c.device.blocks) : 0;
   const std::vector<double> by_rows = fetch(c.device.values, count);
-  c.device.places.longest = 0;
+  c.device.slots.longest = 0;
   const std::vector<double> by_blocks = values_of(context, a, b, &c);
   context->limits.processors = 1 << 16;
   const std::vector<double> by_warps = values_of(context, a, b, &c);
@@ -345,13 +349,14 @@ TEST(repeated_products_have_the_same_bits) {
   std::vector<double> first;
   bool good = true, same = true;
   for (int k = 0; k < 5 && good; k++) {
-    bsi_sparse c = {};
+    bsi_block_matrix c = {};
     good = multiply(on.device, device_ops, a.device, b.device, &c);
-    const std::vector<double> got = fetch(c.values, good ? bsi_sparse_offset(&c, c.blocks) : 0);
+    const std::vector<double> got =
+        fetch(c.values, good ? bsi_block_matrix_offset(&c, c.blocks) : 0);
     if (k == 0) first = got;
     same = same && got.size() == first.size() &&
            std::memcmp(got.data(), first.data(), got.size() * sizeof(double)) == 0;
-    bsi_sparse_destroy(on.device, &c);
+    bsi_block_matrix_destroy(on.device, &c);
   }
   verdict(good && same, "%zu values", first.size());
 }
@@ -366,7 +371,7 @@ TEST(transposes_agree_with_the_host) {
     both m(on.host, on.device), turned(on.host, on.device);
     fill(&m, s);
     const std::vector<int32_t> ptr(static_cast<size_t>(s.cols) + 1, -1), idx(m.host.blocks, -1);
-    const std::vector<double> values(bsi_sparse_offset(&m.host, m.host.blocks), NAN);
+    const std::vector<double> values(bsi_block_matrix_offset(&m.host, m.host.blocks), NAN);
     turned.host = turned.device = {s.cols,        s.rows,  s.width, s.height,
                                    m.host.blocks, nullptr, nullptr, nullptr};
     turned.upload(BISAI_BACKEND_HOST, ptr, idx, values);
@@ -411,8 +416,8 @@ TEST(near_null_vectors_agree_with_the_host) {
           if (v % w % 3 == 2) vectors[v] = -3.0 * vectors[v - 1];
         std::vector<double> coarse(static_cast<size_t>(count) * w * w, NAN);
         const device_array<double> basis(vectors), factors(coarse);
-        good = good && !bsi_sparse_reserve_values(on.host, &t.host) &&
-               !bsi_sparse_reserve_values(on.device, &t.device) &&
+        good = good && !bsi_block_matrix_reserve_values(on.host, &t.host) &&
+               !bsi_block_matrix_reserve_values(on.device, &t.device) &&
                !host_ops.transfer->transpose(on.host, &t.host, &members.host, position.data()) &&
                !device_ops.transfer->transpose(on.device, &t.device, &members.device,
                                                positions.data) &&
@@ -473,7 +478,7 @@ void smoothed_product_agrees(const contexts &on, const shape &left, const shape 
   t.host = t.device = {
       c.host.rows, c.host.cols, c.host.height, c.host.width, static_cast<int32_t>(idx.size()),
       nullptr,     nullptr,     nullptr};
-  const std::vector<double> values = random_vector(bsi_sparse_offset(&t.host, t.host.blocks));
+  const std::vector<double> values = random_vector(bsi_block_matrix_offset(&t.host, t.host.blocks));
   t.upload(BISAI_BACKEND_HOST, ptr, idx, identity ? std::vector<double>{} : values);
   t.upload(BISAI_BACKEND_CUDA, ptr, idx, identity ? std::vector<double>{} : values);
   const int bs = from_right ? right.width : left.height;

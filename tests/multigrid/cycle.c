@@ -5,7 +5,8 @@
 
 #include "core/context/context_impl.h"
 #include "fixture.h"
-#include "multigrid/multigrid_ops.h"
+#include "multigrid/cycle/cycle_ops.h"
+#include "multigrid/level/multigrid_ops.h"
 
 static const int sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 32};
 enum { SIZES = sizeof sizes / sizeof *sizes };
@@ -183,8 +184,8 @@ static void relaxations_have_the_same_bits_for_every_number_of_threads(void **st
 /* --- products --- */
 
 /* Rows of 0 … 2·length blocks. */
-static bsi_sparse random_sparse(bisai_context *c, int32_t rows, int32_t cols, int height, int width,
-                                int length, bool identities) {
+static bsi_block_matrix random_sparse(bisai_context *c, int32_t rows, int32_t cols, int height,
+                                      int width, int length, bool identities) {
   test_random random = test_random_seed((uint64_t)(100 * height + width));
   int32_t *row_ptr = calloc((size_t)rows + 1, sizeof *row_ptr),
           *col_idx = malloc((size_t)(rows * 2 * length + 1) * sizeof *col_idx);
@@ -197,15 +198,15 @@ static bsi_sparse random_sparse(bisai_context *c, int32_t rows, int32_t cols, in
       }
     row_ptr[i + 1] = q;
   }
-  bsi_sparse m = {rows, cols, height, width, row_ptr[rows], NULL, NULL, NULL, {0}, false};
+  bsi_block_matrix m = {rows, cols, height, width, row_ptr[rows], NULL, NULL, NULL, {0}, false};
   m.row_ptr = placed(c, row_ptr, (size_t)rows + 1, sizeof *row_ptr);
   m.col_idx = placed(c, col_idx, (size_t)m.blocks, sizeof *col_idx);
-  if (!identities) m.values = random_values(c, (int64_t)bsi_sparse_offset(&m, m.blocks), 1);
+  if (!identities) m.values = random_values(c, (int64_t)bsi_block_matrix_offset(&m, m.blocks), 1);
   free(row_ptr), free(col_idx);
   return m;
 }
 
-static void plain_product(const bsi_sparse *m, const double *x, double beta, double *y) {
+static void plain_product(const bsi_block_matrix *m, const double *x, double beta, double *y) {
   for (int32_t i = 0; i < m->rows; i++)
     for (int r = 0; r < m->height; r++) {
       double sum = 0.0;
@@ -220,7 +221,7 @@ static void plain_product(const bsi_sparse *m, const double *x, double beta, dou
     }
 }
 
-static void expect_product(bisai_context *c, bsi_sparse m, double beta) {
+static void expect_product(bisai_context *c, bsi_block_matrix m, double beta) {
   const int64_t n = (int64_t)m.rows * m.height;
   double *x = random_values(c, (int64_t)m.cols * m.width, 6), *expected = test_random_vector(n, 7);
   if (beta == 0.0)
@@ -239,10 +240,10 @@ static void products_equal_plain_loops_for_every_shape_of_blocks(void **state) {
   for (int h = 0; h < SIZES; h++)
     for (int w = 0; w < SIZES; w++)
       for (int length = 1; length <= 40; length += length == 1 ? 7 : 32) {
-        bsi_sparse m = random_sparse(context, 41, 90, sizes[h], sizes[w], length, false);
+        bsi_block_matrix m = random_sparse(context, 41, 90, sizes[h], sizes[w], length, false);
         expect_product(context, m, 0.0);
         expect_product(context, m, 1.0);
-        bsi_sparse_destroy(context, &m);
+        bsi_block_matrix_destroy(context, &m);
       }
 }
 
@@ -250,22 +251,22 @@ static void products_with_identities_equal_plain_loops(void **state) {
   (void)state;
   for (int k = 0; k < SIZES; k++)
     for (int length = 1; length <= 40; length += length == 1 ? 7 : 32) {
-      bsi_sparse m = random_sparse(context, 41, 90, sizes[k], sizes[k], length, true);
+      bsi_block_matrix m = random_sparse(context, 41, 90, sizes[k], sizes[k], length, true);
       expect_product(context, m, 0.0);
       expect_product(context, m, -0.5);
-      bsi_sparse_destroy(context, &m);
+      bsi_block_matrix_destroy(context, &m);
     }
 }
 
 static void products_without_blocks_leave_zeros(void **state) {
   (void)state;
-  bsi_sparse m = random_sparse(context, 20, 30, 3, 6, 0, false);
+  bsi_block_matrix m = random_sparse(context, 20, 30, 3, 6, 0, false);
   expect_product(context, m, 0.0);
   expect_product(context, m, 1.0);
-  bsi_sparse_destroy(context, &m);
+  bsi_block_matrix_destroy(context, &m);
   m = random_sparse(context, 0, 30, 3, 6, 0, false);
   expect_product(context, m, 0.0);
-  bsi_sparse_destroy(context, &m);
+  bsi_block_matrix_destroy(context, &m);
 }
 
 static void products_have_the_same_bits_for_every_number_of_threads(void **state) {
@@ -274,7 +275,7 @@ static void products_have_the_same_bits_for_every_number_of_threads(void **state
     double *first = NULL;
     for (int threads = 1; threads <= 3; threads++) {
       bisai_context *c = test_context(threads);
-      bsi_sparse m = random_sparse(c, 3000, 500, 6, identities ? 6 : 3, 9, identities);
+      bsi_block_matrix m = random_sparse(c, 3000, 500, 6, identities ? 6 : 3, 9, identities);
       const int64_t n = (int64_t)m.rows * m.height;
       double *x = random_values(c, (int64_t)m.cols * m.width, 6), *y = random_values(c, n, 7);
       EXPECT_OK(c, ops(c)->multiply(c, &m, x, 1.0, y));
@@ -284,7 +285,7 @@ static void products_have_the_same_bits_for_every_number_of_threads(void **state
       }
       assert_memory_equal(first, y, (size_t)n * sizeof *first);
       drop(c, x), drop(c, y);
-      bsi_sparse_destroy(c, &m);
+      bsi_block_matrix_destroy(c, &m);
       bisai_context_destroy(&c);
     }
     free(first);

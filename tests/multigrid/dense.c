@@ -3,8 +3,10 @@
 #include <math.h>
 
 #include "core/context/context_impl.h"
+#include "core/matrix/bcsr_impl.h"
 #include "fixture.h"
-#include "multigrid/multigrid_ops.h"
+#include "multigrid/level/dense_ops.h"
+#include "multigrid/level/multigrid_ops.h"
 
 static const bsi_dense_ops *ops(const bisai_context *c) { return c->backend->multigrid->dense; }
 

@@ -9,8 +9,9 @@
 
 #include "core/block/block_math.h"
 #include "core/matrix/bcsr_impl.h"
-#include "multigrid/coarsening/aggregate.h"
-#include "multigrid/multigrid_ops.h"
+#include "multigrid/aggregation/aggregate.h"
+#include "multigrid/aggregation/aggregation_ops.h"
+#include "multigrid/level/multigrid_ops.h"
 
 typedef struct graph {
   bisai_context *context;

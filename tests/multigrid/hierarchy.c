@@ -4,7 +4,9 @@
 #include <math.h>
 
 #include "mesh.h"
-#include "multigrid/multigrid_ops.h"
+#include "multigrid/level/dense_ops.h"
+#include "multigrid/level/multigrid_ops.h"
+#include "multigrid/spgemm/spgemm_ops.h"
 #include "problem.h"
 #include "sparse.h"
 
@@ -18,12 +20,12 @@ static bsi_multigrid_setup setup_for(bool symmetric) {
 }
 
 static double *dense_of(const bisai_bcsr *a) {
-  const bsi_sparse view = bsi_sparse_of(a);
+  const bsi_block_matrix view = bsi_block_matrix_of(a);
   return test_sparse_dense(&view);
 }
 
-static int64_t rows_of(const bsi_sparse *m) { return (int64_t)m->rows * m->height; }
-static int64_t cols_of(const bsi_sparse *m) { return (int64_t)m->cols * m->width; }
+static int64_t rows_of(const bsi_block_matrix *m) { return (int64_t)m->rows * m->height; }
+static int64_t cols_of(const bsi_block_matrix *m) { return (int64_t)m->cols * m->width; }
 
 /* --- coarse matrices --- */
 
@@ -37,14 +39,14 @@ static void complete(int64_t n, double *a) {
 }
 
 static void expect_coarse_matrix(const bsi_level *level, const bsi_level *coarse) {
-  const bsi_sparse *p = bsi_prolongation_of(level), *r = bsi_restriction_of(level);
+  const bsi_block_matrix *p = bsi_prolongation_of(level), *r = bsi_restriction_of(level);
   const int64_t n = rows_of(p), m = cols_of(p);
   double *da = dense_of(level->matrix), *dp = test_sparse_dense(p), *dr = test_sparse_dense(r),
          *ap = test_dense_multiply(n, n, m, da, dp), *rap = test_dense_multiply(m, n, m, dr, ap),
          *got = dense_of(coarse->matrix);
   assert_int_equal(rows_of(r), m);
   assert_int_equal(cols_of(r), n);
-  if (level->tentative.values) complete(m, rap);
+  if (level->transfers.tentative.values) complete(m, rap);
   /* sums of some hundred products: the largest is below 10³ roundings of the largest value */
   EXPECT_CLOSE(m * m, rap, got, 1e-13 * test_largest(m * m, rap));
   free(da), free(dp), free(dr), free(ap), free(rap), free(got);
@@ -52,23 +54,24 @@ static void expect_coarse_matrix(const bsi_level *level, const bsi_level *coarse
 
 /* P = (I − ω D⁻¹A) T, where no block of A is weak. */
 static void expect_smoothed(const bsi_level *level, bool symmetric) {
-  const bsi_sparse *p = &level->prolongation;
+  const bsi_block_matrix *p = &level->transfers.prolongation;
   const int64_t n = rows_of(p), m = cols_of(p);
   const int bs = level->matrix->block_size;
-  const double omega = 4.0 / (3.0 * (symmetric ? level->growth : fmax(level->growth, 2.0)));
-  double *a = dense_of(level->matrix), *t = test_sparse_dense(&level->tentative),
+  const double omega =
+      4.0 / (3.0 * (symmetric ? level->diagonal.growth : fmax(level->diagonal.growth, 2.0)));
+  double *a = dense_of(level->matrix), *t = test_sparse_dense(&level->transfers.tentative),
          *at = test_dense_multiply(n, n, m, a, t), *got = test_sparse_dense(p);
   for (int64_t i = 0; i < n; i += bs)
     for (int64_t c = 0; c < m; c++)
       for (int r = 0; r < bs; r++)
         for (int k = 0; k < bs; k++)
           t[c * n + i + r] -=
-              omega * level->inverse[i * bs + (int64_t)k * bs + r] * at[c * n + i + k];
+              omega * level->diagonal.inverse[i * bs + (int64_t)k * bs + r] * at[c * n + i + k];
   EXPECT_CLOSE(n * m, t, got, 1e-13 * test_largest(n * m, t));
   free(a), free(t), free(at), free(got);
 }
 
-static void expect_transposed(const bsi_sparse *p, const bsi_sparse *r) {
+static void expect_transposed(const bsi_block_matrix *p, const bsi_block_matrix *r) {
   double *dp = test_sparse_dense(p), *dr = test_sparse_dense(r),
          *turned = test_dense_transpose(rows_of(p), cols_of(p), dp);
   EXPECT_CLOSE(rows_of(p) * cols_of(p), turned, dr, 0.0);
@@ -83,7 +86,7 @@ static void expect_levels(const problem *m, int least) {
     const bsi_level *level = &m->h.levels[l];
     expect_coarse_matrix(level, level + 1);
     if (symmetric || m->h.setup.options.unweighted)
-      expect_transposed(&level->prolongation, &level->restriction);
+      expect_transposed(&level->transfers.prolongation, &level->transfers.restriction);
   }
 }
 
@@ -167,13 +170,13 @@ static void transfers_that_exceed_the_complexity_are_not_smoothed(void **state) 
       values += (double)bsi_block_offset(level->matrix, level->matrix->blocks);
       if (l == m.h.count - 1) continue;
       expect_coarse_matrix(level, level + 1);
-      if (level->prolongation.row_ptr) continue;
+      if (level->transfers.prolongation.row_ptr) continue;
       unsmoothed++;
-      assert_null(level->restriction.row_ptr);
-      assert_null(level->target);
+      assert_null(level->transfers.restriction.row_ptr);
+      assert_null(level->transfers.filtered);
     }
     assert_true(unsmoothed > 0);
-    assert_true(m.h.dense_inverse != NULL);
+    assert_true(m.h.coarse.inverse != NULL);
     assert_true(values <=
                 setup.options.complexity * (double)bsi_block_offset(m.matrix, m.matrix->blocks));
     free(vectors);
@@ -184,7 +187,7 @@ static void transfers_that_exceed_the_complexity_are_not_smoothed(void **state) 
 /* --- what transfers reproduce --- */
 
 /* y ← m x, x of `columns` columns */
-static double *times(const bsi_sparse *m, int64_t columns, const double *x) {
+static double *times(const bsi_block_matrix *m, int64_t columns, const double *x) {
   double *dense = test_sparse_dense(m),
          *y = test_dense_multiply(rows_of(m), cols_of(m), columns, dense, x);
   free(dense);
@@ -195,9 +198,10 @@ static double *times(const bsi_sparse *m, int64_t columns, const double *x) {
  * Returns the number of these rows. */
 static int64_t expect_reproduced(const bsi_level *level, int64_t columns, const double *fine,
                                  const double *coarse) {
-  const bsi_sparse *t = &level->tentative, a = bsi_sparse_of(level->matrix);
+  const bsi_block_matrix *t = &level->transfers.tentative, a = bsi_block_matrix_of(level->matrix);
   const int64_t n = rows_of(t);
-  double *image = times(&a, columns, fine), *got = times(&level->prolongation, columns, coarse);
+  double *image = times(&a, columns, fine),
+         *got = times(&level->transfers.prolongation, columns, coarse);
   const double size = test_largest(n * columns, fine);
   int64_t rows = 0;
   for (int64_t i = 0; i < n; i++) {
@@ -258,7 +262,7 @@ static void rigid_bodies_are_reproduced_on_all_levels(void **state) {
   for (int l = 0; l + 1 < m.h.count; l++) {
     const bsi_level *level = &m.h.levels[l];
     /* the columns of T are orthonormal or zero, so that Tᵀ has the coordinates of the modes */
-    double *coarse = times(&level->members, 6, fine);
+    double *coarse = times(&level->transfers.tentative_transposed, 6, fine);
     assert_int_equal(expect_reproduced(level, 6, fine, coarse), bsi_level_rows(level));
     free(fine);
     fine = coarse;
@@ -273,7 +277,7 @@ static void rigid_bodies_are_reproduced_away_from_fixed_nodes(void **state) {
   const bsi_multigrid_setup setup = setup_for(true);
   double *modes = test_mesh_modes(EDGE, EDGE, EDGE), *fine = columns_of(N, modes);
   problem m = make_springs(EDGE, TEST_FIXED_FACE, &setup);
-  double *coarse = times(&m.h.levels[0].members, 6, fine);
+  double *coarse = times(&m.h.levels[0].transfers.tentative_transposed, 6, fine);
   /* all but the fixed face and the nodes beside it */
   assert_int_equal(expect_reproduced(&m.h.levels[0], 6, fine, coarse),
                    3 * (EDGE - 2) * EDGE * EDGE);
@@ -295,8 +299,9 @@ static void two_levels_are_exact_on_the_range_of_prolongation(void **state) {
       problem m = make_problem(
           context, test_mesh_diffusion(17, 13, bs, TEST_ZERO_OUTSIDE, symmetric ? 0.0 : 0.4),
           &setup);
-      assert_true(m.h.dense_inverse != NULL);
-      const bsi_sparse *p = &m.h.levels[0].prolongation, a = bsi_sparse_of(m.matrix);
+      assert_true(m.h.coarse.inverse != NULL);
+      const bsi_block_matrix *p = &m.h.levels[0].transfers.prolongation,
+                             a = bsi_block_matrix_of(m.matrix);
       double *y = test_random_vector(cols_of(p), 8), *x = times(p, 1, y), *image = times(&a, 1, x);
       memcpy(m.b, image, (size_t)m.n * sizeof *m.b);
       double *got = cycle(&m);
@@ -315,11 +320,11 @@ static void *reserve(int64_t count, size_t size) {
 static void release(void *memory) { context->backend->memory->release(context, memory); }
 
 /* Identity blocks in all rows. */
-static bsi_sparse identity(int32_t n, int bs) {
+static bsi_block_matrix identity(int32_t n, int bs) {
   int32_t *row_ptr = malloc(((size_t)n + 1) * sizeof *row_ptr);
   for (int32_t i = 0; i <= n; i++) row_ptr[i] = i;
-  const bsi_sparse m =
-      test_sparse_make(context, (bsi_sparse){n, n, bs, bs, n, row_ptr, row_ptr, NULL, {0}, false});
+  const bsi_block_matrix m = test_sparse_make(
+      context, (bsi_block_matrix){n, n, bs, bs, n, row_ptr, row_ptr, NULL, {0}, false});
   free(row_ptr);
   return m;
 }
@@ -330,21 +335,21 @@ static void take_the_full_space(problem *m, const test_bcsr *arrays) {
   const int64_t n = bsi_level_rows(level);
   double smallest, most;
   assert_int_equal(m->h.count, 2);
-  bsi_sparse_destroy(context, &level->prolongation);
-  bsi_sparse_destroy(context, &level->restriction);
-  level->prolongation = identity(arrays->block_rows, arrays->block_size);
-  level->restriction = identity(arrays->block_rows, arrays->block_size);
+  bsi_block_matrix_destroy(context, &level->transfers.prolongation);
+  bsi_block_matrix_destroy(context, &level->transfers.restriction);
+  level->transfers.prolongation = identity(arrays->block_rows, arrays->block_size);
+  level->transfers.restriction = identity(arrays->block_rows, arrays->block_size);
   bisai_bcsr_destroy(&coarse->own);
   coarse->matrix = coarse->own = test_bcsr_make(context, arrays);
-  release(coarse->b), release(coarse->solution);
-  coarse->b = reserve(n, sizeof *coarse->b);
-  coarse->solution = reserve(n, sizeof *coarse->solution);
-  release(m->h.dense_work), release(m->h.dense_inverse);
-  m->h.dense_work = reserve(n * n, sizeof(double));
-  m->h.dense_inverse = reserve(n * n, sizeof(double));
+  release(coarse->work.b), release(coarse->work.solution);
+  coarse->work.b = reserve(n, sizeof *coarse->work.b);
+  coarse->work.solution = reserve(n, sizeof *coarse->work.solution);
+  release(m->h.coarse.work), release(m->h.coarse.inverse);
+  m->h.coarse.work = reserve(n * n, sizeof(double));
+  m->h.coarse.inverse = reserve(n * n, sizeof(double));
   EXPECT_OK(context,
-            context->backend->multigrid->dense->invert(context, coarse->matrix, m->h.dense_work,
-                                                       m->h.dense_inverse, &smallest, &most));
+            context->backend->multigrid->dense->invert(context, coarse->matrix, m->h.coarse.work,
+                                                       m->h.coarse.inverse, &smallest, &most));
 }
 
 static void two_levels_with_the_full_space_are_exact(void **state) {

@@ -3,8 +3,15 @@
 #ifndef BISAI_TEST_PROBLEM_H
 #define BISAI_TEST_PROBLEM_H
 
+#include "core/context/context_impl.h"
 #include "fixture.h"
+#include "multigrid/cycle.h"
+#include "multigrid/cycle/coarse_graph.h"
+#include "multigrid/cycle/cycle_ops.h"
+#include "multigrid/cycle/operations.h"
 #include "multigrid/hierarchy.h"
+#include "multigrid/level/memory.h"
+#include "precond/operator.h"
 
 typedef struct problem {
   bisai_context *context;
@@ -42,6 +49,28 @@ static inline void free_problem(problem *p) {
   bisai_bcsr_destroy(&p->matrix);
   test_vector_free(p->b);
   test_vector_free(p->x);
+}
+
+static inline bisai_status run_one_by_one(bisai_context *c, int64_t rows, int64_t values,
+                                          int32_t count, const bsi_operation *operations) {
+  (void)rows, (void)values;
+  for (int32_t k = 0; k < count; k++) BSI_TRY(bsi_operation_run(c, &operations[k]));
+  return BISAI_OK;
+}
+
+/* Records the operations of the small levels also on the host, which needs no graph. */
+static inline bisai_status test_graph_create(bsi_hierarchy *h, int64_t most_rows) {
+  static const bsi_coarse_graph_ops one_by_one = {.run = run_one_by_one};
+  static bsi_multigrid_ops ops;
+  static bsi_backend backend;
+  if (!bsi_ops_of(h)->coarse_graph->run) {
+    ops = *bsi_ops_of(h);
+    ops.coarse_graph = &one_by_one;
+    backend = *h->context->backend;
+    backend.multigrid = &ops;
+    h->context->backend = &backend;
+  }
+  return bsi_coarse_graph_create(h, most_rows, bsi_hierarchy_correct);
 }
 
 /* Does a cycle and returns a copy of the result. */

@@ -5,6 +5,7 @@
 
 #include "mesh.h"
 #include "multigrid/diagonal/lanczos.h"
+#include "multigrid/diagonal/radius.h"
 #include "problem.h"
 
 static const double jumps[] = {0.0, 0.5, 1.0, 1.5, 2.0, 3.0};
@@ -39,7 +40,7 @@ static void the_radius_of_a_few_rows_among_many_is_found(void **state) {
   problem m = make_problem(
       context, test_mesh_beside(test_bcsr_tridiagonal(20000, 1, 2.0, -1.0), clique(6, 0.48)),
       &setup);
-  assert_true(m.h.levels[0].radius >= 3.4 && m.h.levels[0].radius < 1.2 * 3.4);
+  assert_true(m.h.levels[0].diagonal.radius >= 3.4 && m.h.levels[0].diagonal.radius < 1.2 * 3.4);
   free_problem(&m);
 }
 
@@ -74,9 +75,9 @@ static void bounds_are_above_the_radius_on_all_levels(void **state) {
         assert_true(m.h.count > 2);
         for (int l = 0; l < m.h.count - 1; l++) {
           const double radius = true_radius(&m, &m.h.levels[l]);
-          assert_true(m.h.levels[l].radius >= radius);
-          assert_true(m.h.levels[l].radius <= 1.2 * radius);
-          assert_true(m.h.levels[l].growth <= m.h.levels[l].radius);
+          assert_true(m.h.levels[l].diagonal.radius >= radius);
+          assert_true(m.h.levels[l].diagonal.radius <= 1.2 * radius);
+          assert_true(m.h.levels[l].diagonal.growth <= m.h.levels[l].diagonal.radius);
         }
         free_problem(&m);
       }
@@ -93,8 +94,8 @@ static void bounds_depend_on_neither_scaling_nor_threads(void **state) {
     const double scale = k < 3 ? 1.0 : ldexp(1.0, k % 2 == 0 ? 400 : -400);
     for (int64_t v = 0; v < 4 * (int64_t)test_bcsr_blocks(&arrays); v++) arrays.values[v] *= scale;
     problem m = make_problem(own, arrays, &setup);
-    if (k == 0) radius = m.h.levels[0].radius;
-    assert_true(m.h.levels[0].radius == radius);
+    if (k == 0) radius = m.h.levels[0].diagonal.radius;
+    assert_true(m.h.levels[0].diagonal.radius == radius);
     free_problem(&m);
     bisai_context_destroy(&own);
   }

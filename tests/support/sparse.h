@@ -4,7 +4,10 @@
 #ifndef BISAI_TEST_SPARSE_H
 #define BISAI_TEST_SPARSE_H
 
-#include "multigrid/multigrid_ops.h"
+#include "multigrid/level/multigrid_ops.h"
+#include "multigrid/spgemm/spgemm_ops.h"
+#include "multigrid/transfers/transfer_ops.h"
+#include "multigrid/unit/scalar_copy.h"
 #include "support.h"
 
 /* The block shape of a matrix. */
@@ -17,27 +20,30 @@ typedef struct test_shape_of_blocks {
   bool identity;
 } test_shape_of_blocks;
 
-bsi_sparse test_sparse_random(bisai_context *context, test_shape_of_blocks shape, uint64_t seed);
+bsi_block_matrix test_sparse_random(bisai_context *context, test_shape_of_blocks shape,
+                                    uint64_t seed);
 
 /* A copy of arrays in host memory, as a matrix of `width`×`height` blocks. NULL values: identity
  * blocks. */
-bsi_sparse test_sparse_make(bisai_context *context, bsi_sparse arrays);
+bsi_block_matrix test_sparse_make(bisai_context *context, bsi_block_matrix arrays);
 
 /* The matrix as a dense one, column-major. */
-double *test_sparse_dense(const bsi_sparse *m);
+double *test_sparse_dense(const bsi_block_matrix *m);
 
 /* a·b by the operations of the context, values filled with NaN beforehand. */
-bsi_sparse test_sparse_product(bisai_context *context, const bsi_sparse *a, const bsi_sparse *b);
+bsi_block_matrix test_sparse_product(bisai_context *context, const bsi_block_matrix *a,
+                                     const bsi_block_matrix *b);
 
 /* mᵀ by the operations of the context; `position` as there, to be freed by
  * test_sparse_free_integers(), or NULL. */
-bsi_sparse test_sparse_transposed(bisai_context *context, const bsi_sparse *m, int32_t **position);
+bsi_block_matrix test_sparse_transposed(bisai_context *context, const bsi_block_matrix *m,
+                                        int32_t **position);
 
 /* Integers in backend memory, copied from `from` unless it is NULL. */
 int32_t *test_sparse_integers(bisai_context *context, size_t count, const int32_t *from);
 void test_sparse_free_integers(bisai_context *context, int32_t *integers);
 
 /* Fails unless both have the same structure. */
-void test_sparse_expect_structure(const bsi_sparse *expected, const bsi_sparse *got);
+void test_sparse_expect_structure(const bsi_block_matrix *expected, const bsi_block_matrix *got);
 
 #endif

@@ -146,6 +146,13 @@ extern const bsi_vector_ops bsi_vectors_host, bsi_vectors_cuda;
 /* src/backends.c */
 extern const bsi_backend bsi_backend_host, bsi_backend_cuda;
 
+/* NAME_host or NAME_cuda, the one of the backend of a context. For functions that need no table. */
+#ifdef BISAI_HAVE_CUDA
+#define BSI_ON_BACKEND(context, name) ((context)->backend->host_memory ? name##_host : name##_cuda)
+#else
+#define BSI_ON_BACKEND(context, name) ((void)(context), name##_host)
+#endif
+
 /* Measures the asymmetry of a matrix with the threads or the stream of `context`, which need not be
  * the matrix's. The matrix keeps the result until its next update. The other outputs are those of
  * bisai_bcsr_asymmetry(). */

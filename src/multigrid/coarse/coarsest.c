@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The dense inverse of the coarsest matrix, or its pseudo-inverse if it is singular. */
+#include "multigrid/coarse/coarsest.h"
+
 #include <float.h>
 #include <math.h>
 
 #include "apply/apply_ops.h"
 #include "multigrid/coarse/dense.h"
 #include "multigrid/coarse/pseudo_inverse.h"
-#include "multigrid/hierarchy.h"
-#include "multigrid/multigrid_ops.h"
+#include "multigrid/diagonal/null_rows.h"
+#include "multigrid/level/dense_ops.h"
+#include "multigrid/level/level_errors.h"
+#include "multigrid/level/memory.h"
 
 /* An inverse is tested if its smallest pivot is at most this part of its largest. Such pivots are
  * no proof of a singular matrix, because rows of different sizes have them too. */
@@ -26,26 +30,27 @@ static bisai_status test_inverse(const bsi_hierarchy *h, bool *good) {
   const bsi_backend *backend = h->context->backend;
   const bsi_level *level = bsi_coarsest_of(h);
   const int64_t n = bsi_level_rows(level);
-  const double *const vectors[] = {level->x, level->residual};
+  const double *const vectors[] = {level->work.x, level->work.residual};
   double norms[2] = {0.0, 0.0};
-  BSI_TRY(backend->vectors->start(h->context, n, level->x));
-  BSI_TRY(bsi_multiply_vector(h->context, level->matrix, 1.0, level->x, 0.0, NULL, level->y));
-  BSI_TRY(bsi_ops_of(h)->dense->multiply(h->context, (int32_t)n, h->dense_inverse, level->y,
-                                         level->residual));
-  BSI_TRY(backend->vectors->subtract_from(h->context, n, level->x, level->residual));
+  BSI_TRY(backend->vectors->start(h->context, n, level->work.x));
+  BSI_TRY(
+      bsi_multiply_vector(h->context, level->matrix, 1.0, level->work.x, 0.0, NULL, level->work.y));
+  BSI_TRY(bsi_ops_of(h)->dense->multiply(h->context, (int32_t)n, h->coarse.inverse, level->work.y,
+                                         level->work.residual));
+  BSI_TRY(backend->vectors->subtract_from(h->context, n, level->work.x, level->work.residual));
   BSI_TRY(backend->vectors->norms(h->context, 2, n, vectors, norms));
   *good = norms[1] <= SINGULAR_ERROR * norms[0];
   return BISAI_OK;
 }
 
-/* h->pseudo_room ← the coarsest matrix as a dense one of n² values, column by column. Its own
+/* h->coarse.room ← the coarsest matrix as a dense one of n² values, column by column. Its own
  * arrays are fetched into the room behind these: at most n² values and n² + n + 1 indices. */
 static bisai_status fetch_dense(const bsi_hierarchy *h) {
   const bsi_memory_ops *memory = h->context->backend->memory;
   const bisai_bcsr *a = bsi_coarsest_of(h)->matrix;
   const int64_t n = bsi_level_rows(bsi_coarsest_of(h));
   const size_t count = bsi_block_offset(a, a->blocks), rows = (size_t)a->block_rows + 1;
-  double *dense = h->pseudo_room, *values = dense + n * n;
+  double *dense = h->coarse.room, *values = dense + n * n;
   int32_t *row_ptr = (int32_t *)(values + count), *col_idx = row_ptr + rows;
   BSI_TRY(memory->fetch(h->context, values, a->values, count * sizeof *values));
   BSI_TRY(memory->fetch(h->context, row_ptr, a->row_ptr, rows * sizeof *row_ptr));
@@ -74,19 +79,21 @@ static double error_of_constants(int64_t n, const double *a) {
   return error <= ZERO_SUM ? error : 0.0;
 }
 
-/* h->dense_inverse ← the pseudo-inverse. The host computes it for every backend. Rows and columns
- * of rounding errors count as zero. */
-static bisai_status take_pseudo_inverse(bsi_hierarchy *h) {
+/* h->coarse.inverse ← the pseudo-inverse. The host computes it for every backend. Rows and columns
+ * of rounding errors count as zero. *overflow ← the name of a matrix that overflows, or NULL. */
+static bisai_status take_pseudo_inverse(bsi_hierarchy *h, const char **overflow) {
   const int64_t n = bsi_level_rows(bsi_coarsest_of(h));
-  double *a = h->pseudo_room, *inverse = NULL;
+  double *a = h->coarse.room, *inverse = NULL;
   BSI_TRY(fetch_dense(h));
   for (int64_t j = 0; j < n; j++)
     for (int64_t i = 0; i < n; i++)
-      if (h->coarsest_marks[i] != 0.0 || h->coarsest_marks[j] != 0.0) a[j * n + i] = 0.0;
+      if (h->coarse.null_marks[i] != 0.0 || h->coarse.null_marks[j] != 0.0) a[j * n + i] = 0.0;
   const double sums = ERRORS_OF_SUMS * sqrt((double)bsi_level_rows(&h->levels[0])),
                errors = fmax((double)n + sums, error_of_constants(n, a) / DBL_EPSILON);
-  BSI_TRY(bsi_pseudo_invert(h->context, n, errors, h->pseudo_room, &inverse, &h->nullity));
-  return h->context->backend->memory->upload(h->context, h->dense_inverse, inverse,
+  *overflow =
+      bsi_pseudo_invert(h->context, n, errors, h->coarse.room, &inverse, &h->coarse.nullity);
+  if (*overflow) return BISAI_OK;
+  return h->context->backend->memory->upload(h->context, h->coarse.inverse, inverse,
                                              (size_t)(n * n) * sizeof *inverse);
 }
 
@@ -96,56 +103,80 @@ static bool pivots_suffice(const bisai_bcsr *a, double smallest, double largest)
   return smallest > SUSPICIOUS * largest && a->blocks > a->block_rows;
 }
 
-/* h->dense_inverse ← the inverse of the coarsest matrix. *regular ← false if the matrix counts as
+/* h->coarse.inverse ← the inverse of the coarsest matrix. *regular ← false if the matrix counts as
  * singular: the pseudo-inverse then has to take the place of this inverse. */
 static bisai_status invert(bsi_hierarchy *h, bool *regular) {
   const bsi_level *level = bsi_coarsest_of(h);
   double smallest = 0.0, largest = 0.0;
   int64_t rounding_rows = 0;
-  h->nullity = 0;
+  h->coarse.nullity = 0;
   *regular = true;
   if (level->matrix->block_rows == 0) return BISAI_OK;
-  BSI_TRY(bsi_ops_of(h)->dense->invert(h->context, level->matrix, h->dense_work, h->dense_inverse,
+  BSI_TRY(bsi_ops_of(h)->dense->invert(h->context, level->matrix, h->coarse.work, h->coarse.inverse,
                                        &smallest, &largest));
   if (pivots_suffice(level->matrix, smallest, largest)) return BISAI_OK;
-  BSI_TRY(bsi_rounding_mark(h, level, h->coarsest_marks, &rounding_rows));
+  BSI_TRY(bsi_null_rows_mark(h, level, h->coarse.null_marks, &rounding_rows));
   *regular = smallest > 0.0 && rounding_rows == 0;
   return *regular ? test_inverse(h, regular) : BISAI_OK;
 }
 
-void bsi_coarsest_destroy(bisai_context *context, bsi_hierarchy *h) {
-  context->backend->memory->release(context, h->dense_inverse);
-  context->backend->memory->release(context, h->dense_work);
-  bsi_release(context, h->pseudo_room);
-  bsi_release(context, h->coarsest_marks);
-  h->dense_inverse = h->dense_work = h->pseudo_room = h->coarsest_marks = NULL;
+void bsi_coarsest_destroy(bisai_context *context, bsi_coarse_solver *s) {
+  context->backend->memory->release(context, s->inverse);
+  context->backend->memory->release(context, s->work);
+  bsi_release(context, s->room);
+  bsi_release(context, s->null_marks);
+  *s = (bsi_coarse_solver){.nullity = s->nullity};
 }
 
 /* Releases the inverse of a singular matrix, which is of no use. */
 static bisai_status leave_uninverted(bsi_hierarchy *h) {
   bsi_hierarchy_note_peak(h, 0);
-  bsi_coarsest_destroy(h->context, h);
+  bsi_coarsest_destroy(h->context, &h->coarse);
   return BISAI_OK;
 }
 
-bisai_status bsi_coarsest_create(bsi_hierarchy *h, int64_t most_singular) {
+static bisai_status create(bsi_hierarchy *h, int64_t most_singular, const char **overflow) {
   const int64_t n = bsi_level_rows(bsi_coarsest_of(h));
+  bsi_coarse_solver *s = &h->coarse;
   bool regular = true;
-  h->dense_work = bsi_hierarchy_reserve_vector(h, n * n);
-  h->dense_inverse = bsi_hierarchy_reserve_vector(h, n * n);
-  h->coarsest_marks = bsi_allocate(h->context, (size_t)n, sizeof *h->coarsest_marks);
-  if (!h->dense_work || !h->dense_inverse || !h->coarsest_marks) return BISAI_OUT_OF_MEMORY;
+  s->work = bsi_hierarchy_reserve_vector(h, n * n);
+  s->inverse = bsi_hierarchy_reserve_vector(h, n * n);
+  s->null_marks = bsi_allocate(h->context, (size_t)n, sizeof *s->null_marks);
+  if (!s->work || !s->inverse || !s->null_marks) return BISAI_OUT_OF_MEMORY;
   BSI_TRY(invert(h, &regular));
   if (regular) return BISAI_OK;
   if (n > most_singular) return leave_uninverted(h);
-  h->pseudo_room = bsi_allocate(h->context, (size_t)bsi_pseudo_room(n), sizeof *h->pseudo_room);
-  return h->pseudo_room ? take_pseudo_inverse(h) : BISAI_OUT_OF_MEMORY;
+  s->room_values = bsi_pseudo_room(n);
+  s->room = bsi_allocate(h->context, (size_t)s->room_values, sizeof *s->room);
+  return s->room ? take_pseudo_inverse(h, overflow) : BISAI_OUT_OF_MEMORY;
+}
+
+/* Refuses a matrix that overflows, unless `overflow` is NULL. */
+static bisai_status judge(const bsi_hierarchy *h, const char *overflow) {
+  if (!overflow) return BISAI_OK;
+  return bsi_fail(h->context, BISAI_NOT_FINITE, "multigrid: %s, of %lld rows, overflows", overflow,
+                  (long long)bsi_level_rows(bsi_coarsest_of(h)));
+}
+
+bisai_status bsi_coarsest_create(bsi_hierarchy *h, int64_t most_singular) {
+  const char *overflow = NULL;
+  BSI_TRY(create(h, most_singular, &overflow));
+  return judge(h, overflow);
+}
+
+bisai_status bsi_coarsest_try(bsi_hierarchy *h, bool *finite) {
+  const char *overflow = NULL;
+  BSI_TRY(create(h, INT64_MAX, &overflow));
+  *finite = !overflow;
+  return BISAI_OK;
 }
 
 bisai_status bsi_coarsest_update(bsi_hierarchy *h) {
+  const char *overflow = NULL;
   bool regular = true;
   BSI_TRY(invert(h, &regular));
   if (regular) return BISAI_OK;
-  if (h->pseudo_room) return take_pseudo_inverse(h);
-  return bsi_level_refuse(h, bsi_coarsest_of(h));
+  if (!h->coarse.room) return bsi_level_refuse(h, bsi_coarsest_of(h));
+  BSI_TRY(take_pseudo_inverse(h, &overflow));
+  return judge(h, overflow);
 }

@@ -19,7 +19,7 @@
 #include "core/context/context_impl.h"
 #include "core/threads/parallel.h"
 #include "multigrid/coarse/dense.h"
-#include "multigrid/multigrid_ops.h"
+#include "multigrid/level/dense_ops.h"
 
 enum {
   /* the rows of a group, which W is stored by, and the columns of a group */

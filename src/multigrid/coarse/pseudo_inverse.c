@@ -267,12 +267,10 @@ static void project(pseudo *p) {
   }
 }
 
-bisai_status bsi_pseudo_invert(bisai_context *context, int64_t n, double errors, double *room,
-                               double **inverse, int32_t *nullity) {
+const char *bsi_pseudo_invert(bisai_context *context, int64_t n, double errors, double *room,
+                              double **inverse, int32_t *nullity) {
   pseudo p = pseudo_of(n, room);
-  if (!bsi_all_finite((size_t)(n * n), p.s))
-    return bsi_fail(context, BISAI_NOT_FINITE,
-                    "multigrid: the coarsest matrix, of %lld rows, overflows", (long long)n);
+  if (!bsi_all_finite((size_t)(n * n), p.s)) return "the coarsest matrix";
   equilibrate(&p);
   eliminate(context, &p, errors);
   gather_inverse(&p);
@@ -282,11 +280,8 @@ bisai_status bsi_pseudo_invert(bisai_context *context, int64_t n, double errors,
   project(&p);
   for (int64_t j = 0; j < n; j++)
     for (int64_t i = 0; i < n; i++) p.s[j * n + i] = p.s[j * n + i] * p.c[i] * p.r[j];
-  if (!bsi_all_finite((size_t)(n * n), p.s))
-    return bsi_fail(context, BISAI_NOT_FINITE,
-                    "multigrid: the pseudo-inverse of the coarsest matrix, of %lld rows, overflows",
-                    (long long)n);
+  if (!bsi_all_finite((size_t)(n * n), p.s)) return "the pseudo-inverse of the coarsest matrix";
   *inverse = p.s;
   *nullity = (int32_t)(n - p.rank);
-  return BISAI_OK;
+  return NULL;
 }

@@ -9,9 +9,9 @@
 #include <algorithm>
 
 #include "gpu/barrier.cuh"
+#include "multigrid/cycle/cycle_ops.h"
 #include "multigrid/cycle/inner_steps.h"
 #include "multigrid/cycle/operations.h"
-#include "multigrid/multigrid_ops.h"
 
 namespace {
 
@@ -48,10 +48,10 @@ struct lanes {
   bool product;
   /* 2³²/width, rounded up: dividing a column by the width is a multiplication */
   unsigned reciprocal;
-  __device__ __forceinline__ explicit lanes(const bsi_step &p)
+  __device__ __forceinline__ explicit lanes(const bsi_operation &p)
       : split(p.m.height > 0 ? BSI_WARP / p.m.height : 1), warps(1),
-        product(p.kind == BSI_STEP_MULTIPLY || (p.kind == BSI_STEP_RELAX && p.x)) {
-    const bsi_sparse &m = p.m;
+        product(p.kind == BSI_OPERATION_MULTIPLY || (p.kind == BSI_OPERATION_RELAX && p.x)) {
+    const bsi_block_matrix &m = p.m;
     const int height = p.m.height > 0 ? p.m.height : 1;
     const int lane = threadIdx.x % BSI_WARP, warp = static_cast<int>(threadIdx.x) / BSI_WARP;
     const int width = m.values ? m.width : 1, all = static_cast<int>(gridDim.x) * WARPS;
@@ -107,7 +107,7 @@ struct columns {
   int32_t place[UNROLLED];
   double a[UNROLLED];
 
-  __device__ __forceinline__ void load(const bsi_sparse &m, const lanes &at, int32_t first,
+  __device__ __forceinline__ void load(const bsi_block_matrix &m, const lanes &at, int32_t first,
                                        int length, int t) {
     const int width = m.values ? m.width : 1;
     const double *values = m.values + static_cast<int64_t>(first) * width * m.height + at.r;
@@ -142,13 +142,13 @@ struct matrix_row {
   /* column s of D⁻¹ */
   double inverse;
 
-  __device__ __forceinline__ void load(const bsi_step &p, const lanes &at, int32_t i) {
+  __device__ __forceinline__ void load(const bsi_operation &p, const lanes &at, int32_t i) {
     const int bs = p.m.height;
     first = 0, length = 0, inverse = 0.0;
 #pragma unroll
     for (int u = 0; u < UNROLLED; u++) begin.place[u] = -1;
     if (i >= p.m.rows || !at.working()) return;
-    if (p.kind == BSI_STEP_RELAX && at.s < bs)
+    if (p.kind == BSI_OPERATION_RELAX && at.s < bs)
       inverse = __ldg(p.inverse + (static_cast<int64_t>(i) * bs + at.s) * bs + at.r);
     if (!at.product) return;
     first = __ldg(p.m.row_ptr + i);
@@ -156,7 +156,7 @@ struct matrix_row {
     begin.load(p.m, at, first, length, at.column());
   }
   /* Returns the part of (m x)_r that belongs to the columns of this lane. */
-  __device__ __forceinline__ double product(const bsi_sparse &m, const lanes &at,
+  __device__ __forceinline__ double product(const bsi_block_matrix &m, const lanes &at,
                                             const double *x) const {
     double sum = begin.product(x);
     for (int t = at.column() + UNROLLED * at.apart; t < length; t += UNROLLED * at.apart) {
@@ -171,7 +171,8 @@ struct matrix_row {
 /* Calls f(i, row) for the block rows of a team, whose first row has been read. Teams of several
  * warps have one row at most, and all their warps call f, without a row with i = rows. */
 template <typename F>
-__device__ __forceinline__ void for_rows(const bsi_step &p, const lanes &at, matrix_row row, F f) {
+__device__ __forceinline__ void for_rows(const bsi_operation &p, const lanes &at, matrix_row row,
+                                         F f) {
   if (at.warps > 1) {
     f(min(at.i, p.m.rows), row);
     return;
@@ -189,8 +190,8 @@ template <typename F> __device__ __forceinline__ void for_values(int64_t n, F f)
     f(i);
 }
 
-__device__ __forceinline__ void relax(const bsi_step &p, const lanes &at, const matrix_row &begin,
-                                      shared_sums &sums) {
+__device__ __forceinline__ void relax(const bsi_operation &p, const lanes &at,
+                                      const matrix_row &begin, shared_sums &sums) {
   const int bs = p.m.height;
   for_rows(p, at, begin, [&](int32_t i, const matrix_row &of_row) {
     const bool there = i < p.m.rows, own = there && at.own();
@@ -217,7 +218,7 @@ __device__ __forceinline__ void relax(const bsi_step &p, const lanes &at, const 
   });
 }
 
-__device__ __forceinline__ void multiply(const bsi_step &p, const lanes &at,
+__device__ __forceinline__ void multiply(const bsi_operation &p, const lanes &at,
                                          const matrix_row &begin, shared_sums &sums) {
   for_rows(p, at, begin, [&](int32_t i, const matrix_row &of_row) {
     const bool own = i < p.m.rows && at.own();
@@ -229,7 +230,7 @@ __device__ __forceinline__ void multiply(const bsi_step &p, const lanes &at,
 }
 
 /* The threads of a row share out its columns. */
-__device__ __forceinline__ void multiply_dense(const bsi_step &p) {
+__device__ __forceinline__ void multiply_dense(const bsi_operation &p) {
   __shared__ double sums[WARPS][DENSE_ROWS];
   const int n = static_cast<int>(p.n), r = threadIdx.x % DENSE_ROWS;
   constexpr int STEP = THREADS / DENSE_ROWS, COLUMNS = 8;
@@ -297,7 +298,7 @@ struct k_sums {
   }
 };
 
-__device__ __forceinline__ void first_step(const bsi_step &p, k_sums &k, unsigned *ticket) {
+__device__ __forceinline__ void first_step(const bsi_operation &p, k_sums &k, unsigned *ticket) {
   double sums[2] = {};
   for_values(p.n, [&](int64_t i) {
     const double v = __ldcg(p.v + i);
@@ -318,7 +319,7 @@ __device__ __forceinline__ void first_step(const bsi_step &p, k_sums &k, unsigne
     for_values(p.n, [&](int64_t i) { p.y[i] = __ldcg(p.y + i) - step * __ldcg(p.v + i); });
 }
 
-__device__ __forceinline__ void second_step(const bsi_step &p, k_sums &k, unsigned *ticket) {
+__device__ __forceinline__ void second_step(const bsi_operation &p, k_sums &k, unsigned *ticket) {
   double sums[3] = {};
   for_values(p.n, [&](int64_t i) {
     const double v2 = __ldcg(p.v2 + i);
@@ -339,34 +340,34 @@ __device__ __forceinline__ void second_step(const bsi_step &p, k_sums &k, unsign
 }
 
 /* Returns true if the step has waited for all thread blocks once. */
-__device__ __forceinline__ bool run_step(const bsi_step &p, const lanes &at,
+__device__ __forceinline__ bool run_step(const bsi_operation &p, const lanes &at,
                                          const matrix_row &begin, shared_sums &sums, k_sums &k,
                                          unsigned *ticket) {
   switch (p.kind) {
-  case BSI_STEP_SET: for_values(p.n, [&](int64_t i) { p.y[i] = 0.0; }); return false;
-  case BSI_STEP_RELAX: relax(p, at, begin, sums); return false;
-  case BSI_STEP_MULTIPLY: multiply(p, at, begin, sums); return false;
-  case BSI_STEP_DENSE: multiply_dense(p); return false;
-  case BSI_STEP_FIRST: first_step(p, k, ticket); return true;
-  case BSI_STEP_SECOND: second_step(p, k, ticket); return true;
+  case BSI_OPERATION_SET: for_values(p.n, [&](int64_t i) { p.y[i] = 0.0; }); return false;
+  case BSI_OPERATION_RELAX: relax(p, at, begin, sums); return false;
+  case BSI_OPERATION_MULTIPLY: multiply(p, at, begin, sums); return false;
+  case BSI_OPERATION_DENSE: multiply_dense(p); return false;
+  case BSI_OPERATION_FIRST: first_step(p, k, ticket); return true;
+  case BSI_OPERATION_SECOND: second_step(p, k, ticket); return true;
   }
   return false;
 }
 
 /* The words of a step. */
-constexpr size_t STEP_WORDS = sizeof(bsi_step) / sizeof(unsigned long long);
-static_assert(sizeof(bsi_step) % sizeof(unsigned long long) == 0 &&
+constexpr size_t STEP_WORDS = sizeof(bsi_operation) / sizeof(unsigned long long);
+static_assert(sizeof(bsi_operation) % sizeof(unsigned long long) == 0 &&
                   STEP_WORDS <= static_cast<size_t>(THREADS),
               "a thread copies a word of a step");
 
-__device__ __forceinline__ void copy_step(unsigned long long *to, const bsi_step *from) {
+__device__ __forceinline__ void copy_step(unsigned long long *to, const bsi_operation *from) {
   if (threadIdx.x < STEP_WORDS)
     to[threadIdx.x] = __ldg(reinterpret_cast<const unsigned long long *>(from) + threadIdx.x);
 }
 
 __global__ void __launch_bounds__(THREADS, 1)
-    run_steps(int32_t count, const bsi_step *steps, unsigned *ticket) {
-  alignas(bsi_step) __shared__ unsigned long long step[2][STEP_WORDS];
+    run_steps(int32_t count, const bsi_operation *steps, unsigned *ticket) {
+  alignas(bsi_operation) __shared__ unsigned long long step[2][STEP_WORDS];
   __shared__ shared_sums sums;
   __shared__ k_sums k;
   bsi_arrival arrival = {0};
@@ -374,7 +375,7 @@ __global__ void __launch_bounds__(THREADS, 1)
   copy_step(step[0], steps);
   __syncthreads();
   for (int32_t s = 0;; s++) {
-    const bsi_step &now = reinterpret_cast<const bsi_step &>(step[s % 2]);
+    const bsi_operation &now = reinterpret_cast<const bsi_operation &>(step[s % 2]);
     const lanes at(now);
     matrix_row begin;
     begin.load(now, at, at.i);
@@ -395,7 +396,7 @@ __global__ void __launch_bounds__(THREADS, 1)
 /* Small levels need few thread blocks, which wait for each other for a shorter time. Few long rows
  * need as many as a small level with so many values. */
 static bisai_status run(bisai_context *context, int64_t rows, int64_t values, int32_t count,
-                        const bsi_step *steps) {
+                        const bsi_operation *steps) {
   const int64_t wanted =
                     std::max((rows + ROWS_OF_BLOCK - 1) / ROWS_OF_BLOCK, values / VALUES_OF_BLOCK),
                 most = std::min(context->limits.processors, static_cast<int>(BSI_CHUNKS)),
@@ -405,4 +406,4 @@ static bisai_status run(bisai_context *context, int64_t rows, int64_t values, in
   return bsi_launched(context, what);
 }
 
-const bsi_tail_ops bsi_tail_cuda = {.most_rows = TAIL_ROWS, .run = run};
+const bsi_coarse_graph_ops bsi_coarse_graph_cuda = {.most_rows = TAIL_ROWS, .run = run};

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The values that fp32 represents with all of its digits, compiled for both backends. */
+/* Copies in fp32 of the matrices that cycles read. */
 #ifndef BSI_FP32_COPY_H
 #define BSI_FP32_COPY_H
 
-#include <math.h>
+#include "multigrid/level/hierarchy_impl.h"
 
-#include "core/block/block_math.h"
-
-/* The magnitudes of these values. They are far from those at which fp32 loses digits or
- * overflows. */
-#define BSI_NARROW_LEAST 0x1p-100
-#define BSI_NARROW_MOST 0x1p100
-
-/* Returns true if fp32 represents a value with all of its digits. Zero is such a value. */
-BSI_INLINE bool bsi_fits_narrow(double value) {
-  const double magnitude = fabs(value);
-  return value == 0.0 || (magnitude >= BSI_NARROW_LEAST && magnitude <= BSI_NARROW_MOST);
-}
+/* Makes the copy in fp32 of A, if the level is large and the options ask for it. */
+bisai_status bsi_fp32_copy_create(bsi_hierarchy *h, bsi_level *level);
+/* Makes those of P and R, if there is one of A. */
+bisai_status bsi_fp32_copy_create_transfers(bsi_hierarchy *h, bsi_level *level);
+/* Takes new values for the copies that there are, and waits until it is known whether fp32
+ * represents them. Allocates nothing. */
+bisai_status bsi_fp32_copy_update(const bsi_hierarchy *h, bsi_level *level, bsi_copies copies);
+/* The same, but on a device the host does not wait. Cycles do not read the copies until
+ * bsi_fp32_copy_complete(). */
+bisai_status bsi_fp32_copy_begin_update(const bsi_hierarchy *h, bsi_level *level,
+                                        bsi_copies copies);
+/* Ends the updates of all levels for which the host did not wait. h->records.here have been
+ * fetched. */
+void bsi_fp32_copy_complete(bsi_hierarchy *h);
+/* Releases the copies of a level. */
+void bsi_fp32_copy_destroy(bsi_level *level);
 
 #endif

@@ -2,8 +2,8 @@
 /* Copies in fp32 on a GPU. A thread copies several values, to have enough bytes under way. */
 #include "gpu/launch.cuh"
 #include "gpu/record.cuh"
-#include "multigrid/cycle/fp32_copy.h"
-#include "multigrid/multigrid_ops.h"
+#include "multigrid/cycle/cycle_ops.h"
+#include "multigrid/cycle/fp32_values.h"
 
 namespace {
 
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(THREADS)
   for (int u = 0; u < VALUES; u++) {
     const int64_t k = first + u * THREADS;
     if (k < count) to[k] = static_cast<float>(values[u]);
-    if (!bsi_fits_narrow(values[u])) atomicMin(&record->index, static_cast<unsigned long long>(k));
+    if (!bsi_fits_fp32(values[u])) atomicMin(&record->index, static_cast<unsigned long long>(k));
   }
 }
 
@@ -35,7 +35,7 @@ static bool fits_narrow(const void *record) {
   return static_cast<const bsi_first_record *>(record)->index == BSI_NONE;
 }
 
-static bisai_status copy(bisai_context *context, int arrays, const bsi_narrowing *array,
+static bisai_status copy(bisai_context *context, int arrays, const bsi_fp32_rounding *array,
                          void *later, bool *fits) {
   bsi_first_record *record = later ? static_cast<bsi_first_record *>(later)
                                    : bsi_record_of<bsi_first_record>(context),
@@ -52,7 +52,7 @@ static bisai_status copy(bisai_context *context, int arrays, const bsi_narrowing
   return BISAI_OK;
 }
 
-const bsi_narrow_ops bsi_narrow_cuda = {.least_bytes = cache_bytes,
-                                        .record_bytes = sizeof(bsi_first_record),
-                                        .copy = copy,
-                                        .fits = fits_narrow};
+const bsi_fp32_copy_ops bsi_fp32_copy_cuda = {.least_bytes = cache_bytes,
+                                              .record_bytes = sizeof(bsi_first_record),
+                                              .copy = copy,
+                                              .fits = fits_narrow};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copies in fp32 on the host. */
 #include "core/threads/parallel.h"
-#include "multigrid/cycle/fp32_copy.h"
-#include "multigrid/multigrid_ops.h"
+#include "multigrid/cycle/cycle_ops.h"
+#include "multigrid/cycle/fp32_values.h"
 
 enum {
   VALUES_PER_THREAD = 1 << 16,
@@ -12,22 +12,22 @@ enum {
 
 typedef struct copy_job {
   bisai_context *context;
-  const bsi_narrowing *array;
+  const bsi_fp32_rounding *array;
 } copy_job;
 
 static void copy_part(void *work, bsi_part part) {
   const copy_job *job = work;
-  const bsi_narrowing *a = job->array;
+  const bsi_fp32_rounding *a = job->array;
   const bsi_range range = bsi_range_of(a->count, part);
   int64_t misfits = 0; /* counted, so that the loop has no branches */
   for (int64_t k = range.begin; k < range.end; k++) {
     a->to[k] = (float)a->from[k];
-    misfits += !bsi_fits_narrow(a->from[k]);
+    misfits += !bsi_fits_fp32(a->from[k]);
   }
   if (misfits > 0) bsi_min_index(bsi_partial(job->context, part.thread), 0);
 }
 
-static bisai_status copy(bisai_context *context, int arrays, const bsi_narrowing *array,
+static bisai_status copy(bisai_context *context, int arrays, const bsi_fp32_rounding *array,
                          void *record, bool *fits) {
   (void)record;
   *fits = true;
@@ -39,4 +39,4 @@ static bisai_status copy(bisai_context *context, int arrays, const bsi_narrowing
   return BISAI_OK;
 }
 
-const bsi_narrow_ops bsi_narrow_host = {.least_bytes = CACHE_BYTES, .copy = copy};
+const bsi_fp32_copy_ops bsi_fp32_copy_host = {.least_bytes = CACHE_BYTES, .copy = copy};

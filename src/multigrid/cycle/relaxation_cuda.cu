@@ -290,13 +290,13 @@ __global__ void __launch_bounds__(WARPS_OF_ROW *BSI_WARP) multiply_long_rows(pro
   p.y[row] = p.beta == 0.0 ? sum : sum + p.beta * p.y[row];
 }
 
-double columns_of(const bsi_sparse *m) {
+double columns_of(const bsi_block_matrix *m) {
   return static_cast<double>(m->blocks) * (m->values ? m->width : 1) / m->rows;
 }
 
 /* Returns how many warps share a row: as many as the device holds at the same time, if each lane
  * has two columns. */
-int warps_of(const bisai_context *context, const bsi_sparse *m) {
+int warps_of(const bisai_context *context, const bsi_block_matrix *m) {
   const int64_t most = static_cast<int64_t>(context->limits.processors) * MOST_THREADS / BSI_WARP;
   const double lanes = BSI_WARP / m->height;
   int warps = 1;
@@ -308,7 +308,7 @@ int warps_of(const bisai_context *context, const bsi_sparse *m) {
 
 /* Returns how many lanes share a row: each has UNROLLED columns or more, unless the matrix is
  * small. */
-int split_of(const bisai_context *context, const bsi_sparse *m) {
+int split_of(const bisai_context *context, const bsi_block_matrix *m) {
   const double columns = columns_of(m);
   const int64_t filling = static_cast<int64_t>(context->limits.processors) * FILLING_THREADS;
   int split = 1;
@@ -403,7 +403,7 @@ static bisai_status relax_rows(bisai_context *context, const bisai_bcsr *a, cons
                                : relax_type<double>(context, a, p);
 }
 
-static bisai_status multiply(bisai_context *context, const bsi_sparse *m, const double *x,
+static bisai_status multiply(bisai_context *context, const bsi_block_matrix *m, const double *x,
                              double beta, double *y) {
   if (m->rows == 0) return BISAI_OK;
   const int64_t longest = m->height == 1 ? LONG_ROWS_OF_VALUES : LONG_ROWS;
@@ -461,4 +461,4 @@ const bsi_cycle_ops bsi_cycle_cuda = {.relax = relax_rows,
                                       .second_step = second_step};
 
 /* The caches of a device do not hold what many thread blocks read. */
-const bsi_chain_ops bsi_chain_cuda = {.run = nullptr, .reach = nullptr};
+const bsi_fused_sweeps_ops bsi_fused_sweeps_cuda = {.run = nullptr, .bandwidth = nullptr};

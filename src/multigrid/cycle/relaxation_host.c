@@ -7,8 +7,8 @@
 #include "core/context/context_impl.h"
 #include "core/threads/parallel.h"
 #include "core/vector/chunks_host.h"
+#include "multigrid/cycle/cycle_ops.h"
 #include "multigrid/cycle/inner_steps.h"
-#include "multigrid/multigrid_ops.h"
 #include "multigrid/spgemm/square.h"
 
 enum { BYTES_PER_THREAD = 1 << 18 };
@@ -130,7 +130,7 @@ static bisai_status relax(bisai_context *context, const bisai_bcsr *a, const dou
 /* --- products --- */
 
 typedef struct product {
-  const bsi_sparse *m;
+  const bsi_block_matrix *m;
   const double *x;
   double beta, *y;
 } product;
@@ -138,7 +138,7 @@ typedef struct product {
 /* The blocks are rectangular or identities. */
 BSI_INLINE void multiply_rows(const int height, const product *p, const int32_t begin,
                               const int32_t end) {
-  const bsi_sparse *m = p->m;
+  const bsi_block_matrix *m = p->m;
   for (int32_t i = begin; i < end; i++) {
     double *y = p->y + (int64_t)i * height;
     bsi_column sum;
@@ -149,7 +149,7 @@ BSI_INLINE void multiply_rows(const int height, const product *p, const int32_t 
         bsi_column_add(height, &sum, x, 1.0);
         continue;
       }
-      const double *block = m->values + bsi_sparse_offset(m, q);
+      const double *block = m->values + bsi_block_matrix_offset(m, q);
       for (int c = 0; c < m->width; c++) bsi_column_add(height, &sum, block + c * height, x[c]);
     }
     if (p->beta != 0.0) bsi_column_add(height, &sum, y, p->beta);
@@ -175,15 +175,15 @@ static multiply_function *const multiply_functions[BSI_SPECIAL_SIZES + 1] = {
 
 static void multiply_part(void *job, bsi_part part) {
   const product *p = job;
-  const bsi_sparse *m = p->m;
+  const bsi_block_matrix *m = p->m;
   const bsi_rows rows = bsi_rows_of(m->rows, m->row_ptr, part);
   multiply_functions[m->height <= BSI_SPECIAL_SIZES ? m->height : 0](p, rows.begin, rows.end);
 }
 
-static bisai_status multiply(bisai_context *context, const bsi_sparse *m, const double *x,
+static bisai_status multiply(bisai_context *context, const bsi_block_matrix *m, const double *x,
                              double beta, double *y) {
   if (bsi_is_square(m)) return bsi_square_multiply(context, m, x, beta, y);
-  const int64_t bytes = bsi_sparse_memory(m) + 8 * (int64_t)m->rows * m->height;
+  const int64_t bytes = bsi_block_matrix_memory(m) + 8 * (int64_t)m->rows * m->height;
   bsi_run(context, bsi_threads_for(context->threads, bytes, BYTES_PER_THREAD), BSI_SOME_PARTS,
           multiply_part, &(product){m, x, beta, y});
   return BISAI_OK;

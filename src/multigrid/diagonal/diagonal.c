@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The inverses D⁻¹ of the diagonal blocks of a level. */
+#include "multigrid/diagonal/diagonal.h"
+
+#include "core/context/context_impl.h"
 #include "core/matrix/matrix_ops.h"
-#include "factor/factor_ops.h"
-#include "multigrid/hierarchy.h"
-#include "multigrid/multigrid_ops.h"
+#include "multigrid/diagonal/diagonal_ops.h"
+#include "multigrid/diagonal/null_rows.h"
+#include "multigrid/level/level_errors.h"
+#include "multigrid/level/records.h"
 
 bisai_status bsi_diagonal_find(bsi_hierarchy *h, bsi_level *level) {
   const bisai_bcsr *a = level->matrix;
   int32_t missing = -1;
-  level->diagonal = bsi_hierarchy_reserve(h, a->block_rows, sizeof *level->diagonal);
-  if (!level->diagonal) return BISAI_OUT_OF_MEMORY;
-  BSI_TRY(h->context->backend->matrix->structures->find_diagonals(h->context, a, level->diagonal,
-                                                                  &missing));
+  level->diagonal.position =
+      bsi_hierarchy_reserve(h, a->block_rows, sizeof *level->diagonal.position);
+  if (!level->diagonal.position) return BISAI_OUT_OF_MEMORY;
+  BSI_TRY(h->context->backend->matrix->structures->find_diagonals(
+      h->context, a, level->diagonal.position, &missing));
   if (missing < 0) return BISAI_OK;
   return bsi_fail(h->context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block",
                   bsi_row_name(a, missing));
@@ -36,17 +41,17 @@ static bisai_status judge(bsi_hierarchy *h, bsi_level *level, const bsi_invert_s
 static bisai_status judge_update(bsi_hierarchy *h, bsi_level *level,
                                  const bsi_invert_stats *stats) {
   BSI_TRY(judge(h, level, stats));
-  return bsi_rounding_update(h, level);
+  return bsi_null_rows_update(h, level);
 }
 
 /* Computes the inverses, and `stats` unless the host need not wait for them. */
 static bisai_status invert(bsi_hierarchy *h, bsi_level *level, void *record,
                            bsi_invert_stats *stats) {
   *stats = BSI_INVERT_STATS_NONE;
-  level->deferred = false;
-  return bsi_ops_of(h)->inversion->invert(h->context, level->matrix, level->diagonal,
-                                          bsi_shift_of(h, level), level->inverse, record,
-                                          &level->deferred, stats, &level->largest_inverse);
+  level->diagonal.deferred = false;
+  return bsi_ops_of(h)->inversion->invert(
+      h->context, level->matrix, level->diagonal.position, bsi_shift_of(h, level),
+      level->diagonal.inverse, record, &level->diagonal.deferred, stats, &level->diagonal.largest);
 }
 
 bisai_status bsi_diagonal_create(bsi_hierarchy *h, bsi_level *level, bool *regular) {
@@ -55,34 +60,35 @@ bisai_status bsi_diagonal_create(bsi_hierarchy *h, bsi_level *level, bool *regul
   *regular = stats.singular_row < 0 || !bsi_may_invert(h, level);
   if (!*regular) return BISAI_OK;
   BSI_TRY(judge(h, level, &stats));
-  return bsi_rounding_create(h, level);
+  return bsi_null_rows_create(h, level);
 }
 
 /* Returns true if nothing that follows an inversion depends on what it found. All levels are judged
  * in the end then, because a level is judged beside the finer one, which may be in a record. */
 static bool may_defer(const bsi_hierarchy *h) {
-  bool looks_for_rounding = false;
+  bool looks_for_null_rows = false;
   for (int l = 0; l < h->count; l++)
-    looks_for_rounding = looks_for_rounding || h->levels[l].rounding_marks;
-  return h->records && !looks_for_rounding;
+    looks_for_null_rows = looks_for_null_rows || h->levels[l].diagonal.null_marks;
+  return h->records.there && !looks_for_null_rows;
 }
 
 bisai_status bsi_diagonal_update(bsi_hierarchy *h, bsi_level *level) {
-  level->unjudged = may_defer(h);
-  void *record = level->unjudged ? bsi_record_of_inversion(h, h->records, level) : NULL;
-  BSI_TRY(invert(h, level, record, &level->found));
-  return level->unjudged ? BISAI_OK : judge_update(h, level, &level->found);
+  level->diagonal.unjudged = may_defer(h);
+  void *record =
+      level->diagonal.unjudged ? bsi_record_of_inversion(h, h->records.there, level) : NULL;
+  BSI_TRY(invert(h, level, record, &level->diagonal.found));
+  return level->diagonal.unjudged ? BISAI_OK : judge_update(h, level, &level->diagonal.found);
 }
 
 bisai_status bsi_diagonal_complete(bsi_hierarchy *h) {
   for (int l = 0; l < h->count; l++) {
     bsi_level *level = &h->levels[l];
-    if (!level->unjudged) continue;
-    if (level->deferred)
-      bsi_ops_of(h)->inversion->read(bsi_record_of_inversion(h, h->record_copies, level),
-                                     &level->found, &level->largest_inverse);
-    level->unjudged = level->deferred = false;
-    BSI_TRY(judge_update(h, level, &level->found));
+    if (!level->diagonal.unjudged) continue;
+    if (level->diagonal.deferred)
+      bsi_ops_of(h)->inversion->read(bsi_record_of_inversion(h, h->records.here, level),
+                                     &level->diagonal.found, &level->diagonal.largest);
+    level->diagonal.unjudged = level->diagonal.deferred = false;
+    BSI_TRY(judge_update(h, level, &level->diagonal.found));
   }
   return BISAI_OK;
 }

@@ -2,7 +2,8 @@
 /* Inverses of the diagonal blocks of a level on the host. */
 #include "core/matrix/bcsr_impl.h"
 #include "factor/factor_ops.h"
-#include "multigrid/multigrid_ops.h"
+#include "multigrid/cycle/cycle_ops.h"
+#include "multigrid/diagonal/diagonal_ops.h"
 
 static bisai_status invert(bisai_context *context, const bisai_bcsr *matrix,
                            const int32_t *position, double shift_amount, double *inverses,

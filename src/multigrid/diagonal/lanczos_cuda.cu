@@ -2,8 +2,8 @@
 /* The vectors of a Lanczos process on a GPU. The scalars stay in device memory. */
 #include "gpu/for_each.cuh"
 #include "gpu/sums.cuh"
+#include "multigrid/diagonal/diagonal_ops.h"
 #include "multigrid/diagonal/lanczos.h"
-#include "multigrid/multigrid_ops.h"
 
 namespace {
 

@@ -3,9 +3,10 @@
  * (core/vector/chunks_host.h). */
 #include "multigrid/diagonal/lanczos.h"
 
+#include "core/context/context_impl.h"
 #include "core/threads/parallel.h"
 #include "core/vector/chunks_host.h"
-#include "multigrid/multigrid_ops.h"
+#include "multigrid/diagonal/diagonal_ops.h"
 
 typedef struct vectors {
   int64_t n;

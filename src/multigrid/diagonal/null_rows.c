@@ -6,20 +6,24 @@
  * for rounding errors, and their inverse would be huge. The values say nothing of their own size.
  * Row r of Tᵀ D⁻¹ A P x, where A is the finer matrix and x is random, shows such rows whatever the
  * scaling of A. They get the inverse 0: smoothers and the coarse correction leave them alone. */
+#include "multigrid/diagonal/null_rows.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "multigrid/hierarchy.h"
-#include "multigrid/multigrid_ops.h"
+#include "core/context/context_impl.h"
+#include "multigrid/cycle/cycle_ops.h"
+#include "multigrid/diagonal/radius.h"
+#include "multigrid/level/level_errors.h"
 
 /* For a P x in the null space of A, D⁻¹A P x is at most this part of P x. */
-#define ROUNDING_PART 1e-10
+#define NULL_PART 1e-10
 /* Rows are looked at if the largest magnitude in D⁻¹ is this many times that of the finer level.
  * Without rounding errors the two differ by small factors. */
 #define SUSPICIOUS_GROWTH 1e8
 
-bisai_status bsi_rounding_mark(const bsi_hierarchy *h, const bsi_level *level, double *marks,
-                               int64_t *rows) {
+bisai_status bsi_null_rows_mark(const bsi_hierarchy *h, const bsi_level *level, double *marks,
+                                int64_t *rows) {
   const bsi_cycle_ops *ops = bsi_ops_of(h)->cycle;
   const bsi_vector_ops *vectors = h->context->backend->vectors;
   const int64_t n = bsi_level_rows(level);
@@ -28,17 +32,18 @@ bisai_status bsi_rounding_mark(const bsi_hierarchy *h, const bsi_level *level, d
   memset(marks, 0, (size_t)n * sizeof *marks);
   if (level == h->levels) return BISAI_OK;
   const bsi_level *fine = level - 1;
-  const double *const product[] = {fine->x};
-  bsi_sparse members = fine->members;
-  if (!fine->tentative.values) members.values = NULL; /* without the weights of level 0 */
-  BSI_TRY(vectors->start(h->context, n, level->x));
-  BSI_TRY(ops->multiply(h->context, bsi_prolongation_of(fine), level->x, 0.0, fine->x));
-  BSI_TRY(bsi_scaled_product(h, fine, fine->x, fine->residual));
-  BSI_TRY(ops->multiply(h->context, &members, fine->residual, 0.0, level->y));
+  const double *const product[] = {fine->work.x};
+  bsi_block_matrix restriction = fine->transfers.tentative_transposed;
+  if (!fine->transfers.tentative.values)
+    restriction.values = NULL; /* without the weights of level 0 */
+  BSI_TRY(vectors->start(h->context, n, level->work.x));
+  BSI_TRY(ops->multiply(h->context, bsi_prolongation_of(fine), level->work.x, 0.0, fine->work.x));
+  BSI_TRY(bsi_scaled_product(h, fine, fine->work.x, fine->work.residual));
+  BSI_TRY(ops->multiply(h->context, &restriction, fine->work.residual, 0.0, level->work.y));
   BSI_TRY(vectors->norms(h->context, 1, bsi_level_rows(fine), product, &norm));
-  BSI_TRY(
-      h->context->backend->memory->fetch(h->context, marks, level->y, (size_t)n * sizeof *marks));
-  const double limit = ROUNDING_PART * norm / sqrt((double)bsi_level_rows(fine));
+  BSI_TRY(h->context->backend->memory->fetch(h->context, marks, level->work.y,
+                                             (size_t)n * sizeof *marks));
+  const double limit = NULL_PART * norm / sqrt((double)bsi_level_rows(fine));
   for (int64_t r = 0; r < n; r++) {
     marks[r] = fabs(marks[r]) <= limit;
     *rows += marks[r] != 0.0;
@@ -46,14 +51,14 @@ bisai_status bsi_rounding_mark(const bsi_hierarchy *h, const bsi_level *level, d
   return BISAI_OK;
 }
 
-bisai_status bsi_rounding_drop(const bsi_hierarchy *h, const bsi_level *level, double *inverse) {
+bisai_status bsi_null_rows_drop(const bsi_hierarchy *h, const bsi_level *level, double *inverse) {
   const bsi_memory_ops *memory = h->context->backend->memory;
   const int64_t n = bsi_level_rows(level), bs = level->matrix->block_size;
-  if (level->rounding_rows == 0) return BISAI_OK;
-  double *blocks = level->rounding_marks + n;
+  if (level->diagonal.null_rows == 0) return BISAI_OK;
+  double *blocks = level->diagonal.null_marks + n;
   BSI_TRY(memory->fetch(h->context, blocks, inverse, (size_t)(n * bs) * sizeof *blocks));
   for (int64_t r = 0; r < n; r++)
-    for (int64_t k = 0; k < bs && level->rounding_marks[r] != 0.0; k++) {
+    for (int64_t k = 0; k < bs && level->diagonal.null_marks[r] != 0.0; k++) {
       double *block = blocks + r / bs * bs * bs;
       block[k * bs + r % bs] = block[r % bs * bs + k] = 0.0;
     }
@@ -63,27 +68,27 @@ bisai_status bsi_rounding_drop(const bsi_hierarchy *h, const bsi_level *level, d
 /* NaN is suspicious. */
 static bool is_suspicious(const bsi_hierarchy *h, const bsi_level *level) {
   return level != h->levels &&
-         !(level->largest_inverse <= SUSPICIOUS_GROWTH * level[-1].largest_inverse);
+         !(level->diagonal.largest <= SUSPICIOUS_GROWTH * level[-1].diagonal.largest);
 }
 
 static bisai_status mark_and_drop(bsi_hierarchy *h, bsi_level *level) {
   const int64_t values = (int64_t)bsi_block_offset(level->matrix, level->matrix->block_rows);
-  BSI_TRY(bsi_rounding_mark(h, level, level->rounding_marks, &level->rounding_rows));
-  BSI_TRY(bsi_rounding_drop(h, level, level->inverse));
-  return h->context->backend->vectors->largest(h->context, values, level->inverse,
-                                               &level->largest_inverse);
+  BSI_TRY(bsi_null_rows_mark(h, level, level->diagonal.null_marks, &level->diagonal.null_rows));
+  BSI_TRY(bsi_null_rows_drop(h, level, level->diagonal.inverse));
+  return h->context->backend->vectors->largest(h->context, values, level->diagonal.inverse,
+                                               &level->diagonal.largest);
 }
 
-bisai_status bsi_rounding_create(bsi_hierarchy *h, bsi_level *level) {
+bisai_status bsi_null_rows_create(bsi_hierarchy *h, bsi_level *level) {
   const int64_t n = bsi_level_rows(level), bs = level->matrix->block_size;
   if (!is_suspicious(h, level)) return BISAI_OK;
-  level->rounding_marks =
-      bsi_allocate(h->context, (size_t)(n + n * bs), sizeof *level->rounding_marks);
-  return level->rounding_marks ? mark_and_drop(h, level) : BISAI_OUT_OF_MEMORY;
+  level->diagonal.null_marks =
+      bsi_allocate(h->context, (size_t)(n + n * bs), sizeof *level->diagonal.null_marks);
+  return level->diagonal.null_marks ? mark_and_drop(h, level) : BISAI_OUT_OF_MEMORY;
 }
 
-bisai_status bsi_rounding_update(bsi_hierarchy *h, bsi_level *level) {
-  level->rounding_rows = 0;
+bisai_status bsi_null_rows_update(bsi_hierarchy *h, bsi_level *level) {
+  level->diagonal.null_rows = 0;
   if (!is_suspicious(h, level)) return BISAI_OK;
-  return level->rounding_marks ? mark_and_drop(h, level) : bsi_level_refuse(h, level);
+  return level->diagonal.null_marks ? mark_and_drop(h, level) : bsi_level_refuse(h, level);
 }

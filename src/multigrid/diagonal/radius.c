@@ -7,13 +7,15 @@
  *
  * For a nonsymmetric A few power steps tell whether ρ is far above 2. P does not use estimates
  * below 2, and Jacobi none below 1.5 or 2. */
+#include "multigrid/diagonal/radius.h"
+
 #include <math.h>
 
 #include "apply/apply_ops.h"
 #include "core/vector/power.h"
+#include "multigrid/cycle/cycle_ops.h"
+#include "multigrid/diagonal/diagonal_ops.h"
 #include "multigrid/diagonal/lanczos.h"
-#include "multigrid/hierarchy.h"
-#include "multigrid/multigrid_ops.h"
 
 enum { POWER_STEPS = 10, FEW_POWER_STEPS = 5 };
 /* The estimate of ρ below which it is not used for nonsymmetric matrices: hierarchy.h. */
@@ -29,7 +31,8 @@ enum { BITS = 10 };
 /* y ← D⁻¹A x, where `a` is the matrix of the level or its copy in fp32 */
 static bisai_status scaled_product(const bsi_hierarchy *h, const bsi_level *level,
                                    const bisai_bcsr *a, const double *x, double *y) {
-  return bsi_ops_of(h)->cycle->relax(h->context, a, level->inverse, 0.0, 1.0, NULL, x, NULL, y);
+  return bsi_ops_of(h)->cycle->relax(h->context, a, level->diagonal.inverse, 0.0, 1.0, NULL, x,
+                                     NULL, y);
 }
 
 bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, const double *x,
@@ -38,7 +41,7 @@ bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, 
 }
 
 static const bisai_bcsr *matrix_to_read(const bsi_level *level) {
-  return level->copies_fit[BSI_COPY_OF_MATRIX] ? level->narrow_matrix : level->matrix;
+  return level->fp32.fits[BSI_COPY_OF_MATRIX] ? level->fp32.matrix : level->matrix;
 }
 
 /* --- Lanczos --- */
@@ -52,17 +55,17 @@ typedef struct lanczos_vectors {
 static bisai_status next_direction(const bsi_hierarchy *h, const bsi_level *level, int k,
                                    const lanczos_vectors *v) {
   const bsi_multigrid_ops *ops = bsi_ops_of(h);
-  BSI_TRY(ops->cycle->relax(h->context, level->matrix, level->inverse, 0.0, 1.0, v->r, NULL, NULL,
-                            v->q));
+  BSI_TRY(ops->cycle->relax(h->context, level->matrix, level->diagonal.inverse, 0.0, 1.0, v->r,
+                            NULL, NULL, v->q));
   return ops->lanczos->direct(h->context, k, bsi_level_rows(level), v->r, v->q, v->p,
-                              h->lanczos_work);
+                              h->lanczos.work);
 }
 
 static bisai_status next_residual(const bsi_hierarchy *h, const bsi_level *level, int k,
                                   const lanczos_vectors *v) {
   BSI_TRY(bsi_multiply_vector(h->context, matrix_to_read(level), 1.0, v->p, 0.0, NULL, v->q));
   return bsi_ops_of(h)->lanczos->reduce(h->context, k, bsi_level_rows(level), v->p, v->q, v->r,
-                                        h->lanczos_work);
+                                        h->lanczos.work);
 }
 
 /* Returns the smallest number of BITS bits that is not below x > 0. */
@@ -75,21 +78,21 @@ static double round_up(double x) {
 /* *found ← false if D⁻¹A has eigenvalues that are not positive. */
 static bisai_status lanczos(const bsi_hierarchy *h, bsi_level *level, bool *found) {
   bsi_radius radius = {0.0, 0.0};
-  const lanczos_vectors v = {level->x, level->y, level->residual};
+  const lanczos_vectors v = {level->work.x, level->work.y, level->work.residual};
   double coefficients[BSI_LANCZOS_COEFFICIENTS];
   BSI_TRY(bsi_ops_of(h)->lanczos->start(h->context, bsi_level_rows(level),
-                                        level->matrix->block_size, level->inverse, v.r));
+                                        level->matrix->block_size, level->diagonal.inverse, v.r));
   BSI_TRY(next_direction(h, level, -1, &v));
   for (int k = 0; k < BSI_LANCZOS_STEPS; k++) {
     BSI_TRY(next_residual(h, level, k, &v));
     BSI_TRY(next_direction(h, level, k, &v));
   }
-  BSI_TRY(h->context->backend->memory->fetch(h->context, coefficients, h->lanczos_work,
+  BSI_TRY(h->context->backend->memory->fetch(h->context, coefficients, h->lanczos.work,
                                              sizeof coefficients));
   *found = bsi_lanczos_radius(coefficients, &radius);
   if (!*found) return BISAI_OK;
-  level->radius = round_up(LANCZOS_MARGIN * radius.bound);
-  level->growth = round_up(radius.growth);
+  level->diagonal.radius = round_up(LANCZOS_MARGIN * radius.bound);
+  level->diagonal.growth = round_up(radius.growth);
   return BISAI_OK;
 }
 
@@ -109,7 +112,7 @@ static bisai_status power_steps(const bsi_hierarchy *h, const bsi_level *level, 
                                 double *radius) {
   double norms[2] = {0.0, 0.0};
   BSI_TRY(bsi_power_norms(h->context, bsi_level_rows(level), steps, power_step,
-                          &(scaled_level){h, level}, level->x, level->residual, norms));
+                          &(scaled_level){h, level}, level->work.x, level->work.residual, norms));
   *radius = norms[0] == 0.0 ? LEAST_RADIUS : bsi_power_growth(norms);
   return BISAI_OK;
 }
@@ -123,15 +126,17 @@ bisai_status bsi_radius_estimate(bsi_hierarchy *h, bsi_level *level) {
   bool found = false;
   if (symmetric) BSI_TRY(lanczos(h, level, &found));
   if (found) return BISAI_OK;
-  BSI_TRY(power_steps(h, level, few ? FEW_POWER_STEPS : POWER_STEPS, &level->growth));
-  level->radius = symmetric ? POWER_MARGIN * level->growth : level->growth;
+  BSI_TRY(power_steps(h, level, few ? FEW_POWER_STEPS : POWER_STEPS, &level->diagonal.growth));
+  level->diagonal.radius =
+      symmetric ? POWER_MARGIN * level->diagonal.growth : level->diagonal.growth;
   return BISAI_OK;
 }
 
 double bsi_radius_bound(const bsi_hierarchy *h, const bsi_level *level) {
-  return h->setup.symmetric ? level->radius : POWER_MARGIN * level->radius;
+  return h->setup.symmetric ? level->diagonal.radius : POWER_MARGIN * level->diagonal.radius;
 }
 
 double bsi_transfer_damping(const bsi_hierarchy *h, const bsi_level *level) {
-  return 4.0 / (3.0 * (h->setup.symmetric ? level->growth : fmax(level->growth, LEAST_RADIUS)));
+  return 4.0 / (3.0 * (h->setup.symmetric ? level->diagonal.growth
+                                          : fmax(level->diagonal.growth, LEAST_RADIUS)));
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The diagonal blocks of the l1 smoother on a GPU: one thread for each scalar row. */
 #include "gpu/for_each.cuh"
-#include "multigrid/multigrid_ops.h"
 #include "multigrid/smoothers/l1.h"
 
-static bisai_status l1_diagonal(bisai_context *context, const bisai_bcsr *a, double *blocks,
-                                int32_t *position) {
+bisai_status bsi_l1_diagonal_cuda(bisai_context *context, const bisai_bcsr *a, double *blocks,
+                                  int32_t *position) {
   const int bs = a->block_size;
   const int32_t *row_ptr = a->row_ptr, *col_idx = a->col_idx;
   const void *values = a->values;
@@ -17,5 +16,3 @@ static bisai_status l1_diagonal(bisai_context *context, const bisai_bcsr *a, dou
                                    blocks + static_cast<int64_t>(i) * bs * bs);
                       });
 }
-
-const bsi_l1_ops bsi_l1_cuda = {.diagonal = l1_diagonal};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The diagonal blocks of the l1 smoother on the host. */
+#include "core/context/context_impl.h"
+#include "core/matrix/bcsr_impl.h"
 #include "core/threads/parallel.h"
-#include "multigrid/multigrid_ops.h"
 #include "multigrid/smoothers/l1.h"
 
 enum { BLOCKS_PER_THREAD = 4096 };
@@ -24,11 +25,9 @@ static void l1_part(void *work, bsi_part part) {
   }
 }
 
-static bisai_status l1_diagonal(bisai_context *context, const bisai_bcsr *a, double *blocks,
-                                int32_t *position) {
+bisai_status bsi_l1_diagonal_host(bisai_context *context, const bisai_bcsr *a, double *blocks,
+                                  int32_t *position) {
   const int threads = bsi_threads_for(context->threads, a->blocks, BLOCKS_PER_THREAD);
   bsi_run(context, threads, BSI_SOME_PARTS, l1_part, &(l1_job){a, blocks, position});
   return BISAI_OK;
 }
-
-const bsi_l1_ops bsi_l1_host = {.diagonal = l1_diagonal};

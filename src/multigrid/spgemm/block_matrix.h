@@ -11,7 +11,7 @@ extern "C" {
 
 /* What a device knows about a product C = A B beside its structure, in backend memory. Zeros:
  * nothing. */
-typedef struct bsi_places {
+typedef struct bsi_product_slots {
   /* the most blocks of a row of C; 0: unknown */
   int32_t longest;
   /* the number of products A_ik B_kj of blocks */
@@ -20,11 +20,11 @@ typedef struct bsi_places {
   int32_t *before;
   /* for each product: the place of block (i, j) in row i of C. NULL: the places are not known */
   uint8_t *of;
-} bsi_places;
+} bsi_product_slots;
 
 /* A sparse matrix of height × width blocks. The arrays are in backend memory. The columns of a row
  * ascend, and blocks are stored column by column. */
-typedef struct bsi_sparse {
+typedef struct bsi_block_matrix {
   /* block rows and block columns */
   int32_t rows, cols;
   /* the scalar rows and columns of a block, at most BISAI_MAX_BLOCK_SIZE */
@@ -33,32 +33,37 @@ typedef struct bsi_sparse {
   int32_t *row_ptr, *col_idx;
   /* NULL: every stored block is the identity */
   double *values;
-  bsi_places places;
+  bsi_product_slots slots;
   /* the values are those of multiples of the identity */
   bool multiples;
-} bsi_sparse;
+} bsi_block_matrix;
 
 /* Returns the number of values before block `block`. */
-static inline size_t bsi_sparse_offset(const bsi_sparse *m, int64_t block) {
+static inline size_t bsi_block_matrix_offset(const bsi_block_matrix *m, int64_t block) {
   return (size_t)block * (size_t)(m->height * m->width);
 }
 
 /* Returns a view of a matrix, which owns nothing. The matrix is in fp64 and implies no diagonal. */
-bsi_sparse bsi_sparse_of(const bisai_bcsr *matrix);
+bsi_block_matrix bsi_block_matrix_of(const bisai_bcsr *matrix);
 
 /* Reserves the values of a structure. They are not set. */
-bisai_status bsi_sparse_reserve_values(bisai_context *context, bsi_sparse *m);
+bisai_status bsi_block_matrix_reserve_values(bisai_context *context, bsi_block_matrix *m);
+
+/* *matrix ← a square matrix of a structure, with values that are not set. Takes over the arrays of
+ * the structure, also after a failure. */
+bisai_status bsi_block_matrix_adopt(bisai_context *context, bsi_block_matrix *s,
+                                    bisai_bcsr **matrix);
 
 /* Returns the bytes of all arrays. */
-int64_t bsi_sparse_memory(const bsi_sparse *m);
+int64_t bsi_block_matrix_memory(const bsi_block_matrix *m);
 /* Returns the bytes of the places alone. */
-int64_t bsi_places_memory(const bsi_sparse *m);
+int64_t bsi_product_slots_memory(const bsi_block_matrix *m);
 
 /* Releases the places. Accepts a struct of zeros. */
-void bsi_places_destroy(bisai_context *context, bsi_places *places);
+void bsi_product_slots_destroy(bisai_context *context, bsi_product_slots *places);
 
 /* Releases the arrays. Accepts a struct of zeros. */
-void bsi_sparse_destroy(bisai_context *context, bsi_sparse *m);
+void bsi_block_matrix_destroy(bisai_context *context, bsi_block_matrix *m);
 
 #ifdef __cplusplus
 }

@@ -230,13 +230,13 @@ __global__ void __launch_bounds__(BLOCK_THREADS) multiply_short_rows(const produ
       int place = 0;
       if (begin < end) {
         load_factor<H, M, true, true>(s, p, begin, column, right);
-        place = __ldg(s.places + at);
+        place = __ldg(s.slots + at);
       }
       for (int32_t q = begin; q < end; q++, at++) {
         double *to = sums + place * (H * BLOCK_THREADS), sum[H], next[M];
         if (q + 1 < end) {
           load_factor<H, M, true, true>(s, p, q + 1, column, next);
-          place = __ldg(s.places + at + 1);
+          place = __ldg(s.slots + at + 1);
         }
 #pragma unroll
         for (int r = 0; r < H; r++) sum[r] = to[r * BLOCK_THREADS];
@@ -248,7 +248,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS) multiply_short_rows(const produ
       }
     } else {
       for (int32_t q = begin; q < end; q++, at++) {
-        double *to = sums + __ldg(s.places + at) * (H * BLOCK_THREADS);
+        double *to = sums + __ldg(s.slots + at) * (H * BLOCK_THREADS);
 #pragma unroll
         for (int r = 0; r < H; r++) to[r * BLOCK_THREADS] += left[r];
       }
@@ -294,7 +294,7 @@ __device__ __forceinline__ void add_row(const product &s, const row_window &w, i
   if (member >= step * width) return;
   for (q += own, at += own; q < end; q += step, at += step) {
     double right[A && B ? M : H], sum[H];
-    const int place = __ldg(s.places + at) - w.first;
+    const int place = __ldg(s.slots + at) - w.first;
     load_factor<H, M, A, B>(s, p, q, column, right);
     if (place < 0 || place >= w.count) continue;
     double *to = w.sums + (place * width + column) * H;

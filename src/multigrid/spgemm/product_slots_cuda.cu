@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS) find_places(const placing s) {
                   length = __ldg(s.b_ptr + k + 1) - begin;
     for (int32_t n = member; n < length; n += s.lanes) {
       const int32_t j = __ldg(s.b_col + begin + n);
-      s.places[at + n] = static_cast<uint8_t>(bsi_find_column(columns, 0, count, j));
+      s.slots[at + n] = static_cast<uint8_t>(bsi_find_column(columns, 0, count, j));
     }
     at += length;
   }
@@ -75,14 +75,14 @@ int lanes_for(double length) {
 } // namespace
 
 /* What too many products leave: kernels search. */
-static bisai_status leave_without_places(bisai_context *context, bsi_sparse *c) {
-  context->backend->memory->release(context, c->places.before);
-  c->places.before = nullptr;
+static bisai_status leave_without_places(bisai_context *context, bsi_block_matrix *c) {
+  context->backend->memory->release(context, c->slots.before);
+  c->slots.before = nullptr;
   return BISAI_OK;
 }
 
-bisai_status bsi_find_places(bisai_context *context, const bsi_sparse *a, const bsi_sparse *b,
-                             bsi_sparse *c) {
+bisai_status bsi_find_places(bisai_context *context, const bsi_block_matrix *a,
+                             const bsi_block_matrix *b, bsi_block_matrix *c) {
   placing s = {.rows = c->rows,
                .a_ptr = a->row_ptr,
                .a_col = a->col_idx,
@@ -91,25 +91,25 @@ bisai_status bsi_find_places(bisai_context *context, const bsi_sparse *a, const 
                .c_ptr = c->row_ptr,
                .c_col = c->col_idx,
                .lanes = lanes_for(static_cast<double>(b->blocks) / b->rows),
-               .longest = c->places.longest};
+               .longest = c->slots.longest};
   bsi_structure_report report;
   bsi_lengths lengths;
   bsi_temporary memory(context);
-  if (c->places.longest > MOST_PLACES) return BISAI_OK;
-  s.before = c->places.before = bsi_reserve_indices(context, static_cast<size_t>(c->rows) + 1);
+  if (c->slots.longest > MOST_PLACES) return BISAI_OK;
+  s.before = c->slots.before = bsi_reserve_indices(context, static_cast<size_t>(c->rows) + 1);
   if (!s.before) return BISAI_OUT_OF_MEMORY;
   BSI_TRY(bsi_lengths_reserve(&memory, c->rows, &lengths));
   s.lengths = lengths.of_rows;
   BSI_TRY(bsi_record_begin<bsi_structure_report>(context, what));
   bsi_launch_early(context, count_products, bsi_grid(s.rows, BSI_FOR_EACH_THREADS),
                    BSI_FOR_EACH_THREADS, 0, s);
-  BSI_TRY(bsi_lengths_add(context, &lengths, c->places.before));
+  BSI_TRY(bsi_lengths_add(context, &lengths, c->slots.before));
   BSI_TRY(bsi_lengths_fetch(context, "a list of products", INT32_MAX, &report));
   if (report.overflows) return leave_without_places(context, c);
-  c->places.count = static_cast<int64_t>(report.total);
-  s.places = c->places.of = static_cast<uint8_t *>(context->backend->memory->allocate(
-      context, static_cast<size_t>(c->places.count), sizeof *c->places.of));
-  if (!s.places) return BISAI_OUT_OF_MEMORY;
+  c->slots.count = static_cast<int64_t>(report.total);
+  s.slots = c->slots.of = static_cast<uint8_t *>(context->backend->memory->allocate(
+      context, static_cast<size_t>(c->slots.count), sizeof *c->slots.of));
+  if (!s.slots) return BISAI_OUT_OF_MEMORY;
   bsi_launch_early(context, find_places,
                    bsi_grid(static_cast<int64_t>(s.rows) * s.lanes, BLOCK_THREADS), BLOCK_THREADS,
                    sizeof(int32_t) * (BLOCK_THREADS / s.lanes) * s.longest, s);

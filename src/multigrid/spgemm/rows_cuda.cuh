@@ -10,7 +10,7 @@
 #include "gpu/record.cuh"
 #include "gpu/scan.cuh"
 #include "gpu/temporary.cuh"
-#include "multigrid/multigrid_ops.h"
+#include "multigrid/spgemm/spgemm_ops.h"
 
 namespace {
 
@@ -190,18 +190,18 @@ bisai_status bsi_lengths_fetch(bisai_context *context, const char *name, int64_t
 /* symbolic_cuda.cu */
 int32_t *bsi_reserve_indices(bisai_context *context, size_t count);
 
-/* multiply_structure() of bsi_sparse_ops. */
-bisai_status bsi_multiply_structure(bisai_context *context, const bsi_sparse *a,
-                                    const bsi_sparse *b, int64_t most, bsi_sparse *c);
+/* multiply_structure() of bsi_spgemm_ops. */
+bisai_status bsi_multiply_structure(bisai_context *context, const bsi_block_matrix *a,
+                                    const bsi_block_matrix *b, int64_t most, bsi_block_matrix *c);
 
 /* product_slots_cuda.cu: makes the places of c = a·b, whose structure is there, unless they are too
  * many. Waits. */
-bisai_status bsi_find_places(bisai_context *context, const bsi_sparse *a, const bsi_sparse *b,
-                             bsi_sparse *c);
+bisai_status bsi_find_places(bisai_context *context, const bsi_block_matrix *a,
+                             const bsi_block_matrix *b, bsi_block_matrix *c);
 
 /* orthonormal_cuda.cu: orthonormalise() of bsi_transfer_ops. */
-bisai_status bsi_orthonormalise(bisai_context *context, const bsi_sparse *members,
-                                const double *vectors, double tolerance, bsi_sparse *t,
+bisai_status bsi_orthonormalise(bisai_context *context, const bsi_block_matrix *members,
+                                const double *vectors, double tolerance, bsi_block_matrix *t,
                                 double *coarse);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values of products of sparse matrices on a device, and matrices of single values. */
+/* Values of products of sparse matrices on a device. */
 #include <cmath>
 #include <utility>
 
@@ -99,7 +99,7 @@ bool fits_shared(product *s, double length, int32_t longest) {
 
 /* Returns true if C has so few blocks that a warp for each of them takes less time than a few lanes
  * that go through all products of a row. */
-bool is_small(const bisai_context *context, const bsi_sparse *c) {
+bool is_small(const bisai_context *context, const bsi_block_matrix *c) {
   return c->blocks <= SMALL * static_cast<int64_t>(context->limits.processors);
 }
 
@@ -143,8 +143,8 @@ struct way {
   bool places, smooths;
 };
 
-product product_of(const bsi_sparse *a, const bsi_sparse *b, const bsi_smoothing *smoothing,
-                   const bsi_sparse *c) {
+product product_of(const bsi_block_matrix *a, const bsi_block_matrix *b,
+                   const bsi_smoothing *smoothing, const bsi_block_matrix *c) {
   product s = {};
   s.rows = c->rows, s.blocks = c->blocks;
   s.height = c->height, s.inner = a->width, s.width = c->width;
@@ -152,7 +152,7 @@ product product_of(const bsi_sparse *a, const bsi_sparse *b, const bsi_smoothing
   s.b_ptr = b->row_ptr, s.b_col = b->col_idx, s.b = b->values;
   s.c_ptr = c->row_ptr, s.c_col = c->col_idx, s.c = c->values;
   if (a->multiples) std::swap(s.a, s.weights);
-  s.before = c->places.before, s.places = c->places.of;
+  s.before = c->slots.before, s.slots = c->slots.of;
   if (!smoothing) return s;
   s.t_ptr = smoothing->t->row_ptr, s.t_idx = smoothing->t->col_idx, s.t = smoothing->t->values;
   s.inverse = smoothing->inverse, s.omega = smoothing->omega;
@@ -161,8 +161,8 @@ product product_of(const bsi_sparse *a, const bsi_sparse *b, const bsi_smoothing
 
 /* Returns the way.
  *   places: those of the products are there, or can be made */
-way way_of(const bisai_context *context, const bsi_sparse *a, const bsi_sparse *b,
-           const bsi_smoothing *smoothing, const bsi_sparse *c, bool places) {
+way way_of(const bisai_context *context, const bsi_block_matrix *a, const bsi_block_matrix *b,
+           const bsi_smoothing *smoothing, const bsi_block_matrix *c, bool places) {
   way w = {product_of(a, b, smoothing, c),
            multiply_any,
            grid_of_blocks(c->blocks, BSI_WARP),
@@ -173,12 +173,12 @@ way way_of(const bisai_context *context, const bsi_sparse *a, const bsi_sparse *
   product *s = &w.s;
   const kernels of_shape = is_small(context, c) ? kernels{} : kernels_for(*s);
   const double length = static_cast<double>(b->blocks) / b->rows;
-  const int32_t longest = c->places.longest;
+  const int32_t longest = c->slots.longest;
   const side wished = !smoothing ? PLAIN : smoothing->from_right ? RIGHT : LEFT;
   const auto take = [&](const kernel(&of_side)[3]) {
     w.smooths = of_side[wished] && (wished != RIGHT || s->width == s->inner);
     w.run = of_side[w.smooths ? wished : PLAIN];
-    w.places = true;
+    w.slots = true;
   };
   places = places && longest > 0;
   if (places && of_shape.by_short_rows[PLAIN] && fits_short(s, a->blocks, longest, &w.shared)) {
@@ -202,178 +202,36 @@ way way_of(const bisai_context *context, const bsi_sparse *a, const bsi_sparse *
 
 } // namespace
 
-static bisai_status multiply_structure(bisai_context *context, const bsi_sparse *a,
-                                       const bsi_sparse *b, int64_t most, bsi_sparse *c) {
+static bisai_status multiply_structure(bisai_context *context, const bsi_block_matrix *a,
+                                       const bsi_block_matrix *b, int64_t most,
+                                       bsi_block_matrix *c) {
   BSI_TRY(bsi_multiply_structure(context, a, b, most, c));
-  if (!c->row_ptr || c->blocks == 0 || !way_of(context, a, b, nullptr, c, true).places)
+  if (!c->row_ptr || c->blocks == 0 || !way_of(context, a, b, nullptr, c, true).slots)
     return BISAI_OK;
   return bsi_find_places(context, a, b, c);
 }
 
-static bisai_status multiply_smoothed(bisai_context *context, const bsi_sparse *a,
-                                      const bsi_sparse *b, const bsi_smoothing *smoothing,
-                                      bsi_sparse *c) {
+static bisai_status multiply_smoothed(bisai_context *context, const bsi_block_matrix *a,
+                                      const bsi_block_matrix *b, const bsi_smoothing *smoothing,
+                                      bsi_block_matrix *c) {
   if (c->blocks == 0) return BISAI_OK;
-  const way w = way_of(context, a, b, smoothing, c, c->places.of != nullptr);
+  const way w = way_of(context, a, b, smoothing, c, c->slots.of != nullptr);
   bsi_launch_early(context, w.run, w.grid, w.block, w.shared, w.s);
   BSI_TRY(bsi_launched(context, what));
-  return smoothing && !w.smooths ? bsi_smooth_product(context, smoothing, c) : BISAI_OK;
+  return smoothing && !w.smooths ? bsi_smooth_product_cuda(context, smoothing, c) : BISAI_OK;
 }
 
-static bisai_status multiply_values(bisai_context *context, const bsi_sparse *a,
-                                    const bsi_sparse *b, bsi_sparse *c) {
+static bisai_status multiply_values(bisai_context *context, const bsi_block_matrix *a,
+                                    const bsi_block_matrix *b, bsi_block_matrix *c) {
   return multiply_smoothed(context, a, b, nullptr, c);
 }
 
-/* --- matrices of single values --- */
-
-namespace {
-
-constexpr char what_of_split[] = "matrix of single values";
-
-/* A, and the scalar matrix c. */
-struct splitting {
-  int32_t rows;
-  int bs;
-  const int32_t *a_ptr, *a_col;
-  const double *a;
-  /* COUNT: the lengths of the rows of c */
-  int64_t *lengths;
-  const int32_t *c_ptr;
-  int32_t *c_col;
-  double *c;
-  /* REFILL: the first row with a value that has no place */
-  bsi_first_record *record;
-};
-
-/* COUNT: the lengths of rows. FILL: columns and values. REFILL: values alone, of columns that are
- * there. */
-enum split_step { COUNT, FILL, REFILL };
-
-/* Does the diagonal entry of a scalar row whose diagonal block A does not store. Returns the place
- * behind it. */
-template <split_step STEP>
-__device__ __forceinline__ int32_t place_zero(const splitting &s, int32_t row, int32_t at,
-                                              int32_t last) {
-  if (STEP == REFILL && (at == last || s.c_col[at] != row)) return at;
-  if (STEP == FILL) s.c_col[at] = row;
-  if (STEP != COUNT) s.c[at] = 0.0;
-  return at + 1;
-}
-
-/* A thread takes a scalar row, and loads the part of a block in it at once.
- *   BS: the block size; 0: any */
-template <int BS, split_step STEP>
-__global__ void __launch_bounds__(BSI_FOR_EACH_THREADS) split_matrix(const splitting s) {
-  constexpr int LOADED = BS > 0 ? BS : 1;
-  const int64_t index = blockIdx.x * static_cast<int64_t>(BSI_FOR_EACH_THREADS) + threadIdx.x;
-  const int bs = BS > 0 ? BS : s.bs;
-  bsi_wait_for_predecessor();
-  if (index >= s.rows) return;
-  const int32_t row = static_cast<int32_t>(index), i = row / bs, end = __ldg(s.a_ptr + i + 1);
-  const int32_t last = STEP == COUNT ? 0 : __ldg(s.c_ptr + row + 1);
-  int32_t at = STEP == COUNT ? 0 : __ldg(s.c_ptr + row);
-  bool complete = true, diagonal = false;
-#pragma unroll 2
-  for (int32_t p = __ldg(s.a_ptr + i); p < end; p++) {
-    const double *from = s.a + static_cast<int64_t>(p) * bs * bs + row % bs;
-    const int32_t j = __ldg(s.a_col + p), first = j * bs;
-    if (!diagonal && j > i) at = place_zero<STEP>(s, row, at, last);
-    diagonal = diagonal || j >= i;
-    for (int k = 0; k < bs; k += LOADED) {
-      double value[LOADED];
-#pragma unroll
-      for (int l = 0; l < LOADED; l++) value[l] = __ldg(from + (k + l) * bs);
-#pragma unroll
-      for (int l = 0; l < LOADED; l++) {
-        const int32_t column = first + k + l;
-        const bool there =
-            STEP == REFILL ? at < last && s.c_col[at] == column : value[l] != 0.0 || column == row;
-        if (STEP == FILL && there) s.c_col[at] = column;
-        if (STEP != COUNT && there) s.c[at] = value[l];
-        complete = complete && (there || value[l] == 0.0);
-        at += there;
-      }
-    }
-  }
-  if (!diagonal) at = place_zero<STEP>(s, row, at, last);
-  if (STEP == COUNT) s.lengths[row] = at;
-  if (STEP == REFILL && !complete)
-    atomicMin(&s.record->index, static_cast<unsigned long long>(row));
-}
-
-template <split_step STEP> bisai_status split(bisai_context *context, const splitting &s) {
-  if (s.rows == 0) return BISAI_OK;
-#define ENTRY(BS) , split_matrix<BS, STEP>
-  static void (*const kernels[])(splitting) = {split_matrix<0, STEP> BSI_BLOCK_SIZES(ENTRY)};
-#undef ENTRY
-  bsi_launch_early(context, kernels[s.bs <= BSI_SPECIAL_SIZES ? s.bs : 0],
-                   bsi_grid(s.rows, BSI_FOR_EACH_THREADS), BSI_FOR_EACH_THREADS, 0, s);
-  return bsi_launched(context, what_of_split);
-}
-
-splitting splitting_of(const bisai_bcsr *a, const bsi_sparse *c) {
-  return {.rows = c->rows,
-          .bs = a->block_size,
-          .a_ptr = a->row_ptr,
-          .a_col = a->col_idx,
-          .a = static_cast<const double *>(a->values),
-          .c_ptr = c->row_ptr,
-          .c_col = c->col_idx,
-          .c = c->values};
-}
-
-} // namespace
-
-static bisai_status split_rows(bisai_context *context, const bisai_bcsr *matrix, bsi_sparse *c) {
-  const int64_t rows = static_cast<int64_t>(matrix->block_rows) * matrix->block_size;
-  bsi_structure_report report;
-  bsi_lengths lengths;
-  bsi_temporary memory(context);
-  if (rows > INT32_MAX)
-    return bsi_fail(context, BISAI_INDEX_OVERFLOW, "%lld scalar rows: at most %d are possible",
-                    static_cast<long long>(rows), INT32_MAX);
-  c->rows = c->cols = static_cast<int32_t>(rows);
-  c->height = c->width = 1;
-  c->row_ptr = bsi_reserve_indices(context, static_cast<size_t>(rows) + 1);
-  if (!c->row_ptr) return BISAI_OUT_OF_MEMORY;
-  BSI_TRY(bsi_lengths_reserve(&memory, c->rows, &lengths));
-  BSI_TRY(bsi_record_begin<bsi_structure_report>(context, what_of_split));
-  splitting s = splitting_of(matrix, c);
-  s.lengths = lengths.of_rows;
-  BSI_TRY(split<COUNT>(context, s));
-  BSI_TRY(bsi_lengths_add(context, &lengths, c->row_ptr));
-  BSI_TRY(bsi_lengths_fetch(context, "a matrix of single values", INT64_MAX, &report));
-  c->blocks = static_cast<int32_t>(report.total);
-  c->col_idx = bsi_reserve_indices(context, static_cast<size_t>(c->blocks));
-  return c->col_idx ? BISAI_OK : BISAI_OUT_OF_MEMORY;
-}
-
-static bisai_status split_fill(bisai_context *context, const bisai_bcsr *matrix, bsi_sparse *c) {
-  return split<FILL>(context, splitting_of(matrix, c));
-}
-
-static bisai_status split_values(bisai_context *context, const bisai_bcsr *matrix, bsi_sparse *c,
-                                 int32_t *lost) {
-  splitting s = splitting_of(matrix, c);
-  bsi_first_record first;
-  s.record = bsi_record_of<bsi_first_record>(context);
-  BSI_TRY(bsi_record_begin<bsi_first_record>(context, what_of_split));
-  BSI_TRY(split<REFILL>(context, s));
-  BSI_TRY(bsi_record_fetch(context, what_of_split, &first));
-  *lost = static_cast<int32_t>(bsi_index_of(first.index));
-  return BISAI_OK;
-}
-
-static int64_t structure_room(const bisai_context *, const bsi_sparse *, const bsi_sparse *,
-                              int64_t) {
+static int64_t structure_room(const bisai_context *, const bsi_block_matrix *,
+                              const bsi_block_matrix *, int64_t) {
   return 0;
 }
 
-const bsi_sparse_ops bsi_sparse_cuda = {.multiply_structure = multiply_structure,
+const bsi_spgemm_ops bsi_spgemm_cuda = {.multiply_structure = multiply_structure,
                                         .structure_room = structure_room,
                                         .multiply_values = multiply_values,
-                                        .multiply_smoothed = multiply_smoothed,
-                                        .split_rows = split_rows,
-                                        .split_fill = split_fill,
-                                        .split_values = split_values};
+                                        .multiply_smoothed = multiply_smoothed};

@@ -13,7 +13,8 @@
 #include "core/block/block_sizes.h"
 #include "core/matrix/sort.h"
 #include "core/threads/parallel.h"
-#include "multigrid/multigrid_ops.h"
+#include "multigrid/spgemm/row_lengths_host.h"
+#include "multigrid/spgemm/spgemm_ops.h"
 
 enum {
   /* the least number of blocks for which a thread is woken, and of values */
@@ -29,29 +30,12 @@ typedef struct counting {
   bool too_large;
 } counting;
 
-/* row_ptr[i + 1] has the length of row i. Adds the lengths up. *total ← their sum. `what` is named
- * if there are too many. */
-static bisai_status add_lengths(bisai_context *context, const char *what, int32_t rows,
-                                int32_t *row_ptr, int32_t *total) {
-  int64_t sum = 0;
-  row_ptr[0] = 0;
-  for (int32_t i = 0; i < rows; i++) {
-    sum += row_ptr[i + 1];
-    if (sum > INT32_MAX)
-      return bsi_fail(context, BISAI_INDEX_OVERFLOW, "row %d: %s has more than %d blocks", i, what,
-                      INT32_MAX);
-    row_ptr[i + 1] = (int32_t)sum;
-  }
-  *total = (int32_t)sum;
-  return BISAI_OK;
-}
-
 /* --- the structure of a product --- */
 
 typedef struct structure_job {
   bisai_context *context;
-  const bsi_sparse *a, *b;
-  bsi_sparse *c;
+  const bsi_block_matrix *a, *b;
+  bsi_block_matrix *c;
   /* for each thread b->cols marks, and a row of c, which has at most that many columns and one
    * more */
   int32_t *marks, *row;
@@ -67,7 +51,7 @@ typedef struct structure_job {
  * foresees. */
 static int32_t list_row(const structure_job *s, int32_t i, int32_t mark, int32_t *marks,
                         int32_t *row) {
-  const bsi_sparse *a = s->a, *b = s->b;
+  const bsi_block_matrix *a = s->a, *b = s->b;
   int32_t count = 0;
   for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
     const int32_t k = a->col_idx[p], end = b->row_ptr[k + 1];
@@ -83,7 +67,7 @@ static int32_t list_row(const structure_job *s, int32_t i, int32_t mark, int32_t
 
 /* Returns k if row i of a has one block, in column k. Row i of the product then has the columns of
  * row k of b. Otherwise returns −1. */
-static int32_t only_row(const bsi_sparse *a, int32_t i) {
+static int32_t only_row(const bsi_block_matrix *a, int32_t i) {
   const int32_t p = a->row_ptr[i];
   return a->row_ptr[i + 1] - p == 1 ? a->col_idx[p] : -1;
 }
@@ -92,7 +76,7 @@ static int32_t only_row(const bsi_sparse *a, int32_t i) {
  * number. */
 static int32_t make_row(const structure_job *s, int32_t i, int32_t mark, int thread, int64_t room,
                         int32_t *columns) {
-  const bsi_sparse *b = s->b;
+  const bsi_block_matrix *b = s->b;
   const int32_t k = only_row(s->a, i);
   const int32_t *row = k >= 0 ? b->col_idx + b->row_ptr[k] : NULL;
   int32_t length = k >= 0 ? b->row_ptr[k + 1] - b->row_ptr[k] : 0;
@@ -117,7 +101,7 @@ static void prepare_marks(const structure_job *s, int thread) {
 /* The first pass: row_ptr[i + 1] ← the length of row i. Keeps the columns while there is room. */
 static void count_part(void *job, bsi_part part) {
   const structure_job *s = job;
-  const bsi_sparse *a = s->a;
+  const bsi_block_matrix *a = s->a;
   counting *partial = bsi_partial(s->context, part.thread);
   const bsi_rows rows = bsi_rows_of(a->rows, a->row_ptr, part);
   const bsi_range kept = bsi_range_of(s->kept, part);
@@ -134,7 +118,7 @@ static void count_part(void *job, bsi_part part) {
 /* The second pass: the columns of the rows. */
 static void list_part(void *job, bsi_part part) {
   const structure_job *s = job;
-  const bsi_sparse *a = s->a, *c = s->c;
+  const bsi_block_matrix *a = s->a, *c = s->c;
   const bsi_rows rows = bsi_rows_of(a->rows, a->row_ptr, part);
   const bsi_range kept = bsi_range_of(s->kept, part);
   prepare_marks(s, part.thread);
@@ -163,31 +147,32 @@ static bool count_rows(structure_job *job, int threads) {
 
 /* After count_rows(). */
 static bisai_status list_rows(structure_job *job, int threads) {
-  bsi_sparse *c = job->c;
-  BSI_TRY(add_lengths(job->context, "a product", c->rows, c->row_ptr, &c->blocks));
+  bsi_block_matrix *c = job->c;
+  BSI_TRY(bsi_add_lengths(job->context, "a product", c->rows, c->row_ptr, &c->blocks));
   c->col_idx = bsi_allocate(job->context, (size_t)c->blocks, sizeof *c->col_idx);
   if (!c->col_idx) return BISAI_OUT_OF_MEMORY;
   bsi_run(job->context, threads, BSI_MANY_PARTS, list_part, job);
   return BISAI_OK;
 }
 
-static int threads_for_structure(const bisai_context *context, const bsi_sparse *a) {
+static int threads_for_structure(const bisai_context *context, const bsi_block_matrix *a) {
   return bsi_threads_for(context->threads, a->blocks, BLOCKS_PER_THREAD);
 }
 
 /* Returns the most columns that are kept while a structure is made. */
-static int64_t kept_of(const bsi_sparse *a, int64_t most) {
+static int64_t kept_of(const bsi_block_matrix *a, int64_t most) {
   return a->blocks < most ? a->blocks : most;
 }
 
-static int64_t structure_room(const bisai_context *context, const bsi_sparse *a,
-                              const bsi_sparse *b, int64_t most) {
+static int64_t structure_room(const bisai_context *context, const bsi_block_matrix *a,
+                              const bsi_block_matrix *b, int64_t most) {
   const int64_t of_thread = 2 * (int64_t)b->cols + 1;
   return 4 * (threads_for_structure(context, a) * of_thread + kept_of(a, most));
 }
 
-static bisai_status multiply_structure(bisai_context *context, const bsi_sparse *a,
-                                       const bsi_sparse *b, int64_t most, bsi_sparse *c) {
+static bisai_status multiply_structure(bisai_context *context, const bsi_block_matrix *a,
+                                       const bsi_block_matrix *b, int64_t most,
+                                       bsi_block_matrix *c) {
   const int threads = threads_for_structure(context, a);
   const size_t all = (size_t)threads, cols = (size_t)b->cols;
   structure_job job = {.context = context, .a = a, .b = b, .c = c, .most = most};
@@ -216,8 +201,8 @@ static bisai_status multiply_structure(bisai_context *context, const bsi_sparse 
 /* --- the values of a product --- */
 
 typedef struct values_job {
-  const bsi_sparse *a, *b;
-  bsi_sparse *c;
+  const bsi_block_matrix *a, *b;
+  bsi_block_matrix *c;
   void (*row)(const struct values_job *, int32_t, int32_t *);
 } values_job;
 
@@ -260,7 +245,7 @@ BSI_INLINE void add_product(const int h, const int m, const int w, const double 
 BSI_INLINE void multiply_row(const int h, const int m, const int w, const values_job *job,
                              int32_t i, int32_t *places) {
   /* copies, because the compiler would read the fields again after each value that it stores */
-  const bsi_sparse a = *job->a, b = *job->b, c = *job->c;
+  const bsi_block_matrix a = *job->a, b = *job->b, c = *job->c;
   const size_t of_a = (size_t)(h * m), of_b = (size_t)(m * w), of_c = (size_t)(h * w);
   const int32_t begin = c.row_ptr[i], end = c.row_ptr[i + 1];
   memset(c.values + (size_t)begin * of_c, 0, (size_t)(end - begin) * of_c * sizeof *c.values);
@@ -297,8 +282,8 @@ static void values_part(void *data, bsi_part part) {
   for (int32_t i = rows.begin; i < rows.end; i++) job->row(job, i, places);
 }
 
-static bisai_status multiply_values(bisai_context *context, const bsi_sparse *a,
-                                    const bsi_sparse *b, bsi_sparse *c) {
+static bisai_status multiply_values(bisai_context *context, const bsi_block_matrix *a,
+                                    const bsi_block_matrix *b, bsi_block_matrix *c) {
 #define SQUARE(h) multiply_square_##h,
 #define HEIGHT(h) multiply_height_##h,
   static void (*const square[])(const values_job *, int32_t, int32_t *) = {NULL,
@@ -308,119 +293,20 @@ static bisai_status multiply_values(bisai_context *context, const bsi_sparse *a,
   const int h = c->height;
   values_job job = {a, b, c, multiply_any};
   if (h <= BSI_SPECIAL_SIZES) job.row = h == a->width && h == c->width ? square[h] : height[h];
-  const int64_t values = (int64_t)bsi_sparse_offset(c, c->blocks);
+  const int64_t values = (int64_t)bsi_block_matrix_offset(c, c->blocks);
   bsi_run(context, bsi_threads_for(context->threads, values, VALUES_PER_THREAD), BSI_MANY_PARTS,
           values_part, &job);
   return BISAI_OK;
 }
 
-static bisai_status multiply_smoothed(bisai_context *context, const bsi_sparse *a,
-                                      const bsi_sparse *b, const bsi_smoothing *s, bsi_sparse *c) {
+static bisai_status multiply_smoothed(bisai_context *context, const bsi_block_matrix *a,
+                                      const bsi_block_matrix *b, const bsi_smoothing *s,
+                                      bsi_block_matrix *c) {
   BSI_TRY(multiply_values(context, a, b, c));
-  return bsi_smooth_product(context, s, c);
+  return bsi_smooth_product_host(context, s, c);
 }
 
-/* --- matrices of single values --- */
-
-/* COUNT: row_ptr[i + 1] ← the length of row i. FILL: columns and values. REFILL: values alone, of
- * columns that are there. */
-typedef enum split_step { COUNT, FILL, REFILL } split_step;
-
-typedef struct split_job {
-  bisai_context *context;
-  const bisai_bcsr *a;
-  bsi_sparse *c;
-  split_step step;
-} split_job;
-
-/* Does the diagonal entry of a scalar row whose diagonal block A does not store. Returns the place
- * behind it. */
-static int32_t place_zero(bsi_sparse *c, int32_t row, int32_t at, int32_t end, split_step step) {
-  if (step == REFILL && (at == end || c->col_idx[at] != row)) return at;
-  if (step == FILL) c->col_idx[at] = row;
-  if (step != COUNT) c->values[at] = 0.0;
-  return at + 1;
-}
-
-/* Does scalar row r of block row i. Returns false if a value has no place. */
-static bool split_row(const bisai_bcsr *a, int32_t i, int r, bsi_sparse *c, split_step step) {
-  const int bs = a->block_size;
-  const int32_t row = i * bs + r;
-  const int32_t end = step != COUNT ? c->row_ptr[row + 1] : 0;
-  int32_t at = step != COUNT ? c->row_ptr[row] : 0;
-  bool complete = true, diagonal = false;
-  for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
-    if (!diagonal && a->col_idx[p] > i) at = place_zero(c, row, at, end, step);
-    diagonal = diagonal || a->col_idx[p] >= i;
-    const double *block = (const double *)a->values + bsi_block_offset(a, p);
-    for (int k = 0; k < bs; k++) {
-      const int32_t column = a->col_idx[p] * bs + k;
-      const double value = block[k * bs + r];
-      if (step == REFILL) {
-        if (at < end && c->col_idx[at] == column)
-          c->values[at++] = value;
-        else
-          complete = complete && value == 0.0;
-      } else if (value != 0.0 || column == row) {
-        if (step == FILL) c->col_idx[at] = column;
-        if (step == FILL) c->values[at] = value;
-        at++;
-      }
-    }
-  }
-  if (!diagonal) at = place_zero(c, row, at, end, step);
-  if (step == COUNT) c->row_ptr[row + 1] = at;
-  return complete;
-}
-
-static void split_part(void *job, bsi_part part) {
-  const split_job *s = job;
-  const bisai_bcsr *a = s->a;
-  const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
-  for (int32_t i = rows.begin; i < rows.end; i++)
-    for (int r = 0; r < a->block_size; r++)
-      if (!split_row(a, i, r, s->c, s->step))
-        bsi_min_index(bsi_partial(s->context, part.thread), i * a->block_size + r);
-}
-
-static int threads_for_values(const bisai_context *context, const bisai_bcsr *a) {
-  return bsi_threads_for(context->threads, (int64_t)bsi_block_offset(a, a->blocks),
-                         VALUES_PER_THREAD);
-}
-
-static bisai_status split_rows(bisai_context *context, const bisai_bcsr *a, bsi_sparse *c) {
-  const int64_t rows = (int64_t)a->block_rows * a->block_size;
-  if (rows > INT32_MAX)
-    return bsi_fail(context, BISAI_INDEX_OVERFLOW, "%lld scalar rows: at most %d are possible",
-                    (long long)rows, INT32_MAX);
-  c->rows = c->cols = (int32_t)rows;
-  c->height = c->width = 1;
-  c->row_ptr = bsi_allocate(context, (size_t)rows + 1, sizeof *c->row_ptr);
-  if (!c->row_ptr) return BISAI_OUT_OF_MEMORY;
-  bsi_run(context, threads_for_values(context, a), BSI_SOME_PARTS, split_part,
-          &(split_job){context, a, c, COUNT});
-  BSI_TRY(add_lengths(context, "a matrix of single values", c->rows, c->row_ptr, &c->blocks));
-  c->col_idx = bsi_allocate(context, (size_t)c->blocks, sizeof *c->col_idx);
-  return c->col_idx ? BISAI_OK : BISAI_OUT_OF_MEMORY;
-}
-
-static bisai_status split_fill(bisai_context *context, const bisai_bcsr *a, bsi_sparse *c) {
-  bsi_run(context, threads_for_values(context, a), BSI_SOME_PARTS, split_part,
-          &(split_job){context, a, c, FILL});
-  return BISAI_OK;
-}
-
-static bisai_status split_values(bisai_context *context, const bisai_bcsr *a, bsi_sparse *c,
-                                 int32_t *lost) {
-  *lost = bsi_find_first(context, threads_for_values(context, a), split_part,
-                         &(split_job){context, a, c, REFILL});
-  return BISAI_OK;
-}
-
-const bsi_sparse_ops bsi_sparse_host = {.multiply_structure = multiply_structure,
+const bsi_spgemm_ops bsi_spgemm_host = {.multiply_structure = multiply_structure,
                                         .structure_room = structure_room,
                                         .multiply_values = multiply_values,
-                                        .multiply_smoothed = multiply_smoothed,
-                                        .split_rows = split_rows,
-                                        .split_fill = split_fill,
-                                        .split_values = split_values};
+                                        .multiply_smoothed = multiply_smoothed};

@@ -7,10 +7,12 @@
 #include "multigrid/spgemm/block_matrix.h"
 
 /* Returns true if bsi_square_multiply() takes the matrix. */
-static inline bool bsi_is_square(const bsi_sparse *m) { return m->values && m->height == m->width; }
+static inline bool bsi_is_square(const bsi_block_matrix *m) {
+  return m->values && m->height == m->width;
+}
 
 /* y ← m x + beta·y */
-static inline bisai_status bsi_square_multiply(bisai_context *context, const bsi_sparse *m,
+static inline bisai_status bsi_square_multiply(bisai_context *context, const bsi_block_matrix *m,
                                                const double *x, double beta, double *y) {
   bisai_bcsr view = {0};
   view.block_rows = m->rows;

@@ -324,7 +324,7 @@ bisai_status search_long_rows(bisai_context *context, const product &s, int32_t 
 }
 
 /* Returns the mean number of blocks of a row. */
-double mean_length(const bsi_sparse *m) {
+double mean_length(const bsi_block_matrix *m) {
   return m->rows > 0 ? static_cast<double>(m->blocks) / m->rows : 0.0;
 }
 
@@ -354,14 +354,14 @@ int32_t *bsi_reserve_indices(bisai_context *context, size_t count) {
 }
 
 /* What a structure that would be too large leaves: no row_ptr. */
-static bisai_status leave_without_rows(bisai_context *context, bsi_sparse *c) {
+static bisai_status leave_without_rows(bisai_context *context, bsi_block_matrix *c) {
   context->backend->memory->release(context, c->row_ptr);
   c->row_ptr = nullptr;
   return BISAI_OK;
 }
 
-bisai_status bsi_multiply_structure(bisai_context *context, const bsi_sparse *a,
-                                    const bsi_sparse *b, int64_t most, bsi_sparse *c) {
+bisai_status bsi_multiply_structure(bisai_context *context, const bsi_block_matrix *a,
+                                    const bsi_block_matrix *b, int64_t most, bsi_block_matrix *c) {
   const double length = mean_length(b);
   const first_search way = search_for(a->rows, length, length * mean_length(a));
   bsi_structure_report report;
@@ -396,7 +396,7 @@ bisai_status bsi_multiply_structure(bisai_context *context, const bsi_sparse *a,
   }
   if (too_large) return leave_without_rows(context, c);
   c->blocks = static_cast<int32_t>(report.total);
-  c->places.longest = static_cast<int32_t>(report.longest);
+  c->slots.longest = static_cast<int32_t>(report.longest);
   s.c_col = c->col_idx = bsi_reserve_indices(context, static_cast<size_t>(c->blocks));
   if (!c->col_idx) return BISAI_OUT_OF_MEMORY;
   if (c->blocks == 0) return BISAI_OK;

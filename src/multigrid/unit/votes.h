@@ -10,6 +10,20 @@
 #define BSI_VOTES_H
 
 #include "core/block/block_math.h"
+#include "core/context/backend.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Counts the votes of the scalar rows of A. Waits. */
+typedef bisai_status bsi_count_votes(bisai_context *, const bisai_bcsr *a, int64_t *components,
+                                     int64_t *points);
+bsi_count_votes bsi_count_votes_host, bsi_count_votes_cuda;
+
+#ifdef __cplusplus
+}
+#endif
 
 /* What a scalar row says. A row without entries off the diagonal says nothing. */
 typedef enum bsi_vote { BSI_VOTE_NONE, BSI_VOTE_COMPONENTS, BSI_VOTE_POINTS } bsi_vote;

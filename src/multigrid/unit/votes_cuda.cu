@@ -2,7 +2,6 @@
 /* The votes of the rows on a GPU: one thread for each scalar row. */
 #include "gpu/launch.cuh"
 #include "gpu/record.cuh"
-#include "multigrid/multigrid_ops.h"
 #include "multigrid/unit/votes.h"
 
 namespace {
@@ -32,8 +31,8 @@ __global__ void __launch_bounds__(THREADS)
 
 } // namespace
 
-static bisai_status vote(bisai_context *context, const bisai_bcsr *a, int64_t *components,
-                         int64_t *points) {
+bisai_status bsi_count_votes_cuda(bisai_context *context, const bisai_bcsr *a, int64_t *components,
+                                  int64_t *points) {
   const int64_t rows = static_cast<int64_t>(a->block_rows) * a->block_size;
   *components = *points = 0;
   if (rows == 0) return BISAI_OK;
@@ -47,5 +46,3 @@ static bisai_status vote(bisai_context *context, const bisai_bcsr *a, int64_t *c
   *points = static_cast<int64_t>(found.points);
   return BISAI_OK;
 }
-
-const bsi_nodes_ops bsi_nodes_cuda = {.vote = vote};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The votes of the rows on the host. */
+#include "core/context/context_impl.h"
+#include "core/matrix/bcsr_impl.h"
 #include "core/threads/parallel.h"
-#include "multigrid/multigrid_ops.h"
 #include "multigrid/unit/votes.h"
 
 enum { BLOCKS_PER_THREAD = 4096 };
@@ -21,8 +22,8 @@ static void vote_part(void *work, bsi_part part) {
       votes[bsi_vote_of_row(a->block_size, a->row_ptr, a->col_idx, a->values, i, r)]++;
 }
 
-static bisai_status vote(bisai_context *context, const bisai_bcsr *a, int64_t *components,
-                         int64_t *points) {
+bisai_status bsi_count_votes_host(bisai_context *context, const bisai_bcsr *a, int64_t *components,
+                                  int64_t *points) {
   const int threads = bsi_threads_for(context->threads, a->blocks, BLOCKS_PER_THREAD);
   for (int t = 0; t < threads; t++)
     for (int v = BSI_VOTE_NONE; v <= BSI_VOTE_POINTS; v++)
@@ -36,5 +37,3 @@ static bisai_status vote(bisai_context *context, const bisai_bcsr *a, int64_t *c
   }
   return BISAI_OK;
 }
-
-const bsi_nodes_ops bsi_nodes_host = {.vote = vote};

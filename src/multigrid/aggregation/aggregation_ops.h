@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A backend's operations for aggregation. Matrices A are square, in fp64, and store their diagonal
+ * blocks. `inverse` has the inverses D⁻¹ of the diagonal blocks of A. Arrays are in backend memory.
+ * The host waits for an operation only where its comment says so. */
+#ifndef BSI_AGGREGATION_OPS_H
+#define BSI_AGGREGATION_OPS_H
+
+#include "core/context/backend.h"
+#include "multigrid/spgemm/block_matrix.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct bsi_strength_rule; /* multigrid/aggregation/strength.h */
+
+/* Aggregation of block rows. multigrid/aggregation/aggregate.h states the rule, which both backends
+ * follow to the same result. */
+/* filtered[p] ← the column of P to which block p of A contributes (multigrid/aggregation/filter.h),
+ * or `count` if there is none. identity ← the structure of a count × count identity, with an empty
+ * row below. The caller has reserved its arrays. A with the columns `filtered`, times this
+ * identity, is the filtered A T. */
+typedef bisai_status bsi_filter(bisai_context *, const bisai_bcsr *a, const double *inverse,
+                                double threshold, const int32_t *aggregate, int32_t count,
+                                int32_t *filtered, bsi_block_matrix *identity);
+bsi_filter bsi_filter_host, bsi_filter_cuda;
+
+typedef struct bsi_aggregation_ops {
+  /* strength[p] ← the coupling of i and j for block p = (i, j) if i ≠ j and it is strong; minus the
+   * coupling if row i has no strong one and follows row j; otherwise 0
+   * (multigrid/aggregation/strength.h). */
+  bisai_status (*weigh)(bisai_context *, const bisai_bcsr *a, const double *inverse,
+                        const struct bsi_strength_rule *, float *strength);
+  /* aggregate[i] ← the aggregate of block row i, from 0, or −1 for a row that stays out.
+   * *count ← the number of aggregates. Waits. */
+  bisai_status (*aggregate)(bisai_context *, const bisai_bcsr *a, const float *strength,
+                            int32_t *aggregate, int32_t *count);
+  bsi_filter *filter;
+} bsi_aggregation_ops;
+
+extern const bsi_aggregation_ops bsi_aggregation_host, bsi_aggregation_cuda;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

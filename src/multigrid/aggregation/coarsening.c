@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "multigrid/aggregation/coarsening.h"
+
+#include "multigrid/aggregation/aggregation_ops.h"
+#include "multigrid/aggregation/strength.h"
+#include "multigrid/level/memory.h"
+
+/* bsi_strength_rule */
+#define LEAST_RETURN 0.01f
+
+bisai_status bsi_coarsening_aggregate(bsi_hierarchy *h, const bsi_level *level, bsi_coarsening *c) {
+  const bsi_aggregation_ops *ops = bsi_ops_of(h)->aggregation;
+  const bsi_strength_rule rule = {.threshold = (float)h->setup.options.strength,
+                                  .least_return = h->setup.symmetric ? 0.0f : LEAST_RETURN};
+  c->strength = bsi_hierarchy_reserve(h, level->matrix->blocks, sizeof *c->strength);
+  c->aggregate = bsi_hierarchy_reserve(h, level->matrix->block_rows, sizeof *c->aggregate);
+  c->width = c->vectors ? h->setup.options.null_count : level->matrix->block_size;
+  if (!c->strength || !c->aggregate) return BISAI_OUT_OF_MEMORY;
+  BSI_TRY(ops->weigh(h->context, level->matrix, level->diagonal.inverse, &rule, c->strength));
+  return ops->aggregate(h->context, level->matrix, c->strength, c->aggregate, &c->count);
+}
+
+void bsi_coarsening_note_peak(bsi_hierarchy *h, const bsi_level *level, const bsi_coarsening *c,
+                              int64_t room) {
+  const int64_t vectors = 8 * (int64_t)h->setup.options.null_count;
+  int64_t bytes = 4 * ((int64_t)level->matrix->blocks + level->matrix->block_rows);
+  if (c->vectors) bytes += vectors * bsi_level_rows(level);
+  if (c->coarse_vectors) bytes += vectors * c->count * c->width;
+  bsi_hierarchy_note_peak(h, bytes + room);
+}
+
+void bsi_coarsening_release(bisai_context *context, bsi_coarsening *c) {
+  const bsi_memory_ops *memory = context->backend->memory;
+  memory->release(context, c->strength);
+  memory->release(context, c->aggregate);
+  memory->release(context, c->vectors);
+  *c = (bsi_coarsening){.vectors = c->coarse_vectors};
+}

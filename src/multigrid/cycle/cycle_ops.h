@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A backend's operations for what a cycle does on a level. Matrices A are square and store their
+ * diagonal blocks; A of a relaxation may be in fp32. `inverse` has the inverses D⁻¹ of the diagonal
+ * blocks of A, or what a smoother takes for them, in the order of the block rows. Arrays are in
+ * backend memory. The host waits for an operation only where its comment says so. */
+#ifndef BSI_CYCLE_OPS_H
+#define BSI_CYCLE_OPS_H
+
+#include "core/context/backend.h"
+#include "multigrid/level/operation.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The steps of a cycle. */
+typedef struct bsi_cycle_ops {
+  /* y ← x + alpha·(x − previous) + beta·D⁻¹(b − A x). NULL stands for zero in the place of x, with
+   * alpha 0, and of `previous`, which is not read if alpha is 0. Without b, y ← beta·D⁻¹A x, and
+   * alpha is 0. y may be `previous`, but neither x nor b. */
+  bisai_status (*relax)(bisai_context *, const bisai_bcsr *a, const double *inverse, double alpha,
+                        double beta, const double *b, const double *x, const double *previous,
+                        double *y);
+  /* y ← m x + beta·y. y is not read if beta is 0. */
+  bisai_status (*multiply)(bisai_context *, const bsi_block_matrix *m, const double *x, double beta,
+                           double *y);
+  /* The first step of flexible GCR: r ← r − v (v·r)/(v·v). Leaves scalars in `work`, of BSI_K_WORK
+   * doubles, for the second step. multigrid/cycle/inner_steps.h has the equations of both steps. */
+  bisai_status (*first_step)(bisai_context *, int64_t n, const double *v, double *r, double *work);
+  /* The second step: with the c and v of the first step and new ones c2 and v2 = A c2, c becomes
+   * the combination of c and c2 of least residual, for the right-hand side of the first step. r is
+   * what the first step left. A sum that is zero or not finite drops its direction, and so does a
+   * v2 that is a multiple of v but for rounding errors. */
+  bisai_status (*second_step)(bisai_context *, int64_t n, double *c, const double *v,
+                              const double *c2, const double *v2, const double *r, double *work);
+} bsi_cycle_ops;
+
+/* A copy to make: to[k] ← from[k] for k < count, rounded to fp32. */
+typedef struct bsi_fp32_rounding {
+  int64_t count;
+  const double *from;
+  float *to;
+} bsi_fp32_rounding;
+
+typedef struct bsi_fp32_copy_ops {
+  /* bsi_multigrid_setup::least_copied of preconditioners. The values of smaller levels stay in a
+   * cache. */
+  int64_t least_bytes;
+  /* the bytes of a record; 0: `record` is always NULL */
+  size_t record_bytes;
+  /* Copies `arrays` arrays. Without a record, *fits ← true if fp32 represents all values with all
+   * of its digits (multigrid/cycle/fp32_copy.h), and the host waits once. A record in backend
+   * memory gets this result instead of *fits, and the host does not wait. */
+  bisai_status (*copy)(bisai_context *, int arrays, const bsi_fp32_rounding *, void *record,
+                       bool *fits);
+  /* Reads the copy of a record in host memory. */
+  bool (*fits)(const void *record);
+} bsi_fp32_copy_ops;
+
+/* Steps on one matrix. The functions are NULL if single steps are as fast. */
+typedef struct bsi_fused_sweeps_ops {
+  /* Does `count` steps, at most BSI_FUSED_SWEEPS. All are relaxations with a b, or residuals b − A
+   * x, of the same square matrix. `bandwidth` is that of the matrix. The x of a step is the y of
+   * the step before, and `previous` is the x of that step or NULL. Apart from this, no step writes
+   * what another one reads or writes. */
+  bisai_status (*run)(bisai_context *, bsi_bandwidth bandwidth, int32_t count,
+                      const struct bsi_operation *steps);
+  /* Returns the bandwidth of a matrix. */
+  bsi_bandwidth (*bandwidth)(bisai_context *, const bisai_bcsr *a);
+} bsi_fused_sweeps_ops;
+
+/* The small coarse levels of a cycle. */
+typedef struct bsi_coarse_graph_ops {
+  /* The most scalar rows of these levels. 0 if single steps are as fast. */
+  int64_t most_rows;
+  /* Does `count` steps one after the other. The steps are in backend memory. `rows` and `values`
+   * are the scalar rows and the values of the largest matrix. */
+  bisai_status (*run)(bisai_context *, int64_t rows, int64_t values, int32_t count,
+                      const struct bsi_operation *steps);
+} bsi_coarse_graph_ops;
+
+extern const bsi_cycle_ops bsi_cycle_host, bsi_cycle_cuda;
+extern const bsi_fp32_copy_ops bsi_fp32_copy_host, bsi_fp32_copy_cuda;
+extern const bsi_fused_sweeps_ops bsi_fused_sweeps_host, bsi_fused_sweeps_cuda;
+extern const bsi_coarse_graph_ops bsi_coarse_graph_host, bsi_coarse_graph_cuda;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

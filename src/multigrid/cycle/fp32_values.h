@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The values that fp32 represents with all of its digits, compiled for both backends. */
+#ifndef BSI_FP32_VALUES_H
+#define BSI_FP32_VALUES_H
+
+#include <math.h>
+
+#include "core/block/block_math.h"
+
+/* The magnitudes of these values. They are far from those at which fp32 loses digits or
+ * overflows. */
+#define BSI_FP32_LEAST 0x1p-100
+#define BSI_FP32_MOST 0x1p100
+
+/* Returns true if fp32 represents a value with all of its digits. Zero is such a value. */
+BSI_INLINE bool bsi_fits_fp32(double value) {
+  const double magnitude = fabs(value);
+  return value == 0.0 || (magnitude >= BSI_FP32_LEAST && magnitude <= BSI_FP32_MOST);
+}
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The inverses D⁻¹ of the diagonal blocks of a level. */
+#ifndef BSI_DIAGONAL_H
+#define BSI_DIAGONAL_H
+
+#include "multigrid/level/hierarchy_impl.h"
+
+/* Finds the diagonal blocks of a level, and refuses a matrix that lacks one. */
+bisai_status bsi_diagonal_find(bsi_hierarchy *h, bsi_level *level);
+/* *missing ← the first block row without a diagonal block, or −1. */
+bisai_status bsi_diagonal_missing(bisai_context *context, const bisai_bcsr *a, int32_t *missing);
+/* Inverts the diagonal blocks of a new level. *regular ← false if one is singular, and the whole
+ * matrix will be inverted instead. */
+bisai_status bsi_diagonal_create(bsi_hierarchy *h, bsi_level *level, bool *regular);
+/* Inverts the diagonal blocks after an update of the matrix. On a device the host may not wait for
+ * the result, and bsi_diagonal_complete() judges it. */
+bisai_status bsi_diagonal_update(bsi_hierarchy *h, bsi_level *level);
+/* Judges the inverses of all levels that have not been judged, from the finest to the coarsest.
+ * h->records.here have been fetched. Refuses singular blocks. */
+bisai_status bsi_diagonal_complete(bsi_hierarchy *h);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A backend's operations for the inverses D⁻¹ of the diagonal blocks of a level, and for ρ(D⁻¹A).
+ * Arrays are in backend memory. */
+#ifndef BSI_DIAGONAL_OPS_H
+#define BSI_DIAGONAL_OPS_H
+
+#include "core/context/backend.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct bsi_invert_stats; /* core/matrix/triangular.h */
+
+typedef struct bsi_level_inversion_ops {
+  /* the bytes of a record; 0: `record` is not used */
+  size_t record_bytes;
+  /* bsi_inversion_ops::invert (factor/factor_ops.h). *largest ← the largest magnitude of all
+   * inverses, unless `largest` is NULL. Waits. With a record in backend memory the host may not
+   * wait: *deferred becomes true, and the record gets what was found. Without one, `deferred` is
+   * not touched. */
+  bisai_status (*invert)(bisai_context *, const bisai_bcsr *matrix, const int32_t *position,
+                         double shift_amount, double *inverses, void *record, bool *deferred,
+                         struct bsi_invert_stats *, double *largest);
+  /* Reads the copy of a record in host memory. */
+  void (*read)(const void *record, struct bsi_invert_stats *, double *largest);
+} bsi_level_inversion_ops;
+
+/* The vectors of step k of the Lanczos process of multigrid/diagonal/lanczos.h. `work` has
+ * BSI_LANCZOS_WORK doubles in backend memory. */
+typedef struct bsi_lanczos_ops {
+  /* r ← the first residual, for D⁻¹ of n rows in blocks of size bs */
+  bisai_status (*start)(bisai_context *, int64_t n, int bs, const double *inverse, double *r);
+  /* r ← r − αₖ q, where q = A p */
+  bisai_status (*reduce)(bisai_context *, int k, int64_t n, const double *p, const double *q,
+                         double *r, double *work);
+  /* p ← z + βₖ p, where z = D⁻¹r. With k = −1, p ← z, and p is not read. */
+  bisai_status (*direct)(bisai_context *, int k, int64_t n, const double *r, const double *z,
+                         double *p, double *work);
+} bsi_lanczos_ops;
+
+extern const bsi_level_inversion_ops bsi_level_inversion_host, bsi_level_inversion_cuda;
+extern const bsi_lanczos_ops bsi_lanczos_host, bsi_lanczos_cuda;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

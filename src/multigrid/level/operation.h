@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The steps of a cycle. A step is done at once, or waits for others on the same matrix, so that a
+ * chain of them is done together. The steps of the small coarse levels, the tail, are recorded at
+ * set-up, so that a backend does all of them in one launch. */
+#ifndef BSI_OPERATION_H
+#define BSI_OPERATION_H
+
+#include "core/context/backend.h"
+#include "multigrid/spgemm/block_matrix.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The scalars and partial sums of a K-cycle step: BSI_K_WORK doubles in backend memory. */
+enum { BSI_K_SUMS = 3, BSI_K_SCALARS = 8, BSI_K_WORK = BSI_K_SCALARS + BSI_K_SUMS * BSI_CHUNKS };
+
+/* What a step does with the members of bsi_operation. It reads no others. */
+typedef enum bsi_operation_kind {
+  /* y ← 0 */
+  BSI_OPERATION_SET,
+  /* y ← x + alpha·(x − previous) + beta·D⁻¹(b − A x), where D⁻¹ is `inverse`. Arrays may be NULL as
+   * for bsi_cycle_ops::relax */
+  BSI_OPERATION_RELAX,
+  /* y ← alpha·A x + beta·b, where b may be y */
+  BSI_OPERATION_MULTIPLY,
+  /* y ← E x, where E is `inverse`, a dense matrix of n rows */
+  BSI_OPERATION_DENSE,
+  /* bsi_cycle_ops::first_step with v = v, r = y */
+  BSI_OPERATION_FIRST,
+  /* bsi_cycle_ops::second_step with c = y, v = v, c2 = x, v2 = v2, r = b */
+  BSI_OPERATION_SECOND
+} bsi_operation_kind;
+
+/* A step, which owns nothing. All arrays are in backend memory. */
+typedef struct bsi_operation {
+  bsi_operation_kind kind;
+  /* the values of a vector; not of RELAX and MULTIPLY */
+  int64_t n;
+  /* A of RELAX and MULTIPLY is `matrix`. A product without a `matrix` takes m, and has alpha 1. A
+   * step that is recorded has m for each A, because a device does not see `matrix` */
+  const bisai_bcsr *matrix;
+  bsi_block_matrix m;
+  double alpha, beta;
+  /* of RELAX and DENSE */
+  const double *inverse;
+  /* vectors that are read */
+  const double *x, *previous, *b, *v, *v2;
+  /* the vector that is written */
+  double *y;
+  /* of FIRST and SECOND: the scalars of a K-cycle (BSI_K_WORK) */
+  double *work;
+} bsi_operation;
+
+/* The most steps that are done together. */
+enum { BSI_FUSED_SWEEPS = 4 };
+
+/* The most that the columns of the blocks of a row lie below and above the row. */
+typedef struct bsi_bandwidth {
+  int32_t below, above;
+} bsi_bandwidth;
+
+/* Steps on one matrix that wait, to be done together (bsi_fused_sweeps_ops). */
+typedef struct bsi_fused_sweeps {
+  int32_t count;
+  /* of the matrix */
+  bsi_bandwidth bandwidth;
+  bsi_operation steps[BSI_FUSED_SWEEPS];
+} bsi_fused_sweeps;
+
+/* The recorded steps of levels[level] and of the coarser levels (bsi_coarse_graph_ops). */
+typedef struct bsi_coarse_graph {
+  /* 0: there is no tail */
+  int level;
+  /* steps are recorded instead of being done */
+  bool recording;
+  /* the number of steps, and of those for which there is room */
+  int32_t count, capacity;
+  /* the steps in host memory, and their copy in backend memory */
+  bsi_operation *steps, *there;
+} bsi_coarse_graph;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

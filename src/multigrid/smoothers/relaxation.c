@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "multigrid/smoothers/relaxation.h"
+
+#include "multigrid/cycle/operations.h"
+
+bisai_status bsi_relax(bsi_hierarchy *h, bsi_level *level, const bsi_relaxations *r,
+                       const double *b, const double *from, double *to) {
+  const int32_t steps = r->count * r->degree;
+  const double *x = from, *previous = NULL;
+  for (int32_t k = 0; k < steps; k++) {
+    double alpha = 0.0, beta = 0.0;
+    r->coefficients(r->user, k % r->degree, &alpha, &beta);
+    double *y = bsi_iterate_of(level, k, steps, to);
+    BSI_TRY(bsi_operation_do(h, level,
+                             &(bsi_operation){.kind = BSI_OPERATION_RELAX,
+                                              .matrix = bsi_cycle_matrix(level),
+                                              .inverse = level->smoother.inverse,
+                                              .alpha = alpha,
+                                              .beta = beta,
+                                              .b = b,
+                                              .x = x,
+                                              .previous = previous,
+                                              .y = y}));
+    previous = x;
+    x = y;
+  }
+  return BISAI_OK;
+}

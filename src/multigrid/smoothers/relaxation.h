@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the smoothers that relax share: x ← x + α(x − x before) + β D⁻¹(b − A x). */
+#ifndef BSI_RELAXATION_H
+#define BSI_RELAXATION_H
+
+#include "multigrid/level/smoother.h"
+
+/* Gives α and β of step k of an application. Steps come in order, from 0. */
+typedef void bsi_coefficients(void *user, int32_t k, double *alpha, double *beta);
+
+/* Does `count` applications of `degree` relaxations each. `user` is passed to `coefficients`. The
+ * arrays are those of bsi_smoother::smooth. */
+typedef struct bsi_relaxations {
+  int32_t count, degree;
+  bsi_coefficients *coefficients;
+  void *user;
+} bsi_relaxations;
+
+bisai_status bsi_relax(bsi_hierarchy *h, bsi_level *level, const bsi_relaxations *r,
+                       const double *b, const double *from, double *to);
+
+/* Returns where step k of `steps` writes its iterate. Steps write to `to` and to level->work.y in
+ * turn. The last one writes to `to`. */
+static inline double *bsi_iterate_of(const bsi_level *level, int32_t k, int32_t steps, double *to) {
+  return (steps - k) % 2 == 1 ? to : level->work.y;
+}
+
+#endif

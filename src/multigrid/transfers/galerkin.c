@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "multigrid/transfers/galerkin.h"
+
+#include <math.h>
+
+#include "multigrid/level/memory.h"
+#include "multigrid/spgemm/spgemm_ops.h"
+#include "multigrid/transfers/tentative.h"
+#include "multigrid/transfers/transfer_ops.h"
+#include "multigrid/transfers/transfers.h"
+
+/* Coarsening ends if A P has more than that many times the blocks of A. Meshes have at most 1.5. */
+enum { LARGEST_PRODUCT = 4 };
+
+/* --- values --- */
+
+bisai_status bsi_galerkin_update(bsi_hierarchy *h, bsi_level *level) {
+  const bsi_spgemm_ops *ops = bsi_ops_of(h)->spgemm;
+  bsi_level_transfers *t = &level->transfers;
+  const bsi_block_matrix a = bsi_block_matrix_of(level->matrix);
+  bsi_block_matrix view = t->coarse;
+  view.values = level[1].own->values;
+  BSI_TRY(ops->multiply_values(h->context, &a, bsi_prolongation_of(level), &t->product));
+  BSI_TRY(ops->multiply_values(h->context, bsi_restriction_of(level), &t->product, &view));
+  /* a diagonal block of zeros has no inverse, but the pseudo-inverse of the coarsest matrix takes
+   * it */
+  if (!t->tentative.values && bsi_inverts_at_once(h, level + 1)) return BISAI_OK;
+  return bsi_ops_of(h)->transfer->complete(h->context, level[1].own);
+}
+
+/* --- structure --- */
+
+static double values_of(const bisai_bcsr *a) { return (double)bsi_block_offset(a, a->blocks); }
+
+static double operator_values(const bsi_hierarchy *h) {
+  double values = 0.0;
+  for (int l = 0; l < h->count; l++) values += values_of(h->levels[l].matrix);
+  return values;
+}
+
+/* Returns the most values that the limit of the complexity leaves for the matrix below a level. */
+static double values_left(const bsi_hierarchy *h, const bsi_level *level) {
+  const double rows = (double)bsi_level_rows(level);
+  const double left =
+      h->setup.options.complexity * values_of(h->levels[0].matrix) - operator_values(h);
+  const bool saves_inverse = h->setup.spares_inverses && bsi_may_invert(h, level);
+  return saves_inverse ? fmax(left, rows * rows) : left;
+}
+
+/* product ← the structure of R (A P). Notes the peak. */
+static bisai_status multiply(bsi_hierarchy *h, const bsi_level *level, const bsi_coarsening *c,
+                             int64_t most, bsi_block_matrix *product) {
+  const bsi_spgemm_ops *ops = bsi_ops_of(h)->spgemm;
+  const bsi_block_matrix *r = bsi_restriction_of(level), *ap = &level->transfers.product;
+  BSI_TRY(ops->multiply_structure(h->context, r, ap, most, product));
+  const int64_t room = ops->structure_room(h->context, r, ap, most);
+  bsi_coarsening_note_peak(h, level, c, room + bsi_block_matrix_memory(product));
+  return BISAI_OK;
+}
+
+/* *coarse ← R A P without its values. It stays NULL if it is too large for the limit of the
+ * complexity. */
+static bisai_status try_coarse_matrix(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c,
+                                      bisai_bcsr **coarse) {
+  const double width = level->transfers.product.width,
+               left = values_left(h, level) / (width * width);
+  const int64_t most = (int64_t)fmin(fmax(left, 0.0), INT32_MAX);
+  bsi_block_matrix product = {0};
+  bisai_status status = multiply(h, level, c, most, &product);
+  if (status || !product.row_ptr) {
+    bsi_block_matrix_destroy(h->context, &product);
+    return status;
+  }
+  status = bsi_block_matrix_adopt(h->context, &product, coarse);
+  if (!status) level->transfers.coarse = product;
+  return status;
+}
+
+/* Makes the structure of A P, and of R if P is smoothed. Leaves A P empty if it is too large. */
+static bisai_status make_product(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c) {
+  bsi_level_transfers *t = &level->transfers;
+  const bsi_block_matrix a = bsi_block_matrix_of(level->matrix);
+  BSI_TRY(bsi_transfers_multiply(h, level, c, &a, bsi_prolongation_of(level),
+                                 LARGEST_PRODUCT * (int64_t)a.blocks, &t->product));
+  if (!t->product.row_ptr) return BISAI_OK;
+  BSI_TRY(bsi_block_matrix_reserve_values(h->context, &t->product));
+  return t->prolongation.row_ptr ? bsi_restriction_create(h, level, c) : BISAI_OK;
+}
+
+/* *coarse ← R A P with the smoothed R or, if this is too large, with Tᵀ. It stays NULL if both are
+ * too large, or if A P is. */
+static bisai_status make_smoothed_matrix(bsi_hierarchy *h, bsi_level *level,
+                                         const bsi_coarsening *c, bisai_bcsr **coarse) {
+  bisai_status status = make_product(h, level, c);
+  if (status || !level->transfers.product.row_ptr) return status;
+  status = try_coarse_matrix(h, level, c, coarse);
+  if (status || *coarse || bsi_restriction_is_transposed(h)) return status;
+  bsi_coarsening_note_peak(h, level, c, 0);
+  bsi_block_matrix_destroy(h->context, &level->transfers.restriction);
+  return try_coarse_matrix(h, level, c, coarse);
+}
+
+/* *coarse ← R A P or, if this is too large, Tᵀ A T. It stays NULL if that is too large too. */
+static bisai_status make_coarse_matrix(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c,
+                                       bisai_bcsr **coarse) {
+  const bisai_status status = make_smoothed_matrix(h, level, c, coarse);
+  if (status || *coarse) return status;
+  bsi_coarsening_note_peak(h, level, c, 0);
+  bsi_transfers_release_smoothed(h->context, &level->transfers);
+  BSI_TRY(make_product(h, level, c));
+  return try_coarse_matrix(h, level, c, coarse);
+}
+
+bisai_status bsi_galerkin_create(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c,
+                                 bisai_bcsr **coarse) {
+  BSI_TRY(bsi_tentative_create(h, level, c));
+  BSI_TRY(bsi_prolongation_create(h, level, c));
+  BSI_TRY(make_coarse_matrix(h, level, c, coarse));
+  bsi_coarsening_note_peak(h, level, c, 0);
+  return BISAI_OK;
+}

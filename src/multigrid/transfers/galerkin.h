@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The Galerkin product R A P, which is the matrix of the next level. */
+#ifndef BSI_GALERKIN_H
+#define BSI_GALERKIN_H
+
+#include "multigrid/aggregation/coarsening.h"
+
+/* Makes T, the structures of P, R and A P, and the matrix of the next level without its values.
+ * *coarse stays NULL if that matrix would be too large: this level is the coarsest then. The caller
+ * owns *coarse. */
+bisai_status bsi_galerkin_create(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c,
+                                 bisai_bcsr **coarse);
+/* Computes the values of the next level's matrix from those of A, P and R. */
+bisai_status bsi_galerkin_update(bsi_hierarchy *h, bsi_level *level);
+
+#endif

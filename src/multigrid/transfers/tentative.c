@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "multigrid/transfers/tentative.h"
+
+#include "multigrid/aggregation/aggregation_ops.h"
+#include "multigrid/transfers/transfer_ops.h"
+
+/* A near-null-space vector that depends on earlier ones up to this is dropped in an aggregate. */
+#define RANK_TOLERANCE 1e-10
+
+bool bsi_restriction_is_transposed(const bsi_hierarchy *h) {
+  return h->setup.symmetric || h->setup.options.unweighted;
+}
+
+bool bsi_rows_are_scaled(const bsi_hierarchy *h, const bsi_level *level) {
+  return level == h->levels && !bsi_restriction_is_transposed(h);
+}
+
+bisai_status bsi_transpose_create(bsi_hierarchy *h, const bsi_block_matrix *m,
+                                  bsi_block_matrix *transposed, int32_t **position) {
+  transposed->row_ptr = bsi_hierarchy_reserve(h, (int64_t)m->cols + 1, sizeof *transposed->row_ptr);
+  transposed->col_idx = bsi_hierarchy_reserve(h, m->blocks, sizeof *transposed->col_idx);
+  *position = bsi_hierarchy_reserve(h, m->blocks, sizeof **position);
+  if (!transposed->row_ptr || !transposed->col_idx || !*position) return BISAI_OUT_OF_MEMORY;
+  return bsi_ops_of(h)->transfer->transpose(h->context, m, transposed, *position);
+}
+
+static bisai_status list(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c) {
+  bsi_level_transfers *t = &level->transfers;
+  t->tentative = (bsi_block_matrix){.rows = level->matrix->block_rows,
+                                    .cols = c->count,
+                                    .height = level->matrix->block_size,
+                                    .width = c->width};
+  BSI_TRY(bsi_ops_of(h)->transfer->list(h->context, c->aggregate, &t->tentative));
+  BSI_TRY(bsi_transpose_create(h, &t->tentative, &t->tentative_transposed, &t->tentative_position));
+  return bsi_rows_are_scaled(h, level)
+             ? bsi_block_matrix_reserve_values(h->context, &t->tentative_transposed)
+             : BISAI_OK;
+}
+
+/* Makes what A T is computed from if T has identity blocks. */
+static bisai_status filter(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c) {
+  bsi_level_transfers *t = &level->transfers;
+  const int bs = level->matrix->block_size;
+  t->filtered = bsi_hierarchy_reserve(h, level->matrix->blocks, sizeof *t->filtered);
+  t->identity = (bsi_block_matrix){
+      .rows = c->count + 1,
+      .cols = c->count,
+      .height = bs,
+      .width = bs,
+      .blocks = c->count,
+      .row_ptr = bsi_hierarchy_reserve(h, (int64_t)c->count + 2, sizeof(int32_t)),
+      .col_idx = bsi_hierarchy_reserve(h, c->count, sizeof(int32_t))};
+  if (!t->filtered || !t->identity.row_ptr || !t->identity.col_idx) return BISAI_OUT_OF_MEMORY;
+  return bsi_ops_of(h)->aggregation->filter(h->context, level->matrix, level->diagonal.inverse,
+                                            h->setup.options.strength, c->aggregate, c->count,
+                                            t->filtered, &t->identity);
+}
+
+/* Fills the blocks of T and Tᵀ with the vectors. */
+static bisai_status orthonormalise(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c) {
+  const bsi_transfer_ops *ops = bsi_ops_of(h)->transfer;
+  bsi_block_matrix *t = &level->transfers.tentative,
+                   *transposed = &level->transfers.tentative_transposed;
+  BSI_TRY(bsi_block_matrix_reserve_values(h->context, t));
+  if (!transposed->values) BSI_TRY(bsi_block_matrix_reserve_values(h->context, transposed));
+  c->coarse_vectors = bsi_hierarchy_reserve_vector(h, (int64_t)t->cols * t->width * t->width);
+  if (!c->coarse_vectors) return BISAI_OUT_OF_MEMORY;
+  BSI_TRY(ops->orthonormalise(h->context, transposed, c->vectors, RANK_TOLERANCE, t,
+                              c->coarse_vectors));
+  return ops->transpose_values(h->context, t, level->transfers.tentative_position, transposed);
+}
+
+bisai_status bsi_tentative_create(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c) {
+  BSI_TRY(list(h, level, c));
+  return c->vectors ? orthonormalise(h, level, c) : filter(h, level, c);
+}

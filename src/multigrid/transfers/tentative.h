@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tentative prolongation T of a level, and Tᵀ. */
+#ifndef BSI_TENTATIVE_H
+#define BSI_TENTATIVE_H
+
+#include "multigrid/aggregation/coarsening.h"
+
+/* Makes T of the aggregates, and Tᵀ, which has values if its rows are scaled. Without
+ * near-null-space vectors it makes what the filtered A T is computed from, with them
+ * c->coarse_vectors. */
+bisai_status bsi_tentative_create(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c);
+/* Reserves the arrays of mᵀ, and finds the places of its blocks in m. */
+bisai_status bsi_transpose_create(bsi_hierarchy *h, const bsi_block_matrix *m,
+                                  bsi_block_matrix *transposed, int32_t **position);
+/* Returns true if R is Pᵀ. */
+bool bsi_restriction_is_transposed(const bsi_hierarchy *h);
+/* Returns true if the rows of Tᵀ are scaled (multigrid/transfers/row_scaling.h). */
+bool bsi_rows_are_scaled(const bsi_hierarchy *h, const bsi_level *level);
+
+#endif

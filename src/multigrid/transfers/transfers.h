@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* P and R between a level and the next one. */
+#ifndef BSI_TRANSFERS_H
+#define BSI_TRANSFERS_H
+
+#include "multigrid/aggregation/coarsening.h"
+
+/* product ← the structure of a b, which is one of the level's transfers. Notes the peak. */
+bisai_status bsi_transfers_multiply(bsi_hierarchy *h, const bsi_level *level,
+                                    const bsi_coarsening *c, const bsi_block_matrix *a,
+                                    const bsi_block_matrix *b, int64_t most,
+                                    bsi_block_matrix *product);
+/* Makes the structure of the smoothed P. */
+bisai_status bsi_prolongation_create(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c);
+/* Makes the structure of the smoothed R. */
+bisai_status bsi_restriction_create(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c);
+/* Computes the values of P and R. */
+bisai_status bsi_transfers_update(bsi_hierarchy *h, bsi_level *level);
+/* Releases what smoothed transfers have beside T and Tᵀ. */
+void bsi_transfers_release_smoothed(bisai_context *context, bsi_level_transfers *t);
+/* Releases the transfers. Accepts a level that has none. */
+void bsi_transfers_destroy(bisai_context *context, bsi_level_transfers *t);
+
+#endif
