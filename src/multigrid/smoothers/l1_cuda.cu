@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The diagonal blocks of the l1 smoother on a GPU: one thread for each scalar row. */
+#include "core/matrix/bcsr_impl.h"
 #include "gpu/for_each.cuh"
 #include "multigrid/smoothers/l1.h"
 
