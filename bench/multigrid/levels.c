@@ -10,7 +10,9 @@
 #include "common/memory.h"
 
 #include "core/context/context_impl.h"
+#include "multigrid/cycle.h"
 #include "multigrid/hierarchy.h"
+#include "multigrid/level/memory.h"
 #include "precond/precond_impl.h"
 
 enum { ROUNDS = 30, TOGETHER = 2 };

@@ -6,11 +6,11 @@
 
 #include "core/context/context_impl.h"
 #include "core/context/words.h"
-#include "multigrid/level/dense_ops.h"
 #include "multigrid/cycle.h"
 #include "multigrid/cycle/cycle_ops.h"
 #include "multigrid/diagonal/diagonal.h"
 #include "multigrid/hierarchy.h"
+#include "multigrid/level/dense_ops.h"
 #include "multigrid/level/memory.h"
 #include "multigrid/smoothers/smoothers.h"
 #include "multigrid/unit/scalar_copy.h"

@@ -29,9 +29,9 @@
 #include "core/vector/start_value.h"
 #include "gpu/for_each.cuh"
 #include "gpu/record.cuh"
-#include "multigrid/level/dense_ops.h"
 #include "multigrid/coarse/panel_lu_cuda.cuh"
 #include "multigrid/coarse/tiled_inverse_cuda.cuh"
+#include "multigrid/level/dense_ops.h"
 
 namespace {
 
