@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An iteration of CG, BiCGSTAB and IDR(s) on a GPU, with block-Jacobi, on a symmetric positive
  * definite matrix of the same pattern as the system's. Bytes: A, M⁻¹, the vectors that both read
- * and write, and those of the method's own passes (krylov/passes/recurrence.h). */
+ * and write, and those of the method's own passes (krylov/passes/recurrence_state.h). */
 #include <stdio.h>
 #include <string.h>
 

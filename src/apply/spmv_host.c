@@ -2,10 +2,10 @@
 /* Block products on the host: y_i ← alpha·Σ_j A_ij x_j + beta·z_i, with rows shared out by their
  * blocks. The order of the terms does not depend on the number of threads. */
 #include "apply/apply_ops.h"
-#include "core/block/block_row.h"
 #include "core/block/block_sizes.h"
 #include "core/context/context_impl.h"
 #include "core/matrix/bcsr_impl.h"
+#include "core/matrix/block_row.h"
 #include "core/threads/parallel.h"
 
 enum { BYTES_PER_THREAD = 1 << 18 };

@@ -15,7 +15,7 @@
 #ifndef BSI_WEIGHTS_H
 #define BSI_WEIGHTS_H
 
-#include "core/block/block_math.h"
+#include "core/block/block_invert.h"
 #include "core/matrix/bcsr_impl.h"
 #include "core/threads/team.h"
 

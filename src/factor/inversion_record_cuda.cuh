@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "core/block/block_math.h"
+#include "core/block/block_invert.h"
 #include "core/matrix/triangular.h"
 #include "gpu/record.cuh"
 

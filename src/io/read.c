@@ -6,9 +6,9 @@
 #include "core/matrix/csr.h"
 #include "io/formats/matrix_market.h"
 #include "io/formats/petsc_binary.h"
-#include "io/formats/stored.h"
 #include "io/formats/vector.h"
-#include "io/streams/archive.h"
+#include "io/streams/stored.h"
+#include "io/streams/suitesparse.h"
 
 bisai_read_options bisai_read_options_default(void) {
   return (bisai_read_options){.struct_size = sizeof(bisai_read_options), .pad = true};

@@ -12,8 +12,8 @@
 
 #include "core/context/context_impl.h"
 #include "core/matrix/matrix_ops.h"
-#include "krylov/operations.h"
 #include "krylov/passes/krylov_ops.h"
+#include "krylov/run/operations.h"
 #include "precond/application.h"
 
 /* Sums below this share of their terms are zero but for rounding errors. A larger limit calls

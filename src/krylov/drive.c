@@ -12,9 +12,9 @@
 
 #include "core/context/context_impl.h"
 #include "krylov/drive.h"
-#include "krylov/operations.h"
 #include "krylov/passes/krylov_ops.h"
-#include "krylov/residual.h"
+#include "krylov/run/operations.h"
+#include "krylov/run/residual.h"
 #include "precond/application.h"
 
 /* A reduction of the residual by less than this share counts as none: of several cycles

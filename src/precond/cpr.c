@@ -18,7 +18,6 @@
 #include "precond/cpr_stages.h"
 #include "precond/precond_impl.h"
 
-BSI_DEFINE_WORDS(cpr_second_stage, BISAI_CPR_SECOND_STAGE_LIST, "unknown second stage")
 BSI_DEFINE_WORDS(weights, BISAI_WEIGHTS_LIST, "unknown weights")
 
 typedef struct cpr_state {

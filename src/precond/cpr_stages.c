@@ -2,8 +2,11 @@
 #include "precond/cpr_stages.h"
 
 #include "core/context/context_impl.h"
+#include "core/context/words.h"
 #include "multigrid/level/dense_ops.h"
 #include "multigrid/level/multigrid_ops.h"
+
+BSI_DEFINE_WORDS(cpr_second_stage, BISAI_CPR_SECOND_STAGE_LIST, "unknown second stage")
 
 /* The choices of multigrid for the pressure matrix. Scales bring its rows into conservation form,
  * and restriction must keep that: otherwise opm_spe10m1_s516 takes 17 iterations instead of 8. A

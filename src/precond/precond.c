@@ -30,14 +30,6 @@ static bisai_status check_arguments(bisai_context *context, const bisai_bcsr *ma
   return o->factor.factors ? bsi_factors_fit(context, o->factor.factors, matrix) : BISAI_OK;
 }
 
-void bsi_append(bisai_precond *m, const char *format, ...) {
-  const size_t length = strlen(m->description);
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(m->description + length, sizeof m->description - length, format, arguments);
-  va_end(arguments);
-}
-
 /* What the kind has been told, and what it holds. */
 static void describe(bisai_precond *m) {
   const bisai_precond_report *r = &m->report;
@@ -51,14 +43,6 @@ static void describe(bisai_precond *m) {
   if (r->repairs > 0)
     bsi_append(m, ", %lld diagonal block%s repaired, first %s %d", (long long)r->repairs,
                r->repairs == 1 ? "" : "s", m->repair_place, r->first_repair_row);
-}
-
-void bsi_report_inversion(const bsi_invert_stats *stats, bisai_precond_report *r) {
-  r->fallbacks = stats->fallbacks;
-  r->repairs = stats->repairs;
-  r->first_repair_row = stats->first_repair_row;
-  r->largest_condition = stats->largest_condition;
-  r->largest_condition_row = stats->largest_condition_row;
 }
 
 static void fill_report(bisai_precond *m) {

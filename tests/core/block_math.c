@@ -10,7 +10,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "core/block/block_math.h"
+#include "core/block/block_invert.h"
 
 #define C_BOUND 32.0
 enum { MAX_VALUES = BISAI_MAX_BLOCK_SIZE * BISAI_MAX_BLOCK_SIZE };

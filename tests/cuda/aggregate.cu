@@ -2,7 +2,7 @@
 /* Strengths and aggregates on a device against the host's. */
 #include <algorithm>
 
-#include "core/block/block_math.h"
+#include "core/block/block_invert.h"
 #include "core/matrix/bcsr_impl.h"
 #include "device.cuh"
 #include "multigrid/aggregation/aggregation_ops.h"

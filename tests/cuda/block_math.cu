@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The block arithmetic and the stored values that the host uses, run on a device and compared with
  * the host's results. */
-#include "core/block/block_math.h"
+#include "core/block/block_invert.h"
 #include "core/block/values.h"
 #include "device.cuh"
 

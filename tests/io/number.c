@@ -8,7 +8,7 @@
 #include "folder_fixture.h"
 #include "support.h"
 
-#include "io/formats/number.h"
+#include "io/streams/number.h"
 
 static void expect_number(locale_t c_locale, const char *word) {
   char text[1024], fortran[1024];

@@ -3,7 +3,7 @@
 #include "fixture.h"
 #include "systems.h"
 
-#include "krylov/forecast.h"
+#include "krylov/run/forecast.h"
 
 static void nothing_is_known_before_the_first_step(void **state) {
   (void)state;

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "core/block/block_math.h"
+#include "core/block/block_invert.h"
 #include "core/matrix/bcsr_impl.h"
 #include "multigrid/aggregation/aggregate.h"
 #include "multigrid/aggregation/aggregation_ops.h"

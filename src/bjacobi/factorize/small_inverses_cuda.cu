@@ -3,7 +3,7 @@
  * broadcasts nothing. The blocks of a warp pass through shared memory, spread over its banks. Some
  * warps wait for their blocks while others invert. In all templates M is the number of rows of a
  * block. */
-#include "bjacobi/factorize/values_cuda.cuh"
+#include "bjacobi/factorize/kernel_cuda.cuh"
 #include "core/block/block_sizes.h"
 #include "gpu/pipeline.cuh"
 #include "gpu/ptx.cuh"

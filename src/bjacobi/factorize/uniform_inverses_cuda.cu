@@ -2,7 +2,7 @@
 /* Inverses of natural blocks of one size, 9 … 23 rows, that stay in fp64, on a device. A lane has
  * two or three rows of a block, so that each broadcast of a pivot row's value serves two or three
  * rows. */
-#include "bjacobi/factorize/values_cuda.cuh"
+#include "bjacobi/factorize/kernel_cuda.cuh"
 
 struct uniform_shape {
   /* of a block, and of a lane; lanes of a block */
@@ -10,7 +10,7 @@ struct uniform_shape {
 };
 
 /* Shapes that leave few lanes idle. Norms are found by shuffles alone if the number of lanes is a
- * power of two (bsi_by_shuffles). From 24 rows on plain_inverses_cuda.cu is faster
+ * power of two (bsi_by_shuffles). From 24 rows on classes_cuda.cu is faster
  * (docs/tuning.md, "Block-Jacobi"). */
 constexpr uniform_shape SHAPES[] = {
     {9, 3, 3},  {10, 2, 5}, {11, 3, 4}, {12, 3, 4}, {13, 2, 8}, {14, 2, 8}, {15, 2, 8}, {16, 2, 8},

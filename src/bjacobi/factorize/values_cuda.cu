@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "bjacobi/bjacobi_ops.h"
-#include "bjacobi/factorize/values_cuda.cuh"
+#include "bjacobi/factorize/kernel_cuda.cuh"
 #include "core/block/block_sizes.h"
 #include "core/context/context_impl.h"
 #include "gpu/sort.cuh"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inverses of blocks by the lanes of a warp, by the rules of core/block/block_math.h.
+/* Inverses of blocks by the lanes of a warp, by the rules of core/block/block_invert.h.
  *
  * Blocks are in shared memory. All lanes call, and all get the same result. For cofactors a lane
  * computes one entry of the inverse. For elimination the lanes share the entries of a step, each of
@@ -7,7 +7,7 @@
 #ifndef BSI_INVERT_CUDA_CUH
 #define BSI_INVERT_CUDA_CUH
 
-#include "core/block/block_math.h"
+#include "core/block/block_invert.h"
 #include "gpu/warp.cuh"
 
 /* Returns ‖a‖₁. A lane adds up a column. */

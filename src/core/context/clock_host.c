@@ -1,13 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <time.h>
-
 #include "core/context/context_impl.h"
-
-double bsi_now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static bisai_status clock_open(bisai_context *context, bsi_clock *clock) {
   (void)context;

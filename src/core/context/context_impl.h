@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The context's private struct, failures, allocation and time. */
+/* The context's private struct, failures, allocation, and loops on its threads. */
 #ifndef BSI_CONTEXT_IMPL_H
 #define BSI_CONTEXT_IMPL_H
 
@@ -10,6 +10,8 @@
 #include <bisai/context.h>
 
 #include "core/context/backend.h"
+#include "core/threads/now.h"
+#include "core/threads/team.h"
 
 enum { BSI_ALIGNMENT = 64 };
 enum {
@@ -101,8 +103,19 @@ static inline size_t bsi_allocation_size(size_t bytes) {
 void *bsi_allocate(bisai_context *context, size_t count, size_t size);
 void bsi_release(bisai_context *context, void *pointer);
 
-/* Returns the seconds of a monotonic clock. */
-double bsi_now(void);
+/* Calls work(job, part) once for every part, on at most `threads` threads (at most
+ * context->threads), and returns after the last call has returned. `work` must not begin another
+ * run. With one thread there is one part. */
+void bsi_run(bisai_context *context, int threads, bsi_parts parts, bsi_work *work, void *job);
+
+/* Returns the memory for the partial result of a thread: BSI_PARTIAL_BYTES bytes, aligned to 64.
+ * The caller initialises the partial results of all threads before a run and combines them after
+ * it. */
+void *bsi_partial(bisai_context *context, int thread);
+
+/* Runs `work`, which passes indices to bsi_min_index() for the partial result of its thread, an
+ * int32_t. Returns the smallest index, or -1 if there is none. */
+int32_t bsi_find_first(bisai_context *context, int threads, bsi_work *work, void *job);
 
 /* Check the first field of a struct. _default() functions set it in options structs, the caller
  * sets it in reports. */

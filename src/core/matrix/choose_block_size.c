@@ -8,7 +8,8 @@
 
 #include "core/block/block_sizes.h"
 #include "core/context/context_impl.h"
-#include "core/matrix/csr.h"
+#include "core/matrix/choose_block_size.h"
+#include "core/matrix/csr_desc.h"
 
 enum {
   TABLE_BITS = 12,

@@ -2,6 +2,8 @@
 /* BCSR from scalar CSR: block (I, J) is stored if there is an entry (i, j) with ⌊i/bs⌋ = I, ⌊j/bs⌋
  * = J. Padding adds rows and columns of the identity at the end until bs divides the size. */
 #include "core/matrix/csr.h"
+#include "core/matrix/choose_block_size.h"
+#include "core/matrix/csr_desc.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <bisai/factor.h>
 #include <bisai/pattern.h>
 
-#include "core/block/block_math.h"
+#include "core/block/block_invert.h"
 #include "core/matrix/bcsr_impl.h"
 #include "core/threads/team.h"
 

@@ -14,7 +14,7 @@
  * not change while a thread does a part that it has claimed. Only such a thread may read them. */
 #include "core/threads/team.h"
 
-#include "core/context/context_impl.h"
+#include "core/threads/now.h"
 
 #ifdef BISAI_HAVE_THREADS
 
@@ -300,8 +300,7 @@ static int start(bsi_team *team, int threads) {
   return threads < team->started + 1 ? threads : team->started + 1;
 }
 
-void bsi_run(bisai_context *context, int threads, bsi_parts parts, bsi_work *work, void *job) {
-  bsi_team *team = context->team;
+void bsi_team_run(bsi_team *team, int threads, bsi_parts parts, bsi_work *work, void *job) {
   if (threads > 1) threads = start(team, threads);
   if (threads <= 1) {
     work(job, (bsi_part){0, 1, 0});
@@ -340,9 +339,7 @@ void bsi_team_close(bsi_team *team) {
   pthread_mutex_destroy(&team->lock);
 }
 
-void *bsi_partial(bisai_context *context, int thread) {
-  return context->team->workers[thread].partial;
-}
+void *bsi_team_partial(bsi_team *team, int thread) { return team->workers[thread].partial; }
 
 #else /* a build without threads */
 
@@ -363,23 +360,14 @@ bisai_status bsi_team_open(void *memory, int threads, bsi_team **team) {
 
 void bsi_team_close(bsi_team *team) { (void)team; }
 
-void bsi_run(bisai_context *context, int threads, bsi_parts parts, bsi_work *work, void *job) {
-  (void)context, (void)threads, (void)parts;
+void bsi_team_run(bsi_team *team, int threads, bsi_parts parts, bsi_work *work, void *job) {
+  (void)team, (void)threads, (void)parts;
   work(job, (bsi_part){0, 1, 0});
 }
 
-void *bsi_partial(bisai_context *context, int thread) {
+void *bsi_team_partial(bsi_team *team, int thread) {
   (void)thread;
-  return context->team->partial;
+  return team->partial;
 }
 
 #endif
-
-int32_t bsi_find_first(bisai_context *context, int threads, bsi_work *work, void *job) {
-  for (int t = 0; t < threads; t++) *(int32_t *)bsi_partial(context, t) = -1;
-  bsi_run(context, threads, BSI_SOME_PARTS, work, job);
-  int32_t first = -1;
-  for (int t = 0; t < threads; t++)
-    bsi_min_index(&first, *(const int32_t *)bsi_partial(context, t));
-  return first;
-}

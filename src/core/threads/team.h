@@ -49,24 +49,16 @@ bisai_status bsi_team_open(void *memory, int threads, bsi_team **team);
 /* Ends the threads and waits for them. Accepts NULL. */
 void bsi_team_close(bsi_team *team);
 
-/* Calls work(job, part) once for every part, on at most `threads` threads (at most
- * context->threads), and returns after the last call has returned. `work` must not begin another
- * run. With one thread there is one part. */
-void bsi_run(bisai_context *context, int threads, bsi_parts parts, bsi_work *work, void *job);
+/* Calls work(job, part) once for every part, on at most `threads` threads: bsi_run(). */
+void bsi_team_run(bsi_team *team, int threads, bsi_parts parts, bsi_work *work, void *job);
 
-/* Returns the memory for the partial result of a thread: BSI_PARTIAL_BYTES bytes, aligned to 64.
- * The caller initialises the partial results of all threads before a run and combines them after
- * it. */
-void *bsi_partial(bisai_context *context, int thread);
+/* Returns the memory of a thread: bsi_partial(). */
+void *bsi_team_partial(bsi_team *team, int thread);
 
 /* *first ← the smaller of two indices. -1 means none. */
 static inline void bsi_min_index(int32_t *first, int32_t other) {
   if (other >= 0 && (*first < 0 || other < *first)) *first = other;
 }
-
-/* Runs `work`, which passes indices to bsi_min_index() for the partial result of its thread, an
- * int32_t. Returns the smallest index, or -1 if there is none. */
-int32_t bsi_find_first(bisai_context *context, int threads, bsi_work *work, void *job);
 
 #ifdef __cplusplus
 }

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include "core/context/context_impl.h"
-#include "io/formats/number.h"
 #include "io/formats/petsc_binary.h"
-#include "io/formats/stored.h"
 #include "io/streams/names.h"
+#include "io/streams/number.h"
+#include "io/streams/stored.h"
 #include "io/streams/stream.h"
 
 static const char option[] = "-matload_block_size";

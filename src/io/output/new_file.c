@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "core/context/context_impl.h"
-#include "io/formats/stored.h"
 #include "io/streams/names.h"
+#include "io/streams/stored.h"
 
 enum { MAX_LINKS = 40, MAX_NAMES = 100, MAX_ENDING = 32, COPY_BYTES = 1 << 16 };
 

@@ -13,8 +13,8 @@
 #endif
 
 #include "core/context/context_impl.h"
-#include "io/formats/stored.h"
 #include "io/output/new_file.h"
+#include "io/streams/stored.h"
 
 enum { BUFFER_BYTES = 1 << 16, MAX_PRINTED = 256 };
 

@@ -3,7 +3,7 @@
 #ifndef BSI_GUNZIP_H
 #define BSI_GUNZIP_H
 
-#include "io/formats/stored.h"
+#include "io/streams/stored.h"
 
 typedef struct bsi_gunzip bsi_gunzip;
 

@@ -3,7 +3,7 @@
 #ifndef BSI_READER_H
 #define BSI_READER_H
 
-#include "io/formats/number.h"
+#include "io/streams/number.h"
 #include "io/streams/stream.h"
 
 typedef struct bsi_reader {

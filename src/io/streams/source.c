@@ -11,7 +11,7 @@
 #endif
 
 #include "core/context/context_impl.h"
-#include "io/formats/stored.h"
+#include "io/streams/stored.h"
 #include "io/streams/unpack.h"
 
 struct bsi_source {

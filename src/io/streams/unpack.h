@@ -5,7 +5,7 @@
 #ifndef BSI_UNPACK_H
 #define BSI_UNPACK_H
 
-#include "io/formats/stored.h"
+#include "io/streams/stored.h"
 
 typedef struct bsi_unpack bsi_unpack;
 

@@ -11,8 +11,8 @@
  * once more, with a fixed r̂ that has no zeros. */
 #include "core/context/context_impl.h"
 #include "krylov/methods/short_recurrence.h"
-#include "krylov/operations.h"
 #include "krylov/passes/krylov_ops.h"
+#include "krylov/run/operations.h"
 
 static bool reserve(bisai_solver *solver) {
   if (!bsi_recurrence_reserve(solver, 9, 3)) return false;

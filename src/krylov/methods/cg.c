@@ -7,8 +7,8 @@
  * 9.1. Flexible CG takes β = z·(r − r_old)/ρ instead, so that p is conjugate to the last direction
  * even if M changes. Source: Notay, SIAM J. Sci. Comput. 22 (2000) 1444–1460. */
 #include "krylov/methods/short_recurrence.h"
-#include "krylov/operations.h"
-#include "krylov/symmetry.h"
+#include "krylov/run/operations.h"
+#include "krylov/run/symmetry.h"
 
 static const bisai_option option_table[] = {
     {BSI_SOLVER_OPTION(cg.assume_symmetric), .name = "assume_symmetric", .key = "force",

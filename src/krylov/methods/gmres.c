@@ -12,10 +12,10 @@
 #include <math.h>
 
 #include "core/context/context_impl.h"
-#include "krylov/memory.h"
-#include "krylov/operations.h"
 #include "krylov/passes/krylov_ops.h"
-#include "krylov/residual.h"
+#include "krylov/run/memory.h"
+#include "krylov/run/operations.h"
+#include "krylov/run/residual.h"
 
 typedef struct gmres_state {
   /* m + 1 vectors v_j; the first is the solver's `residual` */

@@ -18,8 +18,8 @@
 
 #include "core/context/context_impl.h"
 #include "krylov/methods/short_recurrence.h"
-#include "krylov/operations.h"
 #include "krylov/passes/krylov_ops.h"
+#include "krylov/run/operations.h"
 
 typedef struct idr_state {
   bsi_recurrence parts;

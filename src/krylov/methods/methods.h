@@ -3,7 +3,7 @@
 #ifndef BSI_METHODS_H
 #define BSI_METHODS_H
 
-#include "krylov/methods/method.h"
+#include "krylov/run/method.h"
 
 /* The table of a method, or NULL for an unknown one. */
 const bsi_method *bsi_method_of(bisai_method method);

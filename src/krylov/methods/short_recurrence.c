@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The common part of CG, BiCGSTAB and IDR(s). They are short recurrences: each step updates x and
- * r, and the scalars stay in the backend's memory (krylov/passes/recurrence.h). */
+ * r, and the scalars stay in the backend's memory (krylov/passes/recurrence_state.h). */
 #include "krylov/methods/short_recurrence.h"
 #include "core/context/context_impl.h"
-#include "krylov/memory.h"
-#include "krylov/operations.h"
 #include "krylov/passes/krylov_ops.h"
+#include "krylov/passes/recurrence_scalars.h"
+#include "krylov/run/memory.h"
+#include "krylov/run/operations.h"
 
 /* The most steps that are enqueued at the same time; larger than every backend's `lookahead`. */
 enum { SLOTS = 16 };

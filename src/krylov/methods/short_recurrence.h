@@ -3,8 +3,8 @@
 #ifndef BSI_SHORT_RECURRENCE_H
 #define BSI_SHORT_RECURRENCE_H
 
-#include "krylov/methods/method.h"
-#include "krylov/passes/recurrence.h"
+#include "krylov/passes/recurrence_state.h"
+#include "krylov/run/method.h"
 
 /* The state of each of these methods begins with the operands of its passes. A step completes a
  * copy of them (bsi_recurrence_at()). */

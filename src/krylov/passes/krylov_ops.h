@@ -9,12 +9,12 @@
 extern "C" {
 #endif
 
-struct bsi_recurrence; /* krylov/passes/recurrence.h */
+struct bsi_recurrence; /* krylov/passes/recurrence_state.h */
 
 /* Passes of classical Gram–Schmidt. */
 typedef enum bsi_passes { BSI_PASSES_ONE, BSI_PASSES_TWO, BSI_PASSES_SELECTIVE } bsi_passes;
 
-/* Passes of CG, BiCGSTAB and IDR(s) over their vectors: krylov/passes/recurrence.h. */
+/* Passes of CG, BiCGSTAB and IDR(s) over their vectors: krylov/passes/recurrence_state.h. */
 typedef enum bsi_pass {
   BSI_CG_RHO,
   BSI_CG_FLEXIBLE_RHO,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CG, BiCGSTAB and IDR(s) on the device: equations in krylov/passes/recurrence.h.
+/* CG, BiCGSTAB and IDR(s) on the device: equations in krylov/passes/recurrence_state.h.
  *
  * A pass is one launch. It reads and writes each of its vectors once. The thread block that
  * finishes last turns the sums into the coefficients of the next passes. Memory traffic and
  * launches bound all of it. */
-#include "krylov/passes/recurrence.h"
+#include "krylov/passes/recurrence_scalars.h"
 
 #include "core/context/context_impl.h"
 #include "gpu/for_each.cuh"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The passes of CG, BiCGSTAB and IDR(s) on the CPU; krylov/passes/recurrence.h has the equations. A
- * chunk of the vectors is divided into tiles. A tile stays in the L1 cache for all operations of
- * a pass. */
-#include "krylov/passes/recurrence.h"
+/* The passes of CG, BiCGSTAB and IDR(s) on the CPU; krylov/passes/recurrence_state.h has
+ * the equations. A chunk of the vectors is divided into tiles. A tile stays in the L1 cache for all
+ * operations of a pass. */
+#include "krylov/passes/recurrence_scalars.h"
 
 #include "core/context/context_impl.h"
 #include "core/threads/parallel.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The passes of CG, BiCGSTAB and IDR(s) on one index of the vectors: equations in
- * krylov/passes/recurrence.h. For krylov/passes/recurrence_cuda.cu only.
+ * krylov/passes/recurrence_state.h. For krylov/passes/recurrence_cuda.cu only.
  *
  * A pass is a type that takes its coefficients from the scalars when it is made. Its operator()
  * does index i of the vectors and adds to the sums of its thread. */
@@ -10,7 +10,7 @@
 #include <climits>
 
 #include "gpu/runtime.cuh"
-#include "krylov/passes/recurrence.h"
+#include "krylov/passes/recurrence_state.h"
 
 namespace {
 

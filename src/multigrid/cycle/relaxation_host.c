@@ -2,9 +2,9 @@
 /* The steps of cycles on the host. Rows are shared out by their blocks, and sums by chunks
  * (core/vector/chunks_host.h). */
 #include "multigrid/cycle/relaxation_host.h"
-#include "core/block/block_row.h"
 #include "core/block/block_sizes.h"
 #include "core/context/context_impl.h"
+#include "core/matrix/block_row.h"
 #include "core/threads/parallel.h"
 #include "core/vector/chunks_host.h"
 #include "multigrid/cycle/cycle_ops.h"

@@ -6,7 +6,7 @@
  * with a fixed ω, or with ω = t·r/t·t, which minimises the residual of the iteration. Source: Saad,
  * Iterative Methods for Sparse Linear Systems, 4.2 and 5.3.2. */
 #include "krylov/methods/short_recurrence.h"
-#include "krylov/operations.h"
+#include "krylov/run/operations.h"
 
 static const bisai_option option_table[] = {
     {BSI_SOLVER_OPTION(richardson.omega), .name = "omega", .key = "omega", .placeholder = "W",

@@ -3,7 +3,7 @@
 #ifndef BSI_RESIDUAL_H
 #define BSI_RESIDUAL_H
 
-#include "krylov/methods/method.h"
+#include "krylov/run/method.h"
 
 /* residual ← scale·(b − A x); true_norm ← its norm. There is no product while x is zero. One more
  * pass over x checks that x is finite. The method's `prepare` is enqueued before the host knows the

@@ -3,7 +3,7 @@
 #ifndef BSI_SYMMETRY_H
 #define BSI_SYMMETRY_H
 
-#include "krylov/methods/method.h"
+#include "krylov/run/method.h"
 
 /* bsi_method::check_system of conjugate gradients; *asymmetry stays as it is if A is not
  * measured. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The backend memory that a solver reserves. */
-#include "krylov/memory.h"
+#include "krylov/run/memory.h"
 #include "core/context/backend.h"
 
 double *bsi_reserve(bisai_solver *solver, size_t count, size_t size) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "io/formats/stored.h"
+#include "io/streams/stored.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
  * of less than 2^-100. If the last sum rounds to the same double with b at both ends of its error
  * bound, that double is the nearest one. (e = 0 … 22 with lo = 0 is Clinger's case, PLDI 1990.)
  * Otherwise, and for other exponents, strtod() decides. */
-#include "io/formats/number.h"
+#include "io/streams/number.h"
 
 #include <float.h>
 #include <locale.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/context/context_impl.h"
-#include "krylov/symmetry.h"
+#include "krylov/run/symmetry.h"
 
 static bisai_status refuse_matrix(const bisai_solver *s, double asymmetry) {
   return bsi_fail(s->context, BISAI_NOT_SYMMETRIC,

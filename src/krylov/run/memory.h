@@ -3,7 +3,7 @@
 #ifndef BSI_MEMORY_H
 #define BSI_MEMORY_H
 
-#include "krylov/methods/method.h"
+#include "krylov/run/method.h"
 
 /* Allocates count·size bytes of backend memory and adds them to memory_bytes. NULL: out of
  * memory. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "io/streams/archive.h"
+#include "io/streams/suitesparse.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include "core/context/context_impl.h"
 #include "core/context/option_table.h"
-#include "krylov/forecast.h"
+#include "krylov/run/forecast.h"
 
 struct bsi_solver_run;
 

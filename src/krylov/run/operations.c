@@ -5,8 +5,8 @@
 
 #include "apply/apply_ops.h"
 #include "core/context/context_impl.h"
-#include "krylov/operations.h"
 #include "krylov/passes/krylov_ops.h"
+#include "krylov/run/operations.h"
 #include "precond/application.h"
 
 const bsi_backend *bsi_backend_of(const bsi_solver_run *run) {

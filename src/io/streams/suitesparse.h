@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tar archives with the names of the SuiteSparse Matrix Collection: NAME.tar.gz holds the matrix
  * NAME/NAME.mtx and, for some matrices, the right-hand side NAME/NAME_b.mtx, and more. */
-#ifndef BSI_ARCHIVE_H
-#define BSI_ARCHIVE_H
+#ifndef BSI_SUITESPARSE_H
+#define BSI_SUITESPARSE_H
 
 #include "io/streams/source.h"
 

@@ -12,8 +12,8 @@
 #include "apply/apply_ops.h"
 #include "core/context/context_impl.h"
 #include "core/matrix/matrix_ops.h"
-#include "krylov/operations.h"
-#include "krylov/residual.h"
+#include "krylov/run/operations.h"
+#include "krylov/run/residual.h"
 
 /* *bad ← true if x has NaN or infinity on any process. All processes get the same answer. A norm of
  * x that is not finite does not suffice, because squares of large values are infinite too. */

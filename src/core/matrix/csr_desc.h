@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The check of scalar CSR arrays. */
+#ifndef BSI_CSR_DESC_H
+#define BSI_CSR_DESC_H
+
+#include <bisai/bcsr.h>
+
+/* Refuses a wrong struct size, NULL, row pointers that do not ascend from 0 and columns out of
+ * range. */
+bisai_status bsi_csr_check(bisai_context *context, const bisai_csr_desc *desc);
+
+#endif
