@@ -127,14 +127,14 @@ __device__ void enter(const grouping &g) {
     if (!part.inside) return;
     g.root[part.row] = some ? BSI_NO_ROOT_YET : root;
     g.state[part.row] = some ? BSI_UNDECIDED : BSI_NOT_ROOT;
-    g.bandwidth[part.row] = some ? bsi_aggregation_key(part.row) : 0;
+    g.reach[part.row] = some ? bsi_aggregation_key(part.row) : 0;
   });
 }
 
 /* The first half of a round: reach[i] ← the largest value within one step. */
 __device__ void look_around(const grouping &g) {
   over_rows(g, [&](const part_of_row &part) {
-    const uint32_t before = part.inside ? g.bandwidth[part.row] : 0;
+    const uint32_t before = part.inside ? g.reach[part.row] : 0;
     const bool open = before != 0 && before != BSI_REACHED;
     uint32_t largest = open ? bsi_candidate_value(g.state[part.row], part.row) : 0;
     if (open)
@@ -142,7 +142,7 @@ __device__ void look_around(const grouping &g) {
         largest = max(largest, bsi_candidate_value(g.state[j], j));
       });
     largest = largest_of_lanes(g.s, largest);
-    if (open && g.s.member() == 0) g.bandwidth[part.row] = largest;
+    if (open && g.s.member() == 0) g.reach[part.row] = largest;
   });
 }
 
@@ -151,9 +151,9 @@ __device__ bool decide(const grouping &g) {
   bool left = false;
   over_rows(g, [&](const part_of_row &part) {
     const bool open = part.inside && g.state[part.row] == BSI_UNDECIDED;
-    uint32_t largest = open ? g.bandwidth[part.row] : 0;
+    uint32_t largest = open ? g.reach[part.row] : 0;
     if (open)
-      over_edges(g, part, [&](int32_t j, float) { largest = max(largest, g.bandwidth[j]); });
+      over_edges(g, part, [&](int32_t j, float) { largest = max(largest, g.reach[j]); });
     largest = largest_of_lanes(g.s, largest);
     /* all lanes of the row have read the state */
     if (!open || g.s.member() > 0) return;
@@ -239,7 +239,7 @@ __device__ void number_roots(const grouping &g, meeting *all) {
       if (w < warp) number += of_warp[w];
       next += of_warp[w];
     }
-    if (is_root) g.bandwidth[i] = static_cast<uint32_t>(number);
+    if (is_root) g.reach[i] = static_cast<uint32_t>(number);
     __syncthreads();
   }
 }
@@ -265,7 +265,7 @@ __device__ void finish(const grouping &g) {
     /* one lane alone has the best neighbour, and an open row always has one (aggregate.h) */
     const bool mine = largest_of_lanes(g.s, best) == best && best > 0;
     if (open ? mine : part.inside && g.s.member() == 0)
-      g.aggregate[part.row] = root < 0 ? -1 : static_cast<int32_t>(g.bandwidth[root]);
+      g.aggregate[part.row] = root < 0 ? -1 : static_cast<int32_t>(g.reach[root]);
   });
 }
 
@@ -316,7 +316,7 @@ static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a, const
   bisai_status status = lay_out(context, a, &g.s.lanes, &blocks);
   if (status) return status;
   g.state = temporary.reserve<uint8_t>(rows);
-  if (temporary.complete) g.bandwidth = temporary.reserve<uint32_t>(rows);
+  if (temporary.complete) g.reach = temporary.reserve<uint32_t>(rows);
   if (temporary.complete) g.root = temporary.reserve<int32_t>(rows);
   if (temporary.complete) g.roots = temporary.reserve<int32_t>(static_cast<size_t>(blocks));
   if (!temporary.complete) return BISAI_OUT_OF_MEMORY;

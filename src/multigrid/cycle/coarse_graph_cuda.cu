@@ -11,7 +11,6 @@
 #include "gpu/barrier.cuh"
 #include "multigrid/cycle/cycle_ops.h"
 #include "multigrid/cycle/inner_steps.h"
-#include "multigrid/cycle/operations.h"
 
 namespace {
 

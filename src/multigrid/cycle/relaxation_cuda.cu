@@ -11,7 +11,7 @@
 #include "gpu/launch.cuh"
 #include "gpu/sums.cuh"
 #include "multigrid/cycle/inner_steps.h"
-#include "multigrid/multigrid_ops.h"
+#include "multigrid/cycle/cycle_ops.h"
 #include "multigrid/spgemm/square.h"
 
 namespace {

@@ -8,6 +8,7 @@
 #include "factor/inversion_record_cuda.cuh"
 #include "gpu/launch.cuh"
 #include "gpu/warp.cuh"
+#include "multigrid/diagonal/diagonal_ops.h"
 #include "multigrid/spgemm/rows_cuda.cuh"
 
 namespace {

@@ -38,7 +38,7 @@ struct product {
   double *c;
   /* the places of the products (multigrid/spgemm/block_matrix.h) */
   const int32_t *before;
-  const uint8_t *places;
+  const uint8_t *slots;
   /* smoothing (multigrid/multigrid_ops.h). t NULL: of identity blocks */
   const int32_t *t_ptr, *t_idx;
   const double *t, *inverse;

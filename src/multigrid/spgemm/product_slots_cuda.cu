@@ -23,7 +23,7 @@ struct placing {
   /* of a row, a power of two, and the most blocks of a row of C */
   int lanes, longest;
   int64_t *lengths;
-  uint8_t *places;
+  uint8_t *slots;
 };
 
 /* A thread counts the products of a row. */
@@ -81,7 +81,7 @@ static bisai_status leave_without_places(bisai_context *context, bsi_block_matri
   return BISAI_OK;
 }
 
-bisai_status bsi_find_places(bisai_context *context, const bsi_block_matrix *a,
+bisai_status bsi_find_product_slots(bisai_context *context, const bsi_block_matrix *a,
                              const bsi_block_matrix *b, bsi_block_matrix *c) {
   placing s = {.rows = c->rows,
                .a_ptr = a->row_ptr,

@@ -140,7 +140,7 @@ struct way {
   dim3 grid, block;
   size_t shared;
   /* it takes the places of the products; it smooths the blocks, if they are smoothed */
-  bool places, smooths;
+  bool slots, smooths;
 };
 
 product product_of(const bsi_block_matrix *a, const bsi_block_matrix *b,
@@ -162,7 +162,7 @@ product product_of(const bsi_block_matrix *a, const bsi_block_matrix *b,
 /* Returns the way.
  *   places: those of the products are there, or can be made */
 way way_of(const bisai_context *context, const bsi_block_matrix *a, const bsi_block_matrix *b,
-           const bsi_smoothing *smoothing, const bsi_block_matrix *c, bool places) {
+           const bsi_smoothing *smoothing, const bsi_block_matrix *c, bool slots) {
   way w = {product_of(a, b, smoothing, c),
            multiply_any,
            grid_of_blocks(c->blocks, BSI_WARP),
@@ -208,7 +208,7 @@ static bisai_status multiply_structure(bisai_context *context, const bsi_block_m
   BSI_TRY(bsi_multiply_structure(context, a, b, most, c));
   if (!c->row_ptr || c->blocks == 0 || !way_of(context, a, b, nullptr, c, true).slots)
     return BISAI_OK;
-  return bsi_find_places(context, a, b, c);
+  return bsi_find_product_slots(context, a, b, c);
 }
 
 static bisai_status multiply_smoothed(bisai_context *context, const bsi_block_matrix *a,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The votes of the rows on a GPU: one thread for each scalar row. */
+#include "core/matrix/bcsr_impl.h"
 #include "gpu/launch.cuh"
 #include "gpu/record.cuh"
 #include "multigrid/unit/votes.h"
