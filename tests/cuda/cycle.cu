@@ -11,6 +11,18 @@ namespace {
 const bsi_cycle_ops *host_ops() { return bsi_backend_host.multigrid->cycle; }
 const bsi_cycle_ops *device_ops() { return bsi_backend_cuda.multigrid->cycle; }
 
+/* A relaxation with beta = 0.7. */
+bsi_operation relaxation_of(const bisai_bcsr &a, const double *inverse, double alpha,
+                            const double *b, const double *x, const double *previous, double *y) {
+  bsi_operation o = {};
+  o.matrix = &a;
+  o.inverse = inverse;
+  o.alpha = alpha, o.beta = 0.7;
+  o.b = b, o.x = x, o.previous = previous;
+  o.y = y;
+  return o;
+}
+
 /* `previous`: the iterate before x is given, and its place is that of the result
  * T: the type of the values of A */
 template <typename T>
@@ -38,13 +50,16 @@ void relaxation_agrees(int32_t rows, int bs, int32_t longest, double alpha, bool
     /* many lanes for a row, and few */
     if (way == 1) context->limits.processors = 0;
     double *to = (way ? again : d_y).data;
-    good &= device_ops()->relax(context, &a, d_inverse.data, alpha, 0.7, d_b.data,
-                                zero ? nullptr : d_x.data, previous ? to : nullptr, to) == BISAI_OK;
+    const bsi_operation on_device = relaxation_of(
+        a, d_inverse.data, alpha, d_b.data, zero ? nullptr : d_x.data, previous ? to : nullptr, to);
+    good &= device_ops()->relax(context, &on_device) == BISAI_OK;
   }
   CHECK(cudaDeviceSynchronize());
   a.row_ptr = s.row_ptr.data(), a.col_idx = s.col_idx.data(), a.values = stored.data();
-  host_ops()->relax(host, &a, inverse.data(), alpha, 0.7, b.data(), zero ? nullptr : x.data(),
+  const bsi_operation on_host =
+      relaxation_of(a, inverse.data(), alpha, b.data(), zero ? nullptr : x.data(),
                     previous ? y.data() : nullptr, y.data());
+  host_ops()->relax(host, &on_host);
   const double most = std::fmax(apart(d_y.fetch(), y), apart(again.fetch(), y));
   verdict(good && most <= 4e-16 * bs * bs * (longest + 4) * 4.0,
           "%d rows of %d, up to %d blocks, alpha %g, x %s: apart %g", rows, bs, longest, alpha,

@@ -43,7 +43,14 @@ static void a_relaxation_of_three_rows_by_hand(void **state) {
   double *inverse = vector(context, 3, (double[]){0.5, 0.5, 0.5}),
          *b = vector(context, 3, (double[]){2, 0, 1}), *x = vector(context, 3, (double[]){1, 2, 3}),
          *y = vector(context, 3, (double[]){0, 1, 2}); /* the iterate before x */
-  EXPECT_OK(context, ops(context)->relax(context, matrix, inverse, 3.0, 4.0, b, x, y, y));
+  EXPECT_OK(context, ops(context)->relax(context, &(bsi_operation){.matrix = matrix,
+                                                                   .alpha = 3.0,
+                                                                   .beta = 4.0,
+                                                                   .inverse = inverse,
+                                                                   .x = x,
+                                                                   .previous = y,
+                                                                   .b = b,
+                                                                   .y = y}));
   EXPECT_CLOSE(3, ((double[]){8, 5, 0}), y, 0);
   drop(context, inverse), drop(context, b), drop(context, x), drop(context, y);
   bisai_bcsr_destroy(&matrix);
@@ -108,7 +115,14 @@ static void expect_relaxation(bisai_context *c, const system_of_rows *s, bool ze
                            : where == IN_Y   ? y
                                              : s->previous;
   plain_relaxation(s, alpha, beta, x, where == ZERO ? NULL : s->previous, expected);
-  EXPECT_OK(c, ops(c)->relax(c, s->matrix, s->inverse, alpha, beta, s->b, x, previous, y));
+  EXPECT_OK(c, ops(c)->relax(c, &(bsi_operation){.matrix = s->matrix,
+                                                 .alpha = alpha,
+                                                 .beta = beta,
+                                                 .inverse = s->inverse,
+                                                 .x = x,
+                                                 .previous = previous,
+                                                 .b = s->b,
+                                                 .y = y}));
   /* rows have up to 60 blocks of 32 values below 1 (the diagonal below 2,000), times 32 of D⁻¹ */
   const double bs = s->a.block_size, tolerance = 2.3e-16 * 64.0 * bs * bs * 4.0 * bs;
   EXPECT_CLOSE(s->n, expected, y, tolerance);
@@ -144,8 +158,11 @@ static void relaxations_without_a_right_hand_side_are_scaled_products(void **sta
       for (int64_t i = 0; i < s.n; i++) s.b[i] = 0.0;
       plain_relaxation(&s, 0.0, -0.75, s.x, NULL, expected);
       for (int64_t i = 0; i < s.n; i++) expected[i] -= s.x[i];
-      EXPECT_OK(context,
-                ops(context)->relax(context, s.matrix, s.inverse, 0.0, 0.75, NULL, s.x, NULL, y));
+      EXPECT_OK(context, ops(context)->relax(context, &(bsi_operation){.matrix = s.matrix,
+                                                                       .beta = 0.75,
+                                                                       .inverse = s.inverse,
+                                                                       .x = s.x,
+                                                                       .y = y}));
       /* as in expect_relaxation() */
       const double bs = sizes[k], tolerance = 2.3e-16 * 64.0 * bs * bs * 4.0 * bs;
       EXPECT_CLOSE(s.n, expected, y, tolerance);
@@ -167,7 +184,14 @@ static void relaxations_have_the_same_bits_for_every_number_of_threads(void **st
       system_of_rows s = make_system(c, shape);
       double *y = random_values(c, s.n, 9);
       n = s.n;
-      EXPECT_OK(c, ops(c)->relax(c, s.matrix, s.inverse, 0.5, 0.7, s.b, s.x, s.previous, y));
+      EXPECT_OK(c, ops(c)->relax(c, &(bsi_operation){.matrix = s.matrix,
+                                                     .alpha = 0.5,
+                                                     .beta = 0.7,
+                                                     .inverse = s.inverse,
+                                                     .x = s.x,
+                                                     .previous = s.previous,
+                                                     .b = s.b,
+                                                     .y = y}));
       if (!first) {
         first = malloc((size_t)n * sizeof *first);
         memcpy(first, y, (size_t)n * sizeof *first);

@@ -152,8 +152,7 @@ __device__ bool decide(const grouping &g) {
   over_rows(g, [&](const part_of_row &part) {
     const bool open = part.inside && g.state[part.row] == BSI_UNDECIDED;
     uint32_t largest = open ? g.reach[part.row] : 0;
-    if (open)
-      over_edges(g, part, [&](int32_t j, float) { largest = max(largest, g.reach[j]); });
+    if (open) over_edges(g, part, [&](int32_t j, float) { largest = max(largest, g.reach[j]); });
     largest = largest_of_lanes(g.s, largest);
     /* all lanes of the row have read the state */
     if (!open || g.s.member() > 0) return;

@@ -15,12 +15,9 @@ extern "C" {
 
 /* The steps of a cycle. */
 typedef struct bsi_cycle_ops {
-  /* y ← x + alpha·(x − previous) + beta·D⁻¹(b − A x). NULL stands for zero in the place of x, with
-   * alpha 0, and of `previous`, which is not read if alpha is 0. Without b, y ← beta·D⁻¹A x, and
-   * alpha is 0. y may be `previous`, but neither x nor b. */
-  bisai_status (*relax)(bisai_context *, const bisai_bcsr *a, const double *inverse, double alpha,
-                        double beta, const double *b, const double *x, const double *previous,
-                        double *y);
+  /* Does an operation of the kind RELAX, whatever its kind says. `previous` is not read if alpha is
+   * 0. Without b, y ← beta·D⁻¹A x, and alpha is 0. y may be `previous`, but neither x nor b. */
+  bisai_status (*relax)(bisai_context *, const bsi_operation *);
   /* y ← m x + beta·y. y is not read if beta is 0. */
   bisai_status (*multiply)(bisai_context *, const bsi_block_matrix *m, const double *x, double beta,
                            double *y);

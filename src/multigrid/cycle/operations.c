@@ -11,9 +11,7 @@ bisai_status bsi_operation_run(bisai_context *context, const bsi_operation *s) {
   const bsi_cycle_ops *ops = backend->multigrid->cycle;
   switch (s->kind) {
   case BSI_OPERATION_SET: return backend->vectors->set(context, s->n, 0.0, s->y);
-  case BSI_OPERATION_RELAX:
-    return ops->relax(context, s->matrix, s->inverse, s->alpha, s->beta, s->b, s->x, s->previous,
-                      s->y);
+  case BSI_OPERATION_RELAX: return ops->relax(context, s);
   case BSI_OPERATION_MULTIPLY:
     if (!s->matrix) return ops->multiply(context, &s->m, s->x, s->beta, s->y);
     return bsi_multiply_vector(context, s->matrix, s->alpha, s->x, s->beta, s->b, s->y);

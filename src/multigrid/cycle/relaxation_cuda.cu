@@ -10,8 +10,8 @@
 #include "gpu/for_each.cuh"
 #include "gpu/launch.cuh"
 #include "gpu/sums.cuh"
-#include "multigrid/cycle/inner_steps.h"
 #include "multigrid/cycle/cycle_ops.h"
+#include "multigrid/cycle/inner_steps.h"
 #include "multigrid/spgemm/square.h"
 
 namespace {
@@ -394,11 +394,11 @@ __global__ void __launch_bounds__(BSI_FOR_EACH_THREADS)
 
 } // namespace
 
-static bisai_status relax_rows(bisai_context *context, const bisai_bcsr *a, const double *inverse,
-                               double alpha, double beta, const double *b, const double *x,
-                               const double *previous, double *y) {
+static bisai_status relax_rows(bisai_context *context, const bsi_operation *o) {
+  const bisai_bcsr *a = o->matrix;
   if (a->block_rows == 0) return BISAI_OK;
-  const relaxation p = {rows_of(context, a, x, 0, 0), inverse, alpha, beta, b, previous, y};
+  const relaxation p = {
+      rows_of(context, a, o->x, 0, 0), o->inverse, o->alpha, o->beta, o->b, o->previous, o->y};
   return a->type == BISAI_FP32 ? relax_type<float>(context, a, p)
                                : relax_type<double>(context, a, p);
 }

@@ -118,12 +118,12 @@ static void relax_part(void *job, bsi_part part) {
   bsi_relax_rows(j, rows.begin, rows.end);
 }
 
-static bisai_status relax(bisai_context *context, const bisai_bcsr *a, const double *inverse,
-                          double alpha, double beta, const double *b, const double *x,
-                          const double *previous, double *y) {
-  const int64_t bytes = bsi_bcsr_product_bytes(a);
+static bisai_status relax(bisai_context *context, const bsi_operation *o) {
+  const int64_t bytes = bsi_bcsr_product_bytes(o->matrix);
+  bsi_relaxation job = {o->matrix, o->inverse,  o->alpha, o->beta, o->b,
+                        o->x,      o->previous, o->y,     false};
   bsi_run(context, bsi_threads_for(context->threads, bytes, BYTES_PER_THREAD), BSI_SOME_PARTS,
-          relax_part, &(bsi_relaxation){a, inverse, alpha, beta, b, x, previous, y, false});
+          relax_part, &job);
   return BISAI_OK;
 }
 

@@ -47,11 +47,13 @@ static bisai_status judge_update(bsi_hierarchy *h, bsi_level *level,
 /* Computes the inverses, and `stats` unless the host need not wait for them. */
 static bisai_status invert(bsi_hierarchy *h, bsi_level *level, void *record,
                            bsi_invert_stats *stats) {
+  bsi_level_diagonal *d = &level->diagonal;
+  bsi_inversion_findings found = {.stats = stats, .largest = &d->largest};
   *stats = BSI_INVERT_STATS_NONE;
-  level->diagonal.deferred = false;
-  return bsi_ops_of(h)->inversion->invert(
-      h->context, level->matrix, level->diagonal.position, bsi_shift_of(h, level),
-      level->diagonal.inverse, record, &level->diagonal.deferred, stats, &level->diagonal.largest);
+  const bisai_status status = bsi_ops_of(h)->inversion->invert(
+      h->context, level->matrix, d->position, bsi_shift_of(h, level), d->inverse, record, &found);
+  d->deferred = found.deferred;
+  return status;
 }
 
 bisai_status bsi_diagonal_create(bsi_hierarchy *h, bsi_level *level, bool *regular) {

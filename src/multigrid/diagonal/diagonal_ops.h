@@ -12,16 +12,23 @@ extern "C" {
 
 struct bsi_invert_stats; /* core/matrix/triangular.h */
 
+/* What an inversion finds. */
+typedef struct bsi_inversion_findings {
+  struct bsi_invert_stats *stats;
+  /* the largest magnitude of all inverses. NULL: it is not wanted */
+  double *largest;
+  /* the findings are in the record that was given */
+  bool deferred;
+} bsi_inversion_findings;
+
 typedef struct bsi_level_inversion_ops {
   /* the bytes of a record; 0: `record` is not used */
   size_t record_bytes;
-  /* bsi_inversion_ops::invert (factor/factor_ops.h). *largest ← the largest magnitude of all
-   * inverses, unless `largest` is NULL. Waits. With a record in backend memory the host may not
-   * wait: *deferred becomes true, and the record gets what was found. Without one, `deferred` is
-   * not touched. */
+  /* bsi_inversion_ops::invert (factor/factor_ops.h). Waits, unless a record in backend memory gets
+   * what is found (`deferred`). */
   bisai_status (*invert)(bisai_context *, const bisai_bcsr *matrix, const int32_t *position,
-                         double shift_amount, double *inverses, void *record, bool *deferred,
-                         struct bsi_invert_stats *, double *largest);
+                         double shift_amount, double *inverses, void *record,
+                         bsi_inversion_findings *);
   /* Reads the copy of a record in host memory. */
   void (*read)(const void *record, struct bsi_invert_stats *, double *largest);
 } bsi_level_inversion_ops;

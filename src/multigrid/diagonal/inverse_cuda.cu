@@ -133,11 +133,13 @@ static void read(const void *record, bsi_invert_stats *stats, double *largest) {
 
 static bisai_status invert(bisai_context *context, const bisai_bcsr *matrix,
                            const int32_t *position, double shift_amount, double *inverses,
-                           void *record, bool *deferred, bsi_invert_stats *stats, double *largest) {
+                           void *record, bsi_inversion_findings *result) {
   const int64_t values = static_cast<int64_t>(bsi_block_offset(matrix, matrix->block_rows));
   if (matrix->block_size > LARGEST || matrix->block_rows == 0) {
-    BSI_TRY(bsi_inversion_cuda.invert(context, matrix, position, shift_amount, inverses, stats));
-    return largest ? bsi_vectors_cuda.largest(context, values, inverses, largest) : BISAI_OK;
+    BSI_TRY(bsi_inversion_cuda.invert(context, matrix, position, shift_amount, inverses,
+                                      result->stats));
+    if (!result->largest) return BISAI_OK;
+    return bsi_vectors_cuda.largest(context, values, inverses, result->largest);
   }
   report *to = record ? static_cast<report *>(record) : bsi_record_of<report>(context), found;
   const inversion p = {.block_rows = matrix->block_rows,
@@ -152,11 +154,11 @@ static bisai_status invert(bisai_context *context, const bisai_bcsr *matrix,
   enqueue_all(context, matrix->block_size, p);
   BSI_TRY(bsi_launched(context, what));
   if (record) {
-    *deferred = true;
+    result->deferred = true;
     return BISAI_OK;
   }
   BSI_TRY(bsi_record_fetch(context, what, &found));
-  read(&found, stats, largest);
+  read(&found, result->stats, result->largest);
   return BISAI_OK;
 }
 

@@ -31,8 +31,10 @@ enum { BITS = 10 };
 /* y ← D⁻¹A x, where `a` is the matrix of the level or its copy in fp32 */
 static bisai_status scaled_product(const bsi_hierarchy *h, const bsi_level *level,
                                    const bisai_bcsr *a, const double *x, double *y) {
-  return bsi_ops_of(h)->cycle->relax(h->context, a, level->diagonal.inverse, 0.0, 1.0, NULL, x,
-                                     NULL, y);
+  return bsi_ops_of(h)->cycle->relax(
+      h->context,
+      &(bsi_operation){
+          .matrix = a, .inverse = level->diagonal.inverse, .beta = 1.0, .x = x, .y = y});
 }
 
 bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, const double *x,
@@ -55,8 +57,11 @@ typedef struct lanczos_vectors {
 static bisai_status next_direction(const bsi_hierarchy *h, const bsi_level *level, int k,
                                    const lanczos_vectors *v) {
   const bsi_multigrid_ops *ops = bsi_ops_of(h);
-  BSI_TRY(ops->cycle->relax(h->context, level->matrix, level->diagonal.inverse, 0.0, 1.0, v->r,
-                            NULL, NULL, v->q));
+  BSI_TRY(ops->cycle->relax(h->context, &(bsi_operation){.matrix = level->matrix,
+                                                         .inverse = level->diagonal.inverse,
+                                                         .beta = 1.0,
+                                                         .b = v->r,
+                                                         .y = v->q}));
   return ops->lanczos->direct(h->context, k, bsi_level_rows(level), v->r, v->q, v->p,
                               h->lanczos.work);
 }

@@ -19,8 +19,8 @@ enum { BSI_K_SUMS = 3, BSI_K_SCALARS = 8, BSI_K_WORK = BSI_K_SCALARS + BSI_K_SUM
 typedef enum bsi_operation_kind {
   /* y ← 0 */
   BSI_OPERATION_SET,
-  /* y ← x + alpha·(x − previous) + beta·D⁻¹(b − A x), where D⁻¹ is `inverse`. Arrays may be NULL as
-   * for bsi_cycle_ops::relax */
+  /* y ← x + alpha·(x − previous) + beta·D⁻¹(b − A x), where D⁻¹ is `inverse`. NULL stands for zero
+   * in the place of x, with alpha 0, and of `previous` (bsi_cycle_ops::relax) */
   BSI_OPERATION_RELAX,
   /* y ← alpha·A x + beta·b, where b may be y */
   BSI_OPERATION_MULTIPLY,

@@ -29,7 +29,8 @@ static bisai_status l1_update(bsi_hierarchy *h, bsi_level *level) {
   view.row_ptr = s->position; /* one block in each row */
   view.values = s->blocks;
   BSI_TRY(bsi_ops_of(h)->inversion->invert(h->context, &view, s->position, bsi_shift_of(h, level),
-                                           s->inverse, NULL, NULL, &stats, NULL));
+                                           s->inverse, NULL,
+                                           &(bsi_inversion_findings){.stats = &stats}));
   BSI_TRY(bsi_level_judge(h, level, "l1 smoother: ", &stats));
   return bsi_null_rows_drop(h, level, s->inverse);
 }

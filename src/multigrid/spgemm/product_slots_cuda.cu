@@ -82,7 +82,7 @@ static bisai_status leave_without_places(bisai_context *context, bsi_block_matri
 }
 
 bisai_status bsi_find_product_slots(bisai_context *context, const bsi_block_matrix *a,
-                             const bsi_block_matrix *b, bsi_block_matrix *c) {
+                                    const bsi_block_matrix *b, bsi_block_matrix *c) {
   placing s = {.rows = c->rows,
                .a_ptr = a->row_ptr,
                .a_col = a->col_idx,
