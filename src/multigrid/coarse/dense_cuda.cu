@@ -30,6 +30,7 @@
 #include "gpu/for_each.cuh"
 #include "gpu/record.cuh"
 #include "multigrid/coarse/panel_lu_cuda.cuh"
+#include "multigrid/coarse/pivots_cuda.cuh"
 #include "multigrid/coarse/tiled_inverse_cuda.cuh"
 #include "multigrid/level/dense_ops.h"
 
