@@ -36,7 +36,7 @@ struct product {
   /* the factors of identity blocks of A, `inner`² values apart; NULL: 1 */
   const double *weights;
   double *c;
-  /* the places of the products (multigrid/spgemm/block_matrix.h) */
+  /* the slots of the products (multigrid/spgemm/block_matrix.h) */
   const int32_t *before;
   const uint8_t *slots;
   /* smoothing (multigrid/multigrid_ops.h). t NULL: of identity blocks */

@@ -139,7 +139,7 @@ struct way {
   kernel run;
   dim3 grid, block;
   size_t shared;
-  /* it takes the places of the products; it smooths the blocks, if they are smoothed */
+  /* it takes the slots of the products; it smooths the blocks, if they are smoothed */
   bool slots, smooths;
 };
 
@@ -160,7 +160,7 @@ product product_of(const bsi_block_matrix *a, const bsi_block_matrix *b,
 }
 
 /* Returns the way.
- *   places: those of the products are there, or can be made */
+ *   slots: those of the products are there, or can be made */
 way way_of(const bisai_context *context, const bsi_block_matrix *a, const bsi_block_matrix *b,
            const bsi_smoothing *smoothing, const bsi_block_matrix *c, bool slots) {
   way w = {product_of(a, b, smoothing, c),
@@ -180,15 +180,15 @@ way way_of(const bisai_context *context, const bsi_block_matrix *a, const bsi_bl
     w.run = of_side[w.smooths ? wished : PLAIN];
     w.slots = true;
   };
-  places = places && longest > 0;
-  if (places && of_shape.by_short_rows[PLAIN] && fits_short(s, a->blocks, longest, &w.shared)) {
+  slots = slots && longest > 0;
+  if (slots && of_shape.by_short_rows[PLAIN] && fits_short(s, a->blocks, longest, &w.shared)) {
     take(of_shape.by_short_rows);
     w.block = dim3(s->width, BLOCK_THREADS / s->width);
     w.grid = bsi_grid(s->rows, static_cast<int>(w.block.y));
   } else if (kernel singles = rows_of_singles(s, longest)) {
     w.run = singles;
     w.grid = bsi_grid(s->rows, BLOCK_THREADS / s->lanes);
-  } else if (places && of_shape.by_rows[PLAIN] && fits_shared(s, length, longest)) {
+  } else if (slots && of_shape.by_rows[PLAIN] && fits_shared(s, length, longest)) {
     const int groups = BLOCK_THREADS / s->lanes;
     take(of_shape.by_rows);
     w.grid = bsi_grid(s->rows, groups);
