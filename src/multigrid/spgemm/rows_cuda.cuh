@@ -197,7 +197,7 @@ bisai_status bsi_multiply_structure(bisai_context *context, const bsi_block_matr
 /* product_slots_cuda.cu: makes the places of c = a·b, whose structure is there, unless they are too
  * many. Waits. */
 bisai_status bsi_find_product_slots(bisai_context *context, const bsi_block_matrix *a,
-                             const bsi_block_matrix *b, bsi_block_matrix *c);
+                                    const bsi_block_matrix *b, bsi_block_matrix *c);
 
 /* orthonormal_cuda.cu: orthonormalise() of bsi_transfer_ops. */
 bisai_status bsi_orthonormalise(bisai_context *context, const bsi_block_matrix *members,
