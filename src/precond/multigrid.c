@@ -41,6 +41,10 @@ static multigrid_state *multigrid_of(const bisai_precond *m) { return m->state; 
 
 bsi_hierarchy *bsi_multigrid_levels(const bisai_precond *m) { return &multigrid_of(m)->hierarchy; }
 
+#define COUNT(enumerator, word, name) +1
+enum { LAST_SMOOTHER = -1 BISAI_SMOOTHER_LIST(COUNT) };
+#undef COUNT
+
 static const char *const cycles[] = BSI_OPTION_WORDS(BISAI_CYCLE_LIST);
 static const char *const smoothers[] = BSI_OPTION_WORDS(BISAI_SMOOTHER_LIST);
 static const char *const node_words[] = BSI_OPTION_WORDS(BISAI_AGGREGATION_UNIT_LIST);
@@ -56,7 +60,7 @@ static const bisai_option table[] = {
      .words = cycles},
     {BSI_PRECOND_OPTION(multigrid.smoother), .name = "smoother", .key = "smoother",
      .placeholder = "S", .petsc = "mg_smoother", .help = "smoother", .type = BISAI_OPTION_WORD,
-     .initial = BISAI_SMOOTHER_AUTO, .maximum = BISAI_SMOOTHER_ILU, .advised = BISAI_SMOOTHER_ILU,
+     .initial = BISAI_SMOOTHER_AUTO, .maximum = LAST_SMOOTHER, .advised = LAST_SMOOTHER,
      .words = smoothers},
     {BSI_PRECOND_OPTION(multigrid.pre), .name = "pre", .key = "pre", .placeholder = "N",
      .petsc = "mg_pre", .help = "smoothings before the coarse correction",

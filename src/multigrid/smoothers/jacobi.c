@@ -5,19 +5,13 @@
 #include "multigrid/smoothers/relaxation.h"
 #include "multigrid/smoothers/smoothers.h"
 
-static void coefficients(void *user, int32_t k, double *alpha, double *beta) {
-  (void)k;
-  *alpha = 0.0;
-  *beta = *(double *)user;
-}
-
 /* The few power steps may find too small a ρ, which is 2 on level 0 for most discretisations. On
  * coarser levels it is about 1.5. An infinite estimate leaves x as it is. */
 static bisai_status jacobi_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count,
                                   const double *b, const double *from, double *to) {
   const double least = level == h->levels ? 2.0 : 1.5;
   double omega = 2.0 * h->setup.options.damping / fmax(level->diagonal.radius, least);
-  return bsi_relax(h, level, &(bsi_relaxations){count, 1, coefficients, &omega}, b, from, to);
+  return bsi_relax(h, level, &(bsi_relaxations){count, 1, bsi_same_damping, &omega}, b, from, to);
 }
 
 const bsi_smoother bsi_smoother_jacobi = {.options = {"multigrid.damping"},

@@ -49,15 +49,9 @@ static bisai_status l1_create(bsi_hierarchy *h, bsi_level *level) {
   return l1_update(h, level);
 }
 
-static void coefficients(void *user, int32_t k, double *alpha, double *beta) {
-  (void)k;
-  *alpha = 0.0;
-  *beta = *(const double *)user;
-}
-
 static bisai_status l1_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count, const double *b,
                               const double *from, double *to) {
-  const bsi_relaxations r = {count, 1, coefficients, &h->setup.options.damping};
+  const bsi_relaxations r = {count, 1, bsi_same_damping, &h->setup.options.damping};
   return bsi_relax(h, level, &r, b, from, to);
 }
 

@@ -3,6 +3,12 @@
 
 #include "multigrid/cycle/operations.h"
 
+void bsi_same_damping(void *user, int32_t k, double *alpha, double *beta) {
+  (void)k;
+  *alpha = 0.0;
+  *beta = *(const double *)user;
+}
+
 bisai_status bsi_relax(bsi_hierarchy *h, bsi_level *level, const bsi_relaxations *r,
                        const double *b, const double *from, double *to) {
   const int32_t steps = r->count * r->degree;

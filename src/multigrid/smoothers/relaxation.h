@@ -8,6 +8,9 @@
 /* Gives α and β of step k of an application. Steps come in order, from 0. */
 typedef void bsi_coefficients(void *user, int32_t k, double *alpha, double *beta);
 
+/* The same β, at `user`, in every step, and α = 0. */
+bsi_coefficients bsi_same_damping;
+
 /* Does `count` applications of `degree` relaxations each. `user` is passed to `coefficients`. The
  * arrays are those of bsi_smoother::smooth. */
 typedef struct bsi_relaxations {

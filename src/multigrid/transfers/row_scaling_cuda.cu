@@ -4,6 +4,7 @@
 #include "core/block/block_sizes.h"
 #include "multigrid/spgemm/rows_cuda.cuh"
 #include "multigrid/transfers/row_scaling.h"
+#include "multigrid/transfers/transfer_ops.h"
 
 namespace {
 
