@@ -10,7 +10,7 @@
 #ifndef BSI_SCALAR_SPGEMM_CUDA_CUH
 #define BSI_SCALAR_SPGEMM_CUDA_CUH
 
-#include "multigrid/spgemm/numeric_cuda.cuh"
+#include "multigrid/spgemm/product_cuda.cuh"
 
 namespace {
 
@@ -22,22 +22,22 @@ enum { SINGLE_LANES = 4 };
 template <int OWN>
 __device__ __forceinline__ void add_singles(const product &s, int64_t i, int member, unsigned mask,
                                             const int32_t (&columns)[OWN], double (&sums)[OWN]) {
-  const int32_t last = __ldg(s.a_ptr + i + 1);
-  for (int32_t base = __ldg(s.a_ptr + i); base < last; base += SINGLE_LANES) {
+  const int32_t last = __ldg(s.a.ptr + i + 1);
+  for (int32_t base = __ldg(s.a.ptr + i); base < last; base += SINGLE_LANES) {
     int32_t begin = 0, end = 0;
     double left = 0.0;
     if (member < last - base) {
-      const int32_t k = __ldg(s.a_col + base + member);
-      begin = __ldg(s.b_ptr + k);
-      end = __ldg(s.b_ptr + k + 1);
-      left = __ldg(s.a + base + member);
+      const int32_t k = __ldg(s.a.col + base + member);
+      begin = __ldg(s.b.ptr + k);
+      end = __ldg(s.b.ptr + k + 1);
+      left = __ldg(s.a.values + base + member);
     }
     const int values = min(static_cast<int>(SINGLE_LANES), last - base);
     for (int n = 0; n < values; n++) {
       const double value = __shfl_sync(mask, left, n, SINGLE_LANES);
       const int32_t stop = __shfl_sync(mask, end, n, SINGLE_LANES);
       for (int32_t q = __shfl_sync(mask, begin, n, SINGLE_LANES); q < stop; q++) {
-        const int32_t j = __ldg(s.b_col + q);
+        const int32_t j = __ldg(s.b.col + q);
 #pragma unroll
         for (int u = 0; u < OWN; u++)
           if (columns[u] == j) sums[u] += value;
@@ -55,18 +55,18 @@ template <int OWN> __global__ void __launch_bounds__(BLOCK_THREADS) multiply_sin
   const int64_t i = (blockIdx.x * static_cast<int64_t>(BLOCK_THREADS) + threadIdx.x) / SINGLE_LANES;
   bsi_wait_for_predecessor();
   if (i >= s.rows) return;
-  const int32_t end = __ldg(s.c_ptr + i + 1);
-  for (int32_t first = __ldg(s.c_ptr + i); first < end; first += SINGLE_LANES * OWN) {
+  const int32_t end = __ldg(s.c.ptr + i + 1);
+  for (int32_t first = __ldg(s.c.ptr + i); first < end; first += SINGLE_LANES * OWN) {
     const int32_t at = first + member;
     int32_t columns[OWN];
     double sums[OWN] = {};
 #pragma unroll
     for (int u = 0; u < OWN; u++)
-      columns[u] = at + u * SINGLE_LANES < end ? __ldg(s.c_col + at + u * SINGLE_LANES) : -1;
+      columns[u] = at + u * SINGLE_LANES < end ? __ldg(s.c.col + at + u * SINGLE_LANES) : -1;
     add_singles<OWN>(s, i, member, mask, columns, sums);
 #pragma unroll
     for (int u = 0; u < OWN; u++)
-      if (at + u * SINGLE_LANES < end) s.c[at + u * SINGLE_LANES] = sums[u];
+      if (at + u * SINGLE_LANES < end) s.c.values[at + u * SINGLE_LANES] = sums[u];
   }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sizes of the kernel for short rows of products (multigrid/spgemm/numeric_cuda.cuh). They are
+/* Sizes of the kernel for short rows of products (multigrid/spgemm/short_rows_cuda.cuh). They are
  * apart from it, so that tests without a device can ask for sizes that no matrix of a test has. */
 #ifndef BSI_SHORT_ROWS_H
 #define BSI_SHORT_ROWS_H

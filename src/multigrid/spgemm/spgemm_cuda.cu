@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "core/block/block_sizes.h"
+#include "multigrid/spgemm/numeric_cuda.cuh"
 #include "multigrid/spgemm/scalar_spgemm_cuda.cuh"
+#include "multigrid/spgemm/short_rows_cuda.cuh"
 
 namespace {
 
@@ -65,12 +67,12 @@ template <int SIZE> kernels square(bool a, bool b) {
 
 /* Restrictions by rigid-body modes in two and three dimensions have other shapes too. */
 kernels kernels_for(const product &s) {
-  if (s.b && s.height == 6 && s.inner == 3) return all<6, 3, true, true>();
-  if (s.b && s.height == 3 && s.inner == 2) return all<3, 2, true, true>();
+  if (s.b.values && s.height == 6 && s.inner == 3) return all<6, 3, true, true>();
+  if (s.b.values && s.height == 3 && s.inner == 2) return all<3, 2, true, true>();
   if (s.height != s.inner) return {};
   switch (s.height) {
 #define SQUARE(size)                                                                               \
-  case size: return square<size>(s.a, s.b);
+  case size: return square<size>(s.a.values, s.b.values);
     BSI_BLOCK_SIZES(SQUARE)
   default: return {};
   }
@@ -126,7 +128,7 @@ kernel rows_of_singles(product *s, int32_t longest) {
   const bool short_row = std::fmin(longest, ROOM * mean) <= 2 * SINGLE_LANES;
   s->lanes = SINGLE_LANES;
   s->window = (short_row ? 2 : 4) * SINGLE_LANES;
-  if (s->height * s->inner * s->width != 1 || !s->a || s->b || longest == 0 ||
+  if (s->height * s->inner * s->width != 1 || !s->a.values || s->b.values || longest == 0 ||
       longest / MOST_PASSES > s->window || mean > s->window ||
       s->rows <= FEW_THREADS / SINGLE_LANES)
     return nullptr;
@@ -148,14 +150,14 @@ product product_of(const bsi_block_matrix *a, const bsi_block_matrix *b,
   product s = {};
   s.rows = c->rows, s.blocks = c->blocks;
   s.height = c->height, s.inner = a->width, s.width = c->width;
-  s.a_ptr = a->row_ptr, s.a_col = a->col_idx, s.a = a->values;
-  s.b_ptr = b->row_ptr, s.b_col = b->col_idx, s.b = b->values;
-  s.c_ptr = c->row_ptr, s.c_col = c->col_idx, s.c = c->values;
-  if (a->multiples) std::swap(s.a, s.weights);
-  s.before = c->slots.before, s.slots = c->slots.of;
+  s.a = {a->row_ptr, a->col_idx, a->values};
+  s.b = {b->row_ptr, b->col_idx, b->values};
+  s.c = {c->row_ptr, c->col_idx, c->values};
+  if (a->multiples) std::swap(s.a.values, s.weights);
+  s.slots = {c->slots.before, c->slots.of};
   if (!smoothing) return s;
-  s.t_ptr = smoothing->t->row_ptr, s.t_idx = smoothing->t->col_idx, s.t = smoothing->t->values;
-  s.inverse = smoothing->inverse, s.omega = smoothing->omega;
+  const bsi_block_matrix *t = smoothing->t;
+  s.smoothing = {{t->row_ptr, t->col_idx, t->values}, smoothing->inverse, smoothing->omega};
   return s;
 }
 
