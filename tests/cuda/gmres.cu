@@ -41,9 +41,10 @@ std::vector<double> make_basis(bisai_context *host, int64_t n, int64_t ld, int c
     double *w = v.data() + c * ld, norm2 = 0.0;
     for (int64_t i = 0; i < n; i++) w[i] = next_random();
     for (int pass = 0; pass < 2; pass++) {
-      bsi_backend_host.krylov->basis->dot_many(host, n, c, v.data(), ld, w, work.data(), h.data());
-      bsi_backend_host.krylov->basis->axpy_many(host, n, c, v.data(), ld, h.data(), -1.0, w,
-                                                work.data(), &norm2);
+      const bsi_basis before = {n, c, v.data(), ld};
+      bsi_backend_host.krylov->basis->dot_many(host, before, w, work.data(), h.data());
+      bsi_backend_host.krylov->basis->axpy_many(host, before, h.data(), -1.0, w, work.data(),
+                                                &norm2);
     }
     if (c < count)
       bsi_backend_host.krylov->basis->scale_by_norm(host, n, &norm2, w, w);
@@ -97,21 +98,29 @@ void step_agrees_with_its_parts(contexts &on, int64_t n, int j, bsi_passes passe
     bsi_backend_cuda.memory->release_shared(on.device, status);
   }
   double norm2 = 0.0, *w = basis.data() + count * ld;
-  bsi_backend_host.krylov->basis->dot_many(on.host, n, count, basis.data(), ld, w, work.data(),
-                                           h.data());
-  bsi_backend_host.krylov->basis->axpy_many(on.host, n, count, basis.data(), ld, h.data(), -1.0, w,
-                                            work.data(), &norm2);
+  const bsi_basis before = {n, count, basis.data(), ld};
+  bsi_backend_host.krylov->basis->dot_many(on.host, before, w, work.data(), h.data());
+  bsi_backend_host.krylov->basis->axpy_many(on.host, before, h.data(), -1.0, w, work.data(),
+                                            &norm2);
   const bool again = passes == BSI_PASSES_TWO ||
                      (passes == BSI_PASSES_SELECTIVE && bsi_cancelled(count, h.data(), norm2));
   if (again) {
-    bsi_backend_host.krylov->basis->dot_many(on.host, n, count, basis.data(), ld, w, work.data(),
-                                             h2.data());
-    bsi_backend_host.krylov->basis->axpy_many(on.host, n, count, basis.data(), ld, h2.data(), -1.0,
-                                              w, work.data(), &norm2);
+    bsi_backend_host.krylov->basis->dot_many(on.host, before, w, work.data(), h2.data());
+    bsi_backend_host.krylov->basis->axpy_many(on.host, before, h2.data(), -1.0, w, work.data(),
+                                              &norm2);
   }
-  bsi_backend_host.krylov->gmres->rotate(on.host, m, j, h.data(), again ? h2.data() : nullptr,
-                                         &norm2, s.H.data(), s.cosines.data(), s.sines.data(),
-                                         s.g.data(), s.status.data() + 2 * j);
+  const bsi_cycle on_host = {n,
+                             ld,
+                             m,
+                             basis.data(),
+                             s.H.data(),
+                             s.cosines.data(),
+                             s.sines.data(),
+                             s.g.data(),
+                             s.status.data(),
+                             work.data()};
+  bsi_backend_host.krylov->gmres->rotate(on.host, &on_host, j, h.data(),
+                                         again ? h2.data() : nullptr, &norm2);
   bsi_backend_host.krylov->basis->scale_by_norm(on.host, n, &norm2, w, w);
   /* Rounding of sums over vectors, against the norm of w, which is √n; over the share that is left
    * of it. */

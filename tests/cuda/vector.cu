@@ -65,23 +65,21 @@ void reductions_agree(bisai_context *context, int64_t n, int count) {
       expected_w = w;
   const device_array<double> d_basis(basis), d_w(w), d_coefficients(coefficients), d_work(work),
       d_out(out), again(out), d_norm2(norm2), plain(w);
+  const bsi_basis on_host = {n, count, basis.data(), ld}, on_device = {n, count, d_basis.data, ld};
   bool good = true;
   for (const device_array<double> *result : {&d_out, &again})
-    good = good && !bsi_backend_cuda.krylov->basis->dot_many(context, n, count, d_basis.data, ld,
-                                                             d_w.data, d_work.data, result->data);
-  bsi_backend_host.krylov->basis->dot_many(context, n, count, basis.data(), ld, w.data(),
-                                           work.data(), out.data());
+    good = good && !bsi_backend_cuda.krylov->basis->dot_many(context, on_device, d_w.data,
+                                                             d_work.data, result->data);
+  bsi_backend_host.krylov->basis->dot_many(context, on_host, w.data(), work.data(), out.data());
   const double bound = 1e-15 * (static_cast<double>(n) + 1.0);
   good = good && agree(d_out.fetch(), out, bound) && agree(again.fetch(), d_out.fetch(), 0.0);
-  good = good && !bsi_backend_cuda.krylov->basis->axpy_many(context, n, count, d_basis.data, ld,
-                                                            d_coefficients.data, -1.0, d_w.data,
-                                                            d_work.data, d_norm2.data);
-  good = good && !bsi_backend_cuda.krylov->basis->axpy_many(context, n, count, d_basis.data, ld,
-                                                            d_coefficients.data, -1.0, plain.data,
-                                                            nullptr, nullptr);
-  bsi_backend_host.krylov->basis->axpy_many(context, n, count, basis.data(), ld,
-                                            coefficients.data(), -1.0, expected_w.data(),
-                                            work.data(), norm2.data());
+  good =
+      good && !bsi_backend_cuda.krylov->basis->axpy_many(context, on_device, d_coefficients.data,
+                                                         -1.0, d_w.data, d_work.data, d_norm2.data);
+  good = good && !bsi_backend_cuda.krylov->basis->axpy_many(context, on_device, d_coefficients.data,
+                                                            -1.0, plain.data, nullptr, nullptr);
+  bsi_backend_host.krylov->basis->axpy_many(context, on_host, coefficients.data(), -1.0,
+                                            expected_w.data(), work.data(), norm2.data());
   const double close = 4e-16 * (count + 1) * (count + 1);
   good = good && agree(d_w.fetch(), expected_w, close) && agree(plain.fetch(), d_w.fetch(), 0.0);
   good = good && agree(d_norm2.fetch(), norm2, bound * (count + 1));

@@ -22,7 +22,7 @@ typedef struct gmres_state {
   double *basis;
   /* FGMRES: m vectors z_j, an allocation of their own */
   double *search;
-  /* the operands of bsi_gmres_ops::rotate */
+  /* as in bsi_cycle */
   double *hessenberg, *cosines, *sines, *rhs;
   /* Vᵀw of the two passes of Gram–Schmidt */
   double *products, *products2;
@@ -154,20 +154,25 @@ static bool fused(const bsi_solver_run *run, int j) {
          options->gmres.orthogonalization != BISAI_MODIFIED;
 }
 
+/* The data of a cycle whose step j has the status `words`. */
+static bsi_cycle cycle_of(const bisai_solver *s, int j, double *words) {
+  const gmres_state *g = gmres_of(s);
+  return (bsi_cycle){.n = s->n,
+                     .ld = s->ld,
+                     .m = s->options.gmres.restart,
+                     .basis = g->basis,
+                     .hessenberg = g->hessenberg,
+                     .cosines = g->cosines,
+                     .sines = g->sines,
+                     .rhs = g->rhs,
+                     .status = words - 2 * (int64_t)j,
+                     .work = s->work};
+}
+
 static bisai_status fused_step(bsi_solver_run *run, int j, double *words) {
   const bisai_solver *s = run->solver;
-  const gmres_state *g = gmres_of(s);
   const bisai_orthogonalization kind = s->options.gmres.orthogonalization;
-  const bsi_cycle cycle = {.n = s->n,
-                           .ld = s->ld,
-                           .m = s->options.gmres.restart,
-                           .basis = g->basis,
-                           .hessenberg = g->hessenberg,
-                           .cosines = g->cosines,
-                           .sines = g->sines,
-                           .rhs = g->rhs,
-                           .status = words - 2 * (int64_t)j,
-                           .work = s->work};
+  const bsi_cycle cycle = cycle_of(s, j, words);
   return bsi_backend_of(run)->krylov->gmres->step(s->context, &cycle, j,
                                                   kind == BISAI_CLASSICAL ? BSI_PASSES_ONE
                                                   : kind == BISAI_CLASSICAL_REFINED
@@ -186,9 +191,9 @@ static bisai_status step(bsi_solver_run *run, int j, double *words) {
   BSI_TRY(expand(run, j, w));
   if (fused(run, j)) return fused_step(run, j, words);
   BSI_TRY(orthogonalize(run, j, w, &refined));
-  BSI_TRY(backend->krylov->gmres->rotate(s->context, s->options.gmres.restart, j, g->products,
-                                         refined ? g->products2 : NULL, s->norm2, g->hessenberg,
-                                         g->cosines, g->sines, g->rhs, words));
+  const bsi_cycle cycle = cycle_of(s, j, words);
+  BSI_TRY(backend->krylov->gmres->rotate(s->context, &cycle, j, g->products,
+                                         refined ? g->products2 : NULL, s->norm2));
   return backend->krylov->basis->scale_by_norm(s->context, s->n, s->norm2, w, w);
 }
 

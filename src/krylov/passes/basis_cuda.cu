@@ -20,18 +20,18 @@ int chunks_of(int64_t n) {
 /* out ← the inner products of w with `count` basis vectors. Thread block (x, y) takes the basis
  * vectors from VECTORS·y on. */
 __global__ void __launch_bounds__(THREADS)
-    dot(int64_t n, int count, const double *basis, int64_t ld, const double *w, double *work,
-        unsigned *tickets, double *out) {
-  const int first = static_cast<int>(blockIdx.y) * VECTORS,
-            mine = count - first < VECTORS ? count - first : VECTORS;
-  basis += first * ld;
+    dot(bsi_basis basis, const double *w, double *work, unsigned *tickets, double *out) {
+  const int first = static_cast<int>(blockIdx.y) * VECTORS, left = basis.count - first,
+            mine = left < VECTORS ? left : VECTORS;
+  const int64_t n = basis.n, ld = basis.ld;
+  const double *vectors = basis.vectors + first * ld;
   bsi_wait_for_predecessor();
   double sums[VECTORS] = {};
   const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
   for (int64_t i = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x; i < n; i += stride) {
     double v[VECTORS];
 #pragma unroll
-    for (int c = 0; c < VECTORS; c++) v[c] = c < mine ? __ldg(basis + c * ld + i) : 0.0;
+    for (int c = 0; c < VECTORS; c++) v[c] = c < mine ? __ldg(vectors + c * ld + i) : 0.0;
     const double value = __ldg(w + i);
 #pragma unroll
     for (int c = 0; c < VECTORS; c++) sums[c] += v[c] * value;
@@ -44,8 +44,10 @@ __global__ void __launch_bounds__(THREADS)
  * NORM: *norm2 ← w·w. */
 template <bool NORM>
 __global__ void __launch_bounds__(NORM_THREADS, 2)
-    axpy(int64_t n, int count, const double *basis, int64_t ld, const double *coefficients,
-         double sign, double *w, double *work, unsigned *ticket, double *norm2) {
+    axpy(bsi_basis basis, const double *coefficients, double sign, double *w, double *work,
+         unsigned *ticket, double *norm2) {
+  const int64_t n = basis.n, ld = basis.ld;
+  const int count = basis.count;
   bsi_wait_for_predecessor();
   double sums[1] = {};
   const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
@@ -56,7 +58,7 @@ __global__ void __launch_bounds__(NORM_THREADS, 2)
       double v[VECTORS];
 #pragma unroll
       for (int c = 0; c < VECTORS; c++)
-        v[c] = first + c < count ? __ldg(basis + (first + c) * ld + i) : 0.0;
+        v[c] = first + c < count ? __ldg(basis.vectors + (first + c) * ld + i) : 0.0;
 #pragma unroll
       for (int c = 0; c < VECTORS; c++)
         if (first + c < count) value += sign * __ldg(coefficients + first + c) * v[c];
@@ -92,17 +94,18 @@ static bisai_status gmres_start(bisai_context *context, int64_t n, const double 
 }
 
 /* A launch takes at most as many groups of vectors as there are tickets. */
-static bisai_status dot_many(bisai_context *context, int64_t n, int count, const double *basis,
-                             int64_t ld, const double *w, double *work, double *out) {
+static bisai_status dot_many(bisai_context *context, bsi_basis basis, const double *w, double *work,
+                             double *out) {
   const char *what = "inner products";
-  if (n == 0)
-    return bsi_for_each(context, what, count, [=] __device__(int64_t c) { out[c] = 0.0; });
-  for (int first = 0; first < count; first += BSI_TICKETS * VECTORS) {
-    const int left = count - first,
+  if (basis.n == 0)
+    return bsi_for_each(context, what, basis.count, [=] __device__(int64_t c) { out[c] = 0.0; });
+  for (int first = 0; first < basis.count; first += BSI_TICKETS * VECTORS) {
+    const int left = basis.count - first,
               now = left < BSI_TICKETS * VECTORS ? left : BSI_TICKETS * VECTORS;
-    const dim3 grid(static_cast<unsigned>(chunks_of(n)),
+    const bsi_basis group = {basis.n, now, basis.vectors + first * basis.ld, basis.ld};
+    const dim3 grid(static_cast<unsigned>(chunks_of(basis.n)),
                     static_cast<unsigned>((now + VECTORS - 1) / VECTORS));
-    bsi_launch_early(context, dot, grid, THREADS, 0, n, now, basis + first * ld, ld, w,
+    bsi_launch_early(context, dot, grid, THREADS, 0, group, w,
                      work + static_cast<int64_t>(first) * BSI_CHUNKS, context->tickets,
                      out + first);
     BSI_TRY(bsi_launched(context, what));
@@ -110,18 +113,18 @@ static bisai_status dot_many(bisai_context *context, int64_t n, int count, const
   return BISAI_OK;
 }
 
-static bisai_status axpy_many(bisai_context *context, int64_t n, int count, const double *basis,
-                              int64_t ld, const double *coefficients, double sign, double *w,
-                              double *work, double *norm2) {
+static bisai_status axpy_many(bisai_context *context, bsi_basis basis, const double *coefficients,
+                              double sign, double *w, double *work, double *norm2) {
+  const int64_t n = basis.n;
   if (n == 0) return norm2 ? context->backend->vectors->set(context, 1, 0.0, norm2) : BISAI_OK;
   /* The norm allows no more blocks than partial sums, so that they have to be larger. */
   const int threads = norm2 && n > BSI_CHUNKS * THREADS ? NORM_THREADS : THREADS;
   if (norm2)
-    bsi_launch_early(context, axpy<true>, chunks_of(n), threads, 0, n, count, basis, ld,
-                     coefficients, sign, w, work, context->tickets, norm2);
+    bsi_launch_early(context, axpy<true>, chunks_of(n), threads, 0, basis, coefficients, sign, w,
+                     work, context->tickets, norm2);
   else
-    bsi_launch_early(context, axpy<false>, bsi_grid(n, threads), threads, 0, n, count, basis, ld,
-                     coefficients, sign, w, nullptr, nullptr, nullptr);
+    bsi_launch_early(context, axpy<false>, bsi_grid(n, threads), threads, 0, basis, coefficients,
+                     sign, w, nullptr, nullptr, nullptr);
   return bsi_launched(context, "linear combination");
 }
 

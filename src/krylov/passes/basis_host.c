@@ -14,12 +14,9 @@ static void run(bisai_context *context, int64_t n, int64_t count, bsi_work *work
           work, job);
 }
 
-/* The operands of an operation on chunks of n values. */
+/* The operands of an operation on chunks of the vectors. */
 typedef struct chunked {
-  int64_t n;
-  int count;
-  const double *basis;
-  int64_t ld;
+  bsi_basis basis;
   const double *coefficients;
   double sign, *w, *work;
   bool norm;
@@ -35,22 +32,24 @@ static void dot_tile(int count, int64_t n, const double *basis, int64_t ld, cons
 
 static void dot_part(void *job, bsi_part part) {
   const chunked *v = job;
-  const int64_t length = bsi_chunk_length(v->n);
-  const bsi_range range = bsi_range_of(bsi_chunks_of(v->n), part);
+  const bsi_basis basis = v->basis;
+  const int64_t length = bsi_chunk_length(basis.n);
+  const bsi_range range = bsi_range_of(bsi_chunks_of(basis.n), part);
   for (int64_t chunk = range.begin; chunk < range.end; chunk++) {
-    const int64_t end = bsi_smaller((chunk + 1) * length, v->n);
-    double *sums = v->work + chunk * v->count;
-    for (int c = 0; c < v->count; c++) sums[c] = 0;
+    const int64_t end = bsi_smaller((chunk + 1) * length, basis.n);
+    double *sums = v->work + chunk * basis.count;
+    for (int c = 0; c < basis.count; c++) sums[c] = 0;
     for (int64_t i = chunk * length; i < end; i += BSI_CHUNK_TILE)
-      dot_tile(v->count, bsi_smaller(BSI_CHUNK_TILE, end - i), v->basis + i, v->ld, v->w + i, sums);
+      dot_tile(basis.count, bsi_smaller(BSI_CHUNK_TILE, end - i), basis.vectors + i, basis.ld,
+               v->w + i, sums);
   }
 }
 
-static bisai_status dot_many(bisai_context *context, int64_t n, int count, const double *basis,
-                             int64_t ld, const double *w, double *work, double *out) {
-  run(context, n, count + 1, dot_part,
-      &(chunked){.n = n, .count = count, .basis = basis, .ld = ld, .w = (double *)w, .work = work});
-  bsi_add_chunks(bsi_chunks_of(n), count, work, out);
+static bisai_status dot_many(bisai_context *context, bsi_basis basis, const double *w, double *work,
+                             double *out) {
+  run(context, basis.n, basis.count + 1, dot_part,
+      &(chunked){.basis = basis, .w = (double *)w, .work = work});
+  bsi_add_chunks(bsi_chunks_of(basis.n), basis.count, work, out);
   return BISAI_OK;
 }
 
@@ -74,26 +73,26 @@ static void axpy_tile(int count, int64_t n, const double *basis, int64_t ld,
 
 static void axpy_part(void *job, bsi_part part) {
   const chunked *v = job;
-  const int64_t length = bsi_chunk_length(v->n);
-  const bsi_range range = bsi_range_of(bsi_chunks_of(v->n), part);
+  const bsi_basis basis = v->basis;
+  const int64_t length = bsi_chunk_length(basis.n);
+  const bsi_range range = bsi_range_of(bsi_chunks_of(basis.n), part);
   for (int64_t chunk = range.begin; chunk < range.end; chunk++) {
-    const int64_t end = bsi_smaller((chunk + 1) * length, v->n);
+    const int64_t end = bsi_smaller((chunk + 1) * length, basis.n);
     double sum = 0;
     for (int64_t i = chunk * length; i < end; i += BSI_CHUNK_TILE) {
       const int64_t tile = bsi_smaller(BSI_CHUNK_TILE, end - i);
-      axpy_tile(v->count, tile, v->basis + i, v->ld, v->coefficients, v->sign, v->w + i);
+      axpy_tile(basis.count, tile, basis.vectors + i, basis.ld, v->coefficients, v->sign, v->w + i);
       if (v->norm) bsi_dot_group(1, tile, v->w + i, 0, v->w + i, &sum);
     }
     if (v->norm) v->work[chunk] = sum;
   }
 }
 
-static bisai_status axpy_many(bisai_context *context, int64_t n, int count, const double *basis,
-                              int64_t ld, const double *coefficients, double sign, double *w,
-                              double *work, double *norm2) {
-  run(context, n, count + 1, axpy_part,
-      &(chunked){n, count, basis, ld, coefficients, sign, w, work, .norm = norm2 != NULL});
-  if (norm2) bsi_add_chunks(bsi_chunks_of(n), 1, work, norm2);
+static bisai_status axpy_many(bisai_context *context, bsi_basis basis, const double *coefficients,
+                              double sign, double *w, double *work, double *norm2) {
+  run(context, basis.n, basis.count + 1, axpy_part,
+      &(chunked){basis, coefficients, sign, w, work, .norm = norm2 != NULL});
+  if (norm2) bsi_add_chunks(bsi_chunks_of(basis.n), 1, work, norm2);
   return BISAI_OK;
 }
 

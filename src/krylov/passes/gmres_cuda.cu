@@ -100,12 +100,13 @@ __global__ void decide(int count, const double *h, const double *norm2, decision
   result->cancelled = bsi_cancelled(count, h, *norm2) ? 1 : 0;
 }
 
-__global__ void rotate(int m, int j, const double *h, const double *h2, const double *norm2,
-                       double *H, double *cosines, double *sines, double *g, double *status) {
-  double *column = H + j * (m + static_cast<int64_t>(1));
+__global__ void rotate(bsi_cycle cycle, int j, const double *h, const double *h2,
+                       const double *norm2) {
+  double *column = cycle.hessenberg + j * (cycle.m + static_cast<int64_t>(1));
   for (int i = threadIdx.x; i <= j; i += BSI_WARP) column[i] = h2 ? h[i] + h2[i] : h[i];
   __syncwarp();
-  if (threadIdx.x == 0) bsi_rotate(j, column, *norm2, cosines, sines, g, status);
+  if (threadIdx.x == 0)
+    bsi_rotate(j, column, *norm2, cycle.cosines, cycle.sines, cycle.rhs, cycle.status + 2 * j);
 }
 
 /* Threads of the back substitution, and the most columns of a triangle that they copy to shared
@@ -146,11 +147,9 @@ static bisai_status gmres_cancelled(bisai_context *context, int count, const dou
   return BISAI_OK;
 }
 
-static bisai_status gmres_rotate(bisai_context *context, int m, int j, const double *h,
-                                 const double *h2, const double *norm2, double *H, double *cosines,
-                                 double *sines, double *g, double *status) {
-  rotate<<<1, BSI_WARP, 0, bsi_stream_of(context)>>>(m, j, h, h2, norm2, H, cosines, sines, g,
-                                                     status);
+static bisai_status gmres_rotate(bisai_context *context, const bsi_cycle *cycle, int j,
+                                 const double *h, const double *h2, const double *norm2) {
+  rotate<<<1, BSI_WARP, 0, bsi_stream_of(context)>>>(*cycle, j, h, h2, norm2);
   return bsi_launched(context, "rotation");
 }
 

@@ -10,13 +10,13 @@ static bisai_status gmres_cancelled(bisai_context *context, int count, const dou
   return BISAI_OK;
 }
 
-static bisai_status gmres_rotate(bisai_context *context, int m, int j, const double *h,
-                                 const double *h2, const double *norm2, double *H, double *cosines,
-                                 double *sines, double *g, double *status) {
+static bisai_status gmres_rotate(bisai_context *context, const bsi_cycle *cycle, int j,
+                                 const double *h, const double *h2, const double *norm2) {
   (void)context;
-  double *column = H + (size_t)j * ((size_t)m + 1);
+  double *column = cycle->hessenberg + (size_t)j * ((size_t)cycle->m + 1);
   for (int i = 0; i <= j; i++) column[i] = h2 ? h[i] + h2[i] : h[i];
-  bsi_rotate(j, column, *norm2, cosines, sines, g, status);
+  bsi_rotate(j, column, *norm2, cycle->cosines, cycle->sines, cycle->rhs,
+             cycle->status + 2 * (size_t)j);
   return BISAI_OK;
 }
 

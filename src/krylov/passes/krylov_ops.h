@@ -35,16 +35,23 @@ typedef enum bsi_pass {
   BSI_IDR_LAST
 } bsi_pass;
 
-/* Vectors of a Krylov basis: vector c starts at basis + c·ld. `work`: see BSI_CHUNKS. */
+/* `count` vectors of a Krylov basis, each of n values: vector c starts at vectors + c·ld. */
+typedef struct bsi_basis {
+  int64_t n;
+  int count;
+  const double *vectors;
+  int64_t ld;
+} bsi_basis;
+
+/* `work`: see BSI_CHUNKS. */
 typedef struct bsi_basis_ops {
   /* out[c] ← basis_c · w for c < count */
-  bisai_status (*dot_many)(bisai_context *, int64_t n, int count, const double *basis, int64_t ld,
-                           const double *w, double *work, double *out);
+  bisai_status (*dot_many)(bisai_context *, bsi_basis basis, const double *w, double *work,
+                           double *out);
   /* w ← w + sign·Σ_c coefficients[c]·basis_c, and *norm2 ← w·w unless it is NULL; count may be
    * 0. */
-  bisai_status (*axpy_many)(bisai_context *, int64_t n, int count, const double *basis, int64_t ld,
-                            const double *coefficients, double sign, double *w, double *work,
-                            double *norm2);
+  bisai_status (*axpy_many)(bisai_context *, bsi_basis basis, const double *coefficients,
+                            double sign, double *w, double *work, double *norm2);
   /* y ← x/√(*norm2); y = 0 if *norm2 is 0. x may be y. */
   bisai_status (*scale_by_norm)(bisai_context *, int64_t n, const double *norm2, const double *x,
                                 double *y);
@@ -53,8 +60,9 @@ typedef struct bsi_basis_ops {
                         double *seen);
 } bsi_basis_ops;
 
-/* The data of a step of GMRES(m): vectors as in bsi_basis_ops, the rest as in bsi_gmres_ops. ld is
- * even, and the entries from n to ld are zeros. */
+/* The data of a cycle of GMRES(m): m + 1 basis vectors as in bsi_basis, the Hessenberg matrix H
+ * (column-major, leading dimension m + 1), m rotations, and the rotated right-hand side g (m + 1
+ * values). Step j has status[2·j] and the next word. `work`: see BSI_CHUNKS. */
 typedef struct bsi_cycle {
   int64_t n, ld;
   int m;
@@ -68,19 +76,17 @@ typedef struct bsi_gmres_ops {
    * the `count` products, *norm2 is the square of what is left. Waits. */
   bisai_status (*cancelled)(bisai_context *, int count, const double *h, const double *norm2,
                             bool *cancelled);
-  /* Column j of the Hessenberg matrix H (column-major, leading dimension m + 1). h has its rows
-   * 0 … j, and *norm2 = h_{j+1,j}². Applies the earlier rotations, makes rotation j and updates
-   * the rotated right-hand side g (m + 1 values). status[0] ← the residual estimate |g_{j+1}|,
-   * NaN if the column is not finite. status[1] ← h_{j+1,j}, 0 if it is a rounding error against
-   * the norm of the column; if the column then depends on the earlier ones, its diagonal becomes
-   * zero and the estimate stays as it was. With h2 ≠ NULL the column is h + h2 (second
-   * Gram–Schmidt pass). */
-  bisai_status (*rotate)(bisai_context *, int m, int j, const double *h, const double *h2,
-                         const double *norm2, double *H, double *cosines, double *sines, double *g,
-                         double *status);
+  /* Column j of H. h has its rows 0 … j, and *norm2 = h_{j+1,j}². Applies the earlier rotations,
+   * makes rotation j and updates g. The first word of the step's status ← the residual estimate
+   * |g_{j+1}|, NaN if the column is not finite. The second ← h_{j+1,j}, 0 if it is a rounding error
+   * against the norm of the column; if the column then depends on the earlier ones, its diagonal
+   * becomes zero and the estimate stays as it was. With h2 ≠ NULL the column is h + h2 (second
+   * Gram–Schmidt pass). Leaves `basis` and `work` alone. */
+  bisai_status (*rotate)(bisai_context *, const bsi_cycle *, int j, const double *h,
+                         const double *h2, const double *norm2);
   /* All of step j after w = A v_j, which is in basis vector j + 1: dot_many, axpy_many, both again
-   * as `passes` says, rotate, whose status goes to status + 2·j, and scale_by_norm of w. Nothing is
-   * summed over processes. */
+   * as `passes` says, rotate, and scale_by_norm of w. ld is even, and the entries of basis vectors
+   * from n to ld are zeros. Nothing is summed over processes. */
   bisai_status (*step)(bisai_context *, const bsi_cycle *, int j, bsi_passes);
   /* y ← the solution of the k × k triangular system H y = g; y_i = 0 if the diagonal is 0. */
   bisai_status (*coefficients)(bisai_context *, int m, int k, const double *H, const double *g,

@@ -104,8 +104,8 @@ template <typename W>
 bisai_status shadow(bisai_context *context, const bsi_recurrence &r, const double *w, bsi_pass pass,
                     bool alone) {
   if (r.s <= DOTS) return launch<shadow_products<W>>(context, r, pass, alone);
-  BSI_TRY(context->backend->krylov->basis->dot_many(context, r.n, r.s, r.shadow, r.ld, w, r.work,
-                                                    r.sums));
+  const bsi_basis columns = {r.n, r.s, r.shadow, r.ld};
+  BSI_TRY(context->backend->krylov->basis->dot_many(context, columns, w, r.work, r.sums));
   return alone ? recurrence_scalars(context, &r, pass) : BISAI_OK;
 }
 

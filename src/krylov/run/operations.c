@@ -96,10 +96,15 @@ bisai_status bsi_sum_processes(bsi_solver_run *run, double *values, int count) {
   return refuse_result(run, "the reduction hook", returned, before);
 }
 
+/* `count` vectors of the solver's length and distance. */
+static bsi_basis vectors_at(const bisai_solver *s, int count, const double *vectors) {
+  return (bsi_basis){s->n, count, vectors, s->ld};
+}
+
 bisai_status bsi_dot(bsi_solver_run *run, int count, const double *basis, const double *w,
                      double *out) {
   bisai_solver *s = run->solver;
-  BSI_TRY(bsi_backend_of(run)->krylov->basis->dot_many(s->context, s->n, count, basis, s->ld, w,
+  BSI_TRY(bsi_backend_of(run)->krylov->basis->dot_many(s->context, vectors_at(s, count, basis), w,
                                                        s->work, out));
   return bsi_sum_processes(run, out, count);
 }
@@ -107,15 +112,16 @@ bisai_status bsi_dot(bsi_solver_run *run, int count, const double *basis, const 
 bisai_status bsi_subtract(bsi_solver_run *run, int count, const double *basis,
                           const double *coefficients, double *w, bool norm) {
   bisai_solver *s = run->solver;
-  BSI_TRY(bsi_backend_of(run)->krylov->basis->axpy_many(
-      s->context, s->n, count, basis, s->ld, coefficients, -1, w, s->work, norm ? s->norm2 : NULL));
+  BSI_TRY(bsi_backend_of(run)->krylov->basis->axpy_many(s->context, vectors_at(s, count, basis),
+                                                        coefficients, -1, w, s->work,
+                                                        norm ? s->norm2 : NULL));
   return norm ? bsi_sum_processes(run, s->norm2, 1) : BISAI_OK;
 }
 
 bisai_status bsi_add(bsi_solver_run *run, int count, const double *basis,
                      const double *coefficients, double factor, double *x) {
   bisai_solver *s = run->solver;
-  return bsi_backend_of(run)->krylov->basis->axpy_many(s->context, s->n, count, basis, s->ld,
+  return bsi_backend_of(run)->krylov->basis->axpy_many(s->context, vectors_at(s, count, basis),
                                                        coefficients, factor, x, s->work, NULL);
 }
 
