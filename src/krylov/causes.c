@@ -40,10 +40,10 @@ static void say_empty(const bsi_solver_run *run, size_t size, char *text) {
   const bisai_solver *s = run->solver;
   const bsi_backend *backend = s->context->backend;
   text[0] = '\0';
-  for (int columns = 0; columns < 2 && run->op.matrix && text[0] == '\0'; columns++) {
+  for (int columns = 0; columns < 2 && run->system.op.matrix && text[0] == '\0'; columns++) {
     int64_t index = -1;
-    if (backend->matrix->structures->find_empty(s->context, run->op.matrix, columns, s->spare,
-                                                &index) ||
+    if (backend->matrix->structures->find_empty(s->context, run->system.op.matrix, columns,
+                                                s->vectors.spare, &index) ||
         index < 0)
       continue;
     snprintf(text, size, "; block %s %lld is empty: the matrix is singular",
@@ -55,7 +55,7 @@ static void say_empty(const bsi_solver_run *run, size_t size, char *text) {
 static void say_null_space(const bsi_solver_run *run, size_t size, char *text) {
   bisai_precond_report report = {.struct_size = sizeof report};
   text[0] = '\0';
-  if (!run->precond || bisai_precond_get_report(run->precond, &report)) return;
+  if (!run->system.precond || bisai_precond_get_report(run->system.precond, &report)) return;
   if (report.multigrid.coarsest_nullity > 0)
     snprintf(
         text, size,
@@ -67,26 +67,26 @@ static void say_null_space(const bsi_solver_run *run, size_t size, char *text) {
 /* text ← a warning if the preconditioner enlarges vectors beyond all digits, otherwise "". */
 static void say_growth(const bsi_solver_run *run, size_t size, char *text) {
   text[0] = '\0';
-  if (run->precond && fabs(run->growth) >= 1 / DBL_EPSILON)
+  if (run->system.precond && fabs(run->cycle.growth) >= 1 / DBL_EPSILON)
     snprintf(text, size,
              "; the preconditioner enlarges vectors so much that only rounding errors are left: "
              "A M⁻¹ v is %.0e times v",
-             fabs(run->growth));
+             fabs(run->cycle.growth));
 }
 
 /* *value ← x·y */
 static bisai_status dot(bsi_solver_run *run, const double *x, const double *y, double *value) {
   bisai_solver *s = run->solver;
-  BSI_TRY(bsi_dot(run, 1, x, y, s->norm2));
-  return bsi_backend_of(run)->memory->fetch(s->context, value, s->norm2, sizeof *value);
+  BSI_TRY(bsi_dot(run, 1, x, y, s->scalars.norm2));
+  return bsi_backend_of(run)->memory->fetch(s->context, value, s->scalars.norm2, sizeof *value);
 }
 
 static bisai_status compute_constants(bsi_solver_run *run, constants *c) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
-  double *ones = s->residual, *image = s->spare, *v = s->scratch;
+  double *ones = s->vectors.residual, *image = s->vectors.spare, *v = s->vectors.scratch;
   double of_ones = NAN, of_v = NAN, of_image = NAN, of_both = NAN;
-  const int64_t padding = run->op.matrix ? bisai_bcsr_padding(run->op.matrix) : 0;
+  const int64_t padding = run->system.op.matrix ? bisai_bcsr_padding(run->system.op.matrix) : 0;
   BSI_TRY(backend->vectors->set(s->context, s->n - padding, 1, ones));
   BSI_TRY(backend->vectors->set(s->context, padding, 0, ones + s->n - padding));
   BSI_TRY(bsi_norm(run, ones, &of_ones));
@@ -100,8 +100,8 @@ static bisai_status compute_constants(bsi_solver_run *run, constants *c) {
   c->image /= of_image / of_v;
   BSI_TRY(dot(run, ones, image, &of_both));
   c->sum = fabs(of_both) / (of_ones * of_image);
-  BSI_TRY(dot(run, ones, run->b, &of_both));
-  c->share = fabs(of_both) / (of_ones * (run->b_norm / run->scale));
+  BSI_TRY(dot(run, ones, run->system.b, &of_both));
+  c->share = fabs(of_both) / (of_ones * (run->norms.b / run->scaling.vectors));
   return BISAI_OK;
 }
 
@@ -114,7 +114,7 @@ static constants measure_constants(bsi_solver_run *run) {
   const bisai_reason reason = run->reason;
   constants c = unknown;
   if (reason == BISAI_REASON_NOT_FINITE ||
-      (reason == BISAI_REASON_MAX_ITERATIONS && run->iterations < FEW_ITERATIONS))
+      (reason == BISAI_REASON_MAX_ITERATIONS && run->counts.iterations < FEW_ITERATIONS))
     return unknown;
   const bisai_status status = compute_constants(run, &c);
   run->reason = reason;
@@ -143,9 +143,9 @@ static void say_singular(const constants *c, size_t size, char *text) {
 /* text ← why M may not be definite, if CG has found that it is not, otherwise "". */
 static void say_indefinite(const bsi_solver_run *run, size_t size, char *text) {
   text[0] = '\0';
-  if (run->precond && run->reason == BISAI_REASON_BREAKDOWN &&
-      run->breakdown == BISAI_BREAKDOWN_PRECOND)
-    bsi_precond_say_indefinite(run->precond, size, text);
+  if (run->system.precond && run->reason == BISAI_REASON_BREAKDOWN &&
+      run->cycle.breakdown == BISAI_BREAKDOWN_PRECOND)
+    bsi_precond_say_indefinite(run->system.precond, size, text);
 }
 
 void bsi_say_cause(bsi_solver_run *run, size_t size, char *text) {

@@ -3,7 +3,7 @@
 #ifndef BSI_CAUSES_H
 #define BSI_CAUSES_H
 
-#include "krylov/run/method.h"
+#include "krylov/run/solver_run.h"
 
 /* text ← the cause of a failed solve as the end of a sentence, for example "; block column 1 is
  * empty: the matrix is singular". Otherwise text ← "". Overwrites the solver's vectors. */

@@ -36,45 +36,49 @@ enum { TIMED_EVERY = 30 };
 
 static void record_residual(bsi_solver_run *run, double relative) {
   const bisai_solver_options *options = &run->solver->options;
-  run->estimate = relative;
-  if (run->iterations < BSI_HISTORY_LIMIT) run->solver->history[run->iterations] = relative;
-  if (options->monitor && options->monitor(options->monitor_user, run->iterations, relative) != 0)
+  run->norms.estimate = relative;
+  if (run->counts.iterations < BSI_HISTORY_LIMIT)
+    run->solver->history[run->counts.iterations] = relative;
+  if (options->monitor &&
+      options->monitor(options->monitor_user, run->counts.iterations, relative) != 0)
     run->stop = true;
 }
 
-static bool steps_update_x(const bisai_solver *s) { return !s->method->correct; }
+static bool steps_update_x(const bisai_solver *s) { return !s->method->cycle.correct; }
 
 /* Begins a cycle from the true residual. Saves x in `best` if it is the best so far. */
 static bisai_status start_cycle(bsi_solver_run *run) {
   bisai_solver *s = run->solver;
-  const bool first = run->end == BSI_CYCLE_NONE;
-  double norm = run->true_norm;
-  run->start_norm = run->true_norm;
-  run->breakdown = BISAI_BREAKDOWN_NONE;
-  run->cycles++;
-  if (run->true_norm < run->best_norm) {
-    BSI_TRY(bsi_backend_of(run)->vectors->copy(s->context, s->n, run->x, s->best));
-    run->best_norm = run->true_norm;
+  const bool first = run->cycle.end == BSI_CYCLE_NONE;
+  double norm = run->norms.residual;
+  run->norms.start = run->norms.residual;
+  run->cycle.breakdown = BISAI_BREAKDOWN_NONE;
+  run->counts.cycles++;
+  if (run->norms.residual < run->norms.best) {
+    BSI_TRY(bsi_backend_of(run)->vectors->copy(s->context, s->n, run->system.x, s->vectors.best));
+    run->norms.best = run->norms.residual;
   }
-  if (s->method->measure) BSI_TRY(s->method->measure(run, &norm));
-  if (first) run->target = s->options.tolerance * run->reference;
+  if (s->method->cycle.measure) BSI_TRY(s->method->cycle.measure(run, &norm));
+  if (first) run->norms.target = s->options.tolerance * run->norms.reference;
   run->forecast = bsi_forecast_begin(norm);
-  BSI_TRY(s->method->start(run, norm));
-  run->end = BSI_CYCLE_FULL;
-  if (!isfinite(norm) || !isfinite(run->reference)) {
-    run->end = BSI_CYCLE_NOT_FINITE;
-  } else if (norm == 0 || run->reference == 0) {
-    run->end = BSI_CYCLE_BREAKDOWN;
-    run->breakdown = BISAI_BREAKDOWN_SPACE;
+  BSI_TRY(s->method->cycle.start(run, norm));
+  run->cycle.end = BSI_CYCLE_FULL;
+  if (!isfinite(norm) || !isfinite(run->norms.reference)) {
+    run->cycle.end = BSI_CYCLE_NOT_FINITE;
+  } else if (norm == 0 || run->norms.reference == 0) {
+    run->cycle.end = BSI_CYCLE_BREAKDOWN;
+    run->cycle.breakdown = BISAI_BREAKDOWN_SPACE;
   }
   if (first)
-    record_residual(run, run->end == BSI_CYCLE_FULL ? norm / run->reference
-                                                    : run->true_norm / run->b_norm);
-  if (steps_update_x(s)) run->true_norm = NAN;
+    record_residual(run, run->cycle.end == BSI_CYCLE_FULL ? norm / run->norms.reference
+                                                          : run->norms.residual / run->norms.b);
+  if (steps_update_x(s)) run->norms.residual = NAN;
   return BISAI_OK;
 }
 
-static double *status_of(const bisai_solver *s, int j) { return s->status + 2 * (j % s->slots); }
+static double *status_of(const bisai_solver *s, int j) {
+  return s->status.words + 2 * (j % s->status.slots);
+}
 
 /* Waits for step j and records its estimate. *steps ← the number of good steps so far. */
 static bisai_status await_step(bsi_solver_run *run, int j, int *steps) {
@@ -82,14 +86,14 @@ static bisai_status await_step(bsi_solver_run *run, int j, int *steps) {
   double fetched[2] = {NAN, NAN};
   BSI_TRY(bsi_backend_of(run)->memory->await_shared(s->context, 2, status_of(s, j), fetched));
   if (!isfinite(fetched[0]) || !isfinite(fetched[1])) {
-    run->end = BSI_CYCLE_NOT_FINITE;
+    run->cycle.end = BSI_CYCLE_NOT_FINITE;
     return BISAI_OK;
   }
   *steps = j + 1;
-  run->iterations++;
+  run->counts.iterations++;
   bsi_forecast_add(&run->forecast, fetched[0]);
-  record_residual(run, fetched[0] / run->reference);
-  s->method->judge(run, fetched);
+  record_residual(run, fetched[0] / run->norms.reference);
+  s->method->cycle.judge(run, fetched);
   return BISAI_OK;
 }
 
@@ -97,7 +101,7 @@ static bisai_status await_step(bsi_solver_run *run, int j, int *steps) {
 static int steps_ahead(const bsi_solver_run *run) {
   const bisai_solver *s = run->solver;
   const int most = bsi_backend_of(run)->krylov->lookahead,
-            left = bsi_forecast_left(&run->forecast, run->target);
+            left = bsi_forecast_left(&run->forecast, run->norms.target);
   if (s->options.monitor && !s->options.monitor_late && steps_update_x(s)) return 0;
   return left - 1 < most ? left - 1 : most;
 }
@@ -108,37 +112,39 @@ static int steps_ahead(const bsi_solver_run *run) {
 static bisai_status run_cycle(bsi_solver_run *run, int *steps) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
-  const int left = s->options.max_iterations - run->iterations,
-            longest = s->method->longest_cycle(s);
-  const int limit = longest < left ? longest : left, applications = run->applications;
+  const int left = s->options.max_iterations - run->counts.iterations,
+            longest = s->method->cycle.longest(s);
+  const int limit = longest < left ? longest : left, applications = run->counts.applications;
   int sent = 0, seen = 0;
   bisai_status status = BISAI_OK;
-  while (seen < limit && run->end == BSI_CYCLE_FULL && !run->stop) {
+  while (seen < limit && run->cycle.end == BSI_CYCLE_FULL && !run->stop) {
     const int ahead = steps_ahead(run);
     while (!status && sent < limit && sent <= seen + ahead) {
-      if (!run->timing) run->timed_step = sent;
+      if (!run->timing.pending) run->timing.step = sent;
       backend->memory->clear_shared(s->context, 2, status_of(s, sent));
-      status = s->method->step(run, sent, status_of(s, sent));
+      status = s->method->cycle.step(run, sent, status_of(s, sent));
       if (status) break;
       sent++;
-      run->enqueued++;
+      run->counts.enqueued++;
     }
     if (seen == sent) return status;
     bisai_status awaited = await_step(run, seen++, steps);
-    if (!awaited && seen > run->timed_step + (run->warm ? TIMED_EVERY : 0))
+    if (!awaited && seen > run->timing.step + (run->timing.warm ? TIMED_EVERY : 0))
       awaited = bsi_read_clock(run);
     if (awaited) return awaited;
   }
   run->reason = BISAI_REASON_NONE;
-  run->enqueued = run->iterations;
-  run->applications = applications + (run->precond ? s->method->applications * seen : 0);
+  run->counts.enqueued = run->counts.iterations;
+  run->counts.applications =
+      applications + (run->system.precond ? s->method->applications * seen : 0);
   return BISAI_OK;
 }
 
 /* Brings x to the last good step. */
 static bisai_status correct(bsi_solver_run *run, int steps) {
-  run->true_norm = NAN;
-  return run->solver->method->correct ? run->solver->method->correct(run, steps) : BISAI_OK;
+  run->norms.residual = NAN;
+  return run->solver->method->cycle.correct ? run->solver->method->cycle.correct(run, steps)
+                                            : BISAI_OK;
 }
 
 /* --- decisions --- */
@@ -147,10 +153,10 @@ static bisai_status correct(bsi_solver_run *run, int steps) {
  * from the tolerance to 1. A residual that is not below the first one has not converged. */
 static bool converged(const bsi_solver_run *run) {
   const double tolerance = run->solver->options.tolerance;
-  const bool believed = run->end == BSI_CYCLE_TARGET || run->end == BSI_CYCLE_BREAKDOWN;
-  if (run->end != BSI_CYCLE_NONE && !(run->true_norm < run->first_norm)) return false;
-  return run->true_norm <=
-         (believed ? fmin(2 * tolerance, (1 + tolerance) / 2) : tolerance) * run->b_norm;
+  const bool believed = run->cycle.end == BSI_CYCLE_TARGET || run->cycle.end == BSI_CYCLE_BREAKDOWN;
+  if (run->cycle.end != BSI_CYCLE_NONE && !(run->norms.residual < run->norms.first)) return false;
+  return run->norms.residual <=
+         (believed ? fmin(2 * tolerance, (1 + tolerance) / 2) : tolerance) * run->norms.b;
 }
 
 /* Takes the best x within the last cycle, by the estimates, if it promises to be better than x and
@@ -161,33 +167,34 @@ static bisai_status take_best_of_cycle(bsi_solver_run *run) {
   const bsi_backend *backend = bsi_backend_of(run);
   const double *candidate = NULL;
   double estimate = INFINITY;
-  if (!s->method->best_of_cycle || (run->end == BSI_CYCLE_TARGET && isfinite(run->true_norm)) ||
-      converged(run))
+  if (!s->method->cycle.best ||
+      (run->cycle.end == BSI_CYCLE_TARGET && isfinite(run->norms.residual)) || converged(run))
     return BISAI_OK;
-  BSI_TRY(s->method->best_of_cycle(run, &candidate, &estimate));
-  if (!(estimate < run->start_norm && estimate < run->best_norm) || run->true_norm <= estimate)
+  BSI_TRY(s->method->cycle.best(run, &candidate, &estimate));
+  if (!(estimate < run->norms.start && estimate < run->norms.best) ||
+      run->norms.residual <= estimate)
     return BISAI_OK;
-  if (run->true_norm < run->best_norm) {
-    BSI_TRY(backend->vectors->copy(s->context, s->n, run->x, s->best));
-    run->best_norm = run->true_norm;
+  if (run->norms.residual < run->norms.best) {
+    BSI_TRY(backend->vectors->copy(s->context, s->n, run->system.x, s->vectors.best));
+    run->norms.best = run->norms.residual;
   }
-  BSI_TRY(backend->vectors->copy(s->context, s->n, candidate, run->x));
+  BSI_TRY(backend->vectors->copy(s->context, s->n, candidate, run->system.x));
   BSI_TRY(bsi_compute_residual(run));
-  if (run->true_norm < run->best_norm) return BISAI_OK;
-  BSI_TRY(backend->vectors->copy(s->context, s->n, s->best, run->x));
+  if (run->norms.residual < run->norms.best) return BISAI_OK;
+  BSI_TRY(backend->vectors->copy(s->context, s->n, s->vectors.best, run->system.x));
   return bsi_compute_residual(run);
 }
 
 static void note_halved(bsi_solver_run *run) {
-  run->halved = run->true_norm;
-  run->halved_iterations = run->iterations;
-  run->halved_cycles = run->cycles;
+  run->progress.halved = run->norms.residual;
+  run->progress.halved_iterations = run->counts.iterations;
+  run->progress.halved_cycles = run->counts.cycles;
 }
 
 /* Later cycles have to reduce the present true residual. */
 static void expect_progress(bsi_solver_run *run) {
-  run->anchor = run->true_norm;
-  run->stalled = 0;
+  run->progress.anchor = run->norms.residual;
+  run->progress.stalled = 0;
   note_halved(run);
 }
 
@@ -195,59 +202,61 @@ static void expect_progress(bsi_solver_run *run) {
  * tolerance in the iterations that are left, even at ten times this pace. */
 static bool is_slow(const bsi_solver_run *run) {
   const bisai_solver_options *options = &run->solver->options;
-  const int iterations = run->iterations - run->halved_iterations,
-            left = options->max_iterations - run->iterations;
-  if (iterations < SLOW_ITERATIONS || run->cycles - run->halved_cycles < options->stagnation_cycles)
+  const int iterations = run->counts.iterations - run->progress.halved_iterations,
+            left = options->max_iterations - run->counts.iterations;
+  if (iterations < SLOW_ITERATIONS ||
+      run->counts.cycles - run->progress.halved_cycles < options->stagnation_cycles)
     return false;
-  const double change = run->true_norm / run->halved;
-  return run->true_norm * pow(change, FASTER * (double)left / iterations) >
-         options->tolerance * run->b_norm;
+  const double change = run->norms.residual / run->progress.halved;
+  return run->norms.residual * pow(change, FASTER * (double)left / iterations) >
+         options->tolerance * run->norms.b;
 }
 
 static bool stagnated(bsi_solver_run *run) {
   const int cycles = run->solver->options.stagnation_cycles;
-  run->stalled++;
-  if (run->true_norm <= (1 - least_reduction) * run->anchor) {
-    run->anchor = run->true_norm;
-    run->stalled = 0;
+  run->progress.stalled++;
+  if (run->norms.residual <= (1 - least_reduction) * run->progress.anchor) {
+    run->progress.anchor = run->norms.residual;
+    run->progress.stalled = 0;
   }
-  if (run->true_norm <= run->halved / 2) note_halved(run);
+  if (run->norms.residual <= run->progress.halved / 2) note_halved(run);
   if (cycles == 0) return false;
-  if (run->stalled < cycles && is_slow(run))
-    run->slow_iterations = run->iterations - run->halved_iterations;
-  return run->stalled >= cycles || run->slow_iterations > 0;
+  if (run->progress.stalled < cycles && is_slow(run))
+    run->progress.slow_iterations = run->counts.iterations - run->progress.halved_iterations;
+  return run->progress.stalled >= cycles || run->progress.slow_iterations > 0;
 }
 
 /* Decides if and why the solve ends, from the true residual of x and the end of the last cycle. */
 static bisai_reason judge(bsi_solver_run *run) {
   const bisai_solver_options *options = &run->solver->options;
   if (converged(run)) return BISAI_REASON_CONVERGED;
-  if (!isfinite(run->true_norm) || run->end == BSI_CYCLE_NOT_FINITE) return BISAI_REASON_NOT_FINITE;
+  if (!isfinite(run->norms.residual) || run->cycle.end == BSI_CYCLE_NOT_FINITE)
+    return BISAI_REASON_NOT_FINITE;
   if (run->stop) return BISAI_REASON_STOPPED;
   const bool restartable =
-      run->solver->method->restartable || run->breakdown == BISAI_BREAKDOWN_GROWTH;
-  if (run->end == BSI_CYCLE_BREAKDOWN &&
-      !(restartable && run->true_norm <= (1 - least_reduction) * run->start_norm))
-    return run->true_norm > rounding_level * run->b_norm ? BISAI_REASON_BREAKDOWN
-                                                         : BISAI_REASON_STAGNATED;
-  if (run->iterations >= options->max_iterations) return BISAI_REASON_MAX_ITERATIONS;
-  if (run->end == BSI_CYCLE_NONE) {
+      run->solver->method->restartable || run->cycle.breakdown == BISAI_BREAKDOWN_GROWTH;
+  if (run->cycle.end == BSI_CYCLE_BREAKDOWN &&
+      !(restartable && run->norms.residual <= (1 - least_reduction) * run->norms.start))
+    return run->norms.residual > rounding_level * run->norms.b ? BISAI_REASON_BREAKDOWN
+                                                               : BISAI_REASON_STAGNATED;
+  if (run->counts.iterations >= options->max_iterations) return BISAI_REASON_MAX_ITERATIONS;
+  if (run->cycle.end == BSI_CYCLE_NONE) {
     expect_progress(run);
     return BISAI_REASON_NONE;
   }
   if (stagnated(run)) return BISAI_REASON_STAGNATED;
   /* The preconditioned residual was small enough, but the true one was not: lower the target in
    * proportion. */
-  if (run->end == BSI_CYCLE_TARGET && bsi_preconditioned_left(run))
-    run->target *= options->tolerance * run->b_norm / run->true_norm;
+  if (run->cycle.end == BSI_CYCLE_TARGET && bsi_preconditioned_left(run))
+    run->norms.target *= options->tolerance * run->norms.b / run->norms.residual;
   return BISAI_REASON_NONE;
 }
 
 /* The products of cycles take a smaller copy of A if the preconditioner has one. */
 static bisai_status choose_matrix(bsi_solver_run *run) {
-  if (!run->op.matrix || !run->precond) return BISAI_OK;
-  const bisai_status status =
-      bsi_precond_operator(run->solver->context, run->precond, run->op.matrix, &run->matrix);
+  if (!run->system.op.matrix || !run->system.precond) return BISAI_OK;
+  const bisai_status status = bsi_precond_operator(run->solver->context, run->system.precond,
+                                                   run->system.op.matrix, &run->system.matrix);
   if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
   return status;
 }
@@ -257,26 +266,27 @@ static bisai_status begin(bsi_solver_run *run) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   const double one = 1;
-  if (!s->options.use_initial_guess) BSI_TRY(backend->vectors->set(s->context, s->n, 0, run->x));
-  BSI_TRY(backend->memory->upload(s->context, s->one, &one, sizeof one));
+  if (!s->options.use_initial_guess)
+    BSI_TRY(backend->vectors->set(s->context, s->n, 0, run->system.x));
+  BSI_TRY(backend->memory->upload(s->context, s->scalars.one, &one, sizeof one));
   BSI_TRY(bsi_measure_rhs(run));
-  run->reference = run->b_norm;
-  run->best_norm = INFINITY;
-  if (run->b_norm == 0) {
-    BSI_TRY(backend->vectors->set(s->context, s->n, 0, run->x));
-    run->true_norm = 0;
-    run->b_norm = run->reference = 1;
+  run->norms.reference = run->norms.b;
+  run->norms.best = INFINITY;
+  if (run->norms.b == 0) {
+    BSI_TRY(backend->vectors->set(s->context, s->n, 0, run->system.x));
+    run->norms.residual = 0;
+    run->norms.b = run->norms.reference = 1;
     run->reason = BISAI_REASON_CONVERGED;
-  } else if (!isfinite(run->b_norm)) {
+  } else if (!isfinite(run->norms.b)) {
     run->reason = BISAI_REASON_NOT_FINITE;
   } else {
     BSI_TRY(bsi_compute_residual(run));
-    run->first_norm = run->true_norm;
+    run->norms.first = run->norms.residual;
     run->reason = judge(run);
     if (!run->reason) BSI_TRY(choose_matrix(run));
   }
   if (run->reason && run->reason != BISAI_REASON_NOT_FINITE)
-    record_residual(run, run->true_norm / run->b_norm);
+    record_residual(run, run->norms.residual / run->norms.b);
   return BISAI_OK;
 }
 
@@ -284,28 +294,28 @@ static bisai_status begin(bsi_solver_run *run) {
  * become huge in the null space of A. */
 static void restore_best(bsi_solver_run *run) {
   bisai_solver *s = run->solver;
-  if (run->true_norm < run->best_norm || isinf(run->best_norm)) return;
-  if (!bsi_backend_of(run)->vectors->copy(s->context, s->n, s->best, run->x))
-    run->true_norm = run->best_norm;
+  if (run->norms.residual < run->norms.best || isinf(run->norms.best)) return;
+  if (!bsi_backend_of(run)->vectors->copy(s->context, s->n, s->vectors.best, run->system.x))
+    run->norms.residual = run->norms.best;
 }
 
 /* image ← A M⁻¹r with the true residual r; *size ← ‖image‖/‖r‖, which is 0 or infinite if squares
  * leave the range of a double. */
 static bisai_status measure_image(bsi_solver_run *run, double *image, double *size) {
   bisai_solver *s = run->solver;
-  const double norm = run->true_norm;
-  const double *residual = s->residual;
+  const double norm = run->norms.residual;
+  const double *residual = s->vectors.residual;
   BSI_TRY(bsi_compute_residual(run));
-  if (run->precond) {
+  if (run->system.precond) {
     const bisai_status status =
-        bsi_precond_apply(run->precond, residual, s->spare, s->cached_bytes);
+        bsi_precond_apply(run->system.precond, residual, s->vectors.spare, s->cached_bytes);
     if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
     if (status) return status;
-    residual = s->spare;
+    residual = s->vectors.spare;
   }
   BSI_TRY(bsi_multiply_given(run, residual, image));
   BSI_TRY(bsi_norm(run, image, size));
-  *size /= run->prepared ? 1 : norm;
+  *size /= run->cycle.prepared ? 1 : norm;
   return BISAI_OK;
 }
 
@@ -316,27 +326,28 @@ static bisai_status mend_range(bsi_solver_run *run) {
   enum { FAR = 500, FARTHEST = 1000 };
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
-  double *image = s->scratch, size = NAN;
-  if (run->factor != 1 || run->iterations >= s->options.max_iterations || isinf(run->best_norm))
+  double *image = s->vectors.scratch, size = NAN;
+  if (run->scaling.products != 1 || run->counts.iterations >= s->options.max_iterations ||
+      isinf(run->norms.best))
     return BISAI_OK;
   restore_best(run);
-  const double norm = run->true_norm;
+  const double norm = run->norms.residual;
   BSI_TRY(measure_image(run, image, &size));
   if (isnan(size) || (size >= 1e-100 && size <= 1e100)) return BISAI_OK;
   const int first = size < 1 ? FAR : -FAR;
   double shrink = ldexp(1, -2 * first);
-  BSI_TRY(backend->memory->upload(s->context, s->shrink, &shrink, sizeof shrink));
-  BSI_TRY(backend->krylov->basis->scale_by_norm(s->context, s->n, s->shrink, image, image));
+  BSI_TRY(backend->memory->upload(s->context, s->scalars.shrink, &shrink, sizeof shrink));
+  BSI_TRY(backend->krylov->basis->scale_by_norm(s->context, s->n, s->scalars.shrink, image, image));
   BSI_TRY(bsi_norm(run, image, &size));
-  size /= run->prepared ? 1 : norm;
+  size /= run->cycle.prepared ? 1 : norm;
   if (!isfinite(size) || size == 0) return BISAI_OK;
   const int exponent = first - ilogb(size), limit = exponent < 0 ? -FARTHEST : FARTHEST;
   /* The exponent is even, so that the root of `shrink` is exact. */
-  run->factor = ldexp(1, (abs(exponent) < FARTHEST ? exponent : limit) / 2 * 2);
-  shrink = 1 / run->factor;
-  BSI_TRY(backend->memory->upload(s->context, s->shrink, &shrink, sizeof shrink));
+  run->scaling.products = ldexp(1, (abs(exponent) < FARTHEST ? exponent : limit) / 2 * 2);
+  shrink = 1 / run->scaling.products;
+  BSI_TRY(backend->memory->upload(s->context, s->scalars.shrink, &shrink, sizeof shrink));
   expect_progress(run);
-  run->bad_x = false;
+  run->bad_entry.found = false;
   run->reason = BISAI_REASON_NONE;
   return bsi_compute_residual(run);
 }
@@ -346,14 +357,14 @@ static bisai_status mend_range(bsi_solver_run *run) {
 static bool failed(const bsi_solver_run *run) {
   return run->reason == BISAI_REASON_BREAKDOWN || run->reason == BISAI_REASON_NOT_FINITE ||
          run->reason == BISAI_REASON_STAGNATED ||
-         (run->reason == BISAI_REASON_NONE && run->breakdown == BISAI_BREAKDOWN_OMEGA);
+         (run->reason == BISAI_REASON_NONE && run->cycle.breakdown == BISAI_BREAKDOWN_OMEGA);
 }
 
 /* Begins again from the best x after a breakdown, if the method knows another way to begin. */
 static bisai_status begin_otherwise(bsi_solver_run *run) {
   const bisai_solver *s = run->solver;
-  if (!s->method->change_start || run->iterations >= s->options.max_iterations ||
-      !s->method->change_start(run))
+  if (!s->method->cycle.change_start || run->counts.iterations >= s->options.max_iterations ||
+      !s->method->cycle.change_start(run))
     return BISAI_OK;
   restore_best(run);
   expect_progress(run);

@@ -3,7 +3,7 @@
 #ifndef BSI_DRIVE_H
 #define BSI_DRIVE_H
 
-#include "krylov/run/method.h"
+#include "krylov/run/solver_run.h"
 
 /* Runs the solver's method. A status other than BISAI_OK means that something called failed;
  * otherwise run->reason says how it ended. */

@@ -43,9 +43,9 @@ static bisai_solver *allocate(bisai_context *context, int64_t n, const bisai_sol
 
 static bool reserve_all(bisai_solver *solver) {
   if (!solver->method->reserve(solver)) return false;
-  const size_t words = 2 * (size_t)solver->slots + 1;
-  solver->status = solver->context->backend->memory->allocate_shared(solver->context, words);
-  if (!solver->status) return false;
+  const size_t words = 2 * (size_t)solver->status.slots + 1;
+  solver->status.words = solver->context->backend->memory->allocate_shared(solver->context, words);
+  if (!solver->status.words) return false;
   solver->memory_bytes += (int64_t)(words * sizeof(double));
   if (solver->context->backend->clock->open(solver->context, &solver->clock)) return false;
   const int last = solver->options.max_iterations;
@@ -81,10 +81,10 @@ void bisai_solver_destroy(bisai_solver **solver) {
   bisai_context *context = s->context;
   *solver = NULL;
   if (s->method->release) s->method->release(s);
-  context->backend->memory->release(context, s->vectors);
-  context->backend->memory->release(context, s->scalars);
+  context->backend->memory->release(context, s->vectors.memory);
+  context->backend->memory->release(context, s->scalars.memory);
   context->backend->memory->release(context, s->work);
-  context->backend->memory->release_shared(context, s->status);
+  context->backend->memory->release_shared(context, s->status.words);
   context->backend->clock->close(context, &s->clock);
   bsi_release(context, s->history);
   bsi_release(context, s->state);
@@ -95,7 +95,7 @@ void bisai_solver_destroy(bisai_solver **solver) {
 static bisai_status check_linear(const bisai_solver *s, const bisai_precond *precond) {
   const bsi_method *method = s->method;
   bisai_precond_report report = {.struct_size = sizeof report};
-  if (!precond || (method->takes_nonlinear && method->takes_nonlinear(&s->options)))
+  if (!precond || (method->check.takes_nonlinear && method->check.takes_nonlinear(&s->options)))
     return BISAI_OK;
   BSI_TRY(bisai_precond_get_report(precond, &report));
   if (!report.nonlinear) return BISAI_OK;
@@ -111,34 +111,35 @@ bisai_status bisai_solver_check(const bisai_solver *solver, const bisai_bcsr *ma
   if (!solver) return BISAI_INVALID_ARGUMENT;
   double measured = NAN;
   bisai_status status = check_linear(solver, precond);
-  if (!status && solver->method->check_system)
-    status = solver->method->check_system(solver, matrix, precond, &measured);
+  if (!status && solver->method->check.system)
+    status = solver->method->check.system(solver, matrix, precond, &measured);
   if (asymmetry) *asymmetry = measured;
   return status;
 }
 
 static void fill_report(const bsi_solver_run *run, double seconds, bisai_solver_report *report) {
   const bisai_solver *s = run->solver;
-  const double mean = run->timed > 0 ? run->apply_seconds / run->timed : 0;
+  const double mean = run->timing.count > 0 ? run->timing.seconds / run->timing.count : 0;
   *report = (bisai_solver_report){
       .struct_size = sizeof *report,
       .reason = run->reason,
-      .iterations = run->iterations,
-      .relative_residual = run->true_norm / run->b_norm,
-      .estimated_residual = run->estimate,
+      .iterations = run->counts.iterations,
+      .relative_residual = run->norms.residual / run->norms.b,
+      .estimated_residual = run->norms.estimate,
       .solve_seconds = seconds,
-      .apply_seconds =
-          run->timed == run->applications ? run->apply_seconds : mean * run->applications,
-      .applications = run->applications,
+      .apply_seconds = run->timing.count == run->counts.applications
+                           ? run->timing.seconds
+                           : mean * run->counts.applications,
+      .applications = run->counts.applications,
       .apply30_seconds = 30 * mean,
       .memory_bytes = s->memory_bytes,
       .history = s->history,
-      .history_length =
-          run->iterations < BSI_HISTORY_LIMIT ? run->iterations + 1 : BSI_HISTORY_LIMIT,
+      .history_length = run->counts.iterations < BSI_HISTORY_LIMIT ? run->counts.iterations + 1
+                                                                   : BSI_HISTORY_LIMIT,
       .method = s->options.method,
-      .restarts = run->cycles > 0 ? run->cycles - 1 : 0,
-      .breakdown = run->breakdown,
-      .cg = {.asymmetry = run->asymmetry},
+      .restarts = run->counts.cycles > 0 ? run->counts.cycles - 1 : 0,
+      .breakdown = run->cycle.breakdown,
+      .cg = {.asymmetry = run->system.asymmetry},
   };
   if (s->method->report) s->method->report(s, report);
 }
@@ -146,14 +147,15 @@ static void fill_report(const bsi_solver_run *run, double seconds, bisai_solver_
 /* Names the entry of x, or of the initial guess if there was no cycle. */
 static bisai_status conclude_not_finite(const bsi_solver_run *run, const char *cause) {
   bisai_context *context = run->solver->context;
-  const int iterations = run->iterations;
-  if (!isfinite(run->b_norm)) return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity in b");
-  if (!run->bad_x)
+  const int iterations = run->counts.iterations;
+  if (!isfinite(run->norms.b)) return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity in b");
+  if (!run->bad_entry.found)
     return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity after iteration %d%s", iterations,
                     cause);
   char entry[64] = "another process's part";
-  if (run->bad_entry >= 0) snprintf(entry, sizeof entry, "entry %lld", (long long)run->bad_entry);
-  if (run->cycles == 0)
+  if (run->bad_entry.index >= 0)
+    snprintf(entry, sizeof entry, "entry %lld", (long long)run->bad_entry.index);
+  if (run->counts.cycles == 0)
     return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity in %s of the initial guess", entry);
   return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity in %s of x after iteration %d%s",
                   entry, iterations, cause);
@@ -162,8 +164,8 @@ static bisai_status conclude_not_finite(const bsi_solver_run *run, const char *c
 /* The status of a solve in which no call failed. */
 static bisai_status conclude(bsi_solver_run *run) {
   bisai_context *context = run->solver->context;
-  const int iterations = run->iterations;
-  const double relative = run->true_norm / run->b_norm;
+  const int iterations = run->counts.iterations;
+  const double relative = run->norms.residual / run->norms.b;
   char cause[160] = "";
   if (run->reason >= BISAI_REASON_MAX_ITERATIONS && run->reason <= BISAI_REASON_NOT_FINITE)
     bsi_say_cause(run, sizeof cause, cause);
@@ -176,12 +178,12 @@ static bisai_status conclude(bsi_solver_run *run) {
                     "not converged after %d iterations: relative residual %.3e, tolerance %.3e%s",
                     iterations, relative, run->solver->options.tolerance, cause);
   case BISAI_REASON_STAGNATED:
-    if (run->slow_iterations > 0)
+    if (run->progress.slow_iterations > 0)
       return bsi_fail(context, BISAI_STAGNATED,
                       "stagnated at relative residual %.3e, tolerance %.3e: the last %d iterations "
                       "up to iteration %d did not halve it%s",
-                      relative, run->solver->options.tolerance, run->slow_iterations, iterations,
-                      cause);
+                      relative, run->solver->options.tolerance, run->progress.slow_iterations,
+                      iterations, cause);
     return bsi_fail(context, BISAI_STAGNATED,
                     "stagnated at relative residual %.3e, tolerance %.3e: no progress in %d cycles "
                     "up to iteration %d%s",
@@ -189,7 +191,7 @@ static bisai_status conclude(bsi_solver_run *run) {
                     run->solver->options.stagnation_cycles, iterations, cause);
   case BISAI_REASON_BREAKDOWN:
     return bsi_fail(context, BISAI_BREAKDOWN, "iteration %d: %s, at relative residual %.3e%s",
-                    iterations, bisai_breakdown_string(run->breakdown), relative, cause);
+                    iterations, bisai_breakdown_string(run->cycle.breakdown), relative, cause);
   case BISAI_REASON_NOT_FINITE: return conclude_not_finite(run, cause);
   case BISAI_REASON_STOPPED:
     return bsi_fail(context, BISAI_STOPPED,
@@ -235,27 +237,21 @@ static bisai_status solve(bisai_solver *solver, bsi_operator op, bisai_precond *
                                                  report->struct_size, sizeof *report);
     if (status) return status;
   }
-  bsi_solver_run run = {.solver = solver,
-                        .op = op,
-                        .matrix = op.matrix,
-                        .precond = precond,
-                        .scale = 1,
-                        .factor = 1,
-                        .asymmetry = NAN,
-                        .b_norm = NAN,
-                        .true_norm = NAN,
-                        .estimate = NAN,
-                        .best_norm = INFINITY};
+  bsi_solver_run run = {
+      .solver = solver,
+      .system = {.op = op, .matrix = op.matrix, .precond = precond, .asymmetry = NAN},
+      .scaling = {.vectors = 1, .products = 1},
+      .norms = {.b = NAN, .residual = NAN, .estimate = NAN, .best = INFINITY}};
   solver->history[0] = NAN;
   bsi_staged from = {0}, to = {0};
   bisai_status status = check_arguments(solver, &op, precond, b, x);
-  if (!status) status = bisai_solver_check(solver, op.matrix, precond, &run.asymmetry);
+  if (!status) status = bisai_solver_check(solver, op.matrix, precond, &run.system.asymmetry);
   if (!status) status = bsi_stage_input(solver->context, solver->n, 1, b, 0, &from);
   if (!status)
     status = bsi_stage_output(solver->context, solver->n, 1, solver->options.use_initial_guess, x,
                               0, &to);
-  run.b = from.data;
-  run.x = to.data;
+  run.system.b = from.data;
+  run.system.x = to.data;
   if (!status) status = bsi_solve(&run);
   if (!status) status = conclude(&run);
   status = bsi_stage_return(solver->context, status, &to);

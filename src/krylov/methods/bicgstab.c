@@ -23,7 +23,7 @@ static bool reserve(bisai_solver *solver) {
   r->z = r->t + r->ld;
   r->z2 = r->z + r->ld;
   r->shadow = r->z2 + r->ld;
-  solver->spare = r->t;
+  solver->vectors.spare = r->t;
   return true;
 }
 
@@ -42,7 +42,7 @@ static bisai_status start(bsi_solver_run *run, double norm) {
   const bisai_solver *s = run->solver;
   const bsi_recurrence *r = bsi_recurrence_of(s);
   bsi_scalars scalars = {.rho = norm * norm, .shadow_norm = norm};
-  BSI_TRY(run->other_shadow
+  BSI_TRY(run->cycle.other_shadow
               ? take_other_shadow(run, &scalars)
               : bsi_backend_of(run)->vectors->copy(s->context, s->n, r->r, r->shadow));
   return bsi_recurrence_start(run, norm, &scalars);
@@ -50,25 +50,25 @@ static bisai_status start(bsi_solver_run *run, double norm) {
 
 static bool change_start(bsi_solver_run *run) {
   const bool orthogonal =
-      run->breakdown == BISAI_BREAKDOWN_RHO || run->breakdown == BISAI_BREAKDOWN_ALPHA;
-  if (!orthogonal || run->other_shadow) return false;
-  run->other_shadow = true;
+      run->cycle.breakdown == BISAI_BREAKDOWN_RHO || run->cycle.breakdown == BISAI_BREAKDOWN_ALPHA;
+  if (!orthogonal || run->cycle.other_shadow) return false;
+  run->cycle.other_shadow = true;
   return true;
 }
 
 static bisai_status step(bsi_solver_run *run, int j, double *words) {
   (void)j;
   bsi_recurrence r = bsi_recurrence_at(run, words);
-  if (!run->precond) {
+  if (!run->system.precond) {
     r.z = r.p;
     r.z2 = r.r;
   }
   BSI_TRY(bsi_recurrence_pass(run, &r, BSI_BICGSTAB_DIRECTION));
-  if (run->precond) BSI_TRY(bsi_precondition(run, r.p, r.z));
+  if (run->system.precond) BSI_TRY(bsi_precondition(run, r.p, r.z));
   BSI_TRY(bsi_multiply(run, r.z, r.q));
   BSI_TRY(bsi_recurrence_pass(run, &r, BSI_BICGSTAB_ALPHA));
   BSI_TRY(bsi_recurrence_pass(run, &r, BSI_BICGSTAB_HALF));
-  if (run->precond) BSI_TRY(bsi_precondition(run, r.r, r.z2));
+  if (run->system.precond) BSI_TRY(bsi_precondition(run, r.r, r.z2));
   BSI_TRY(bsi_multiply(run, r.z2, r.t));
   BSI_TRY(bsi_recurrence_pass(run, &r, BSI_BICGSTAB_OMEGA));
   return bsi_recurrence_pass(run, &r, BSI_BICGSTAB_UPDATE);
@@ -78,7 +78,7 @@ const bsi_method bsi_method_bicgstab = {.state_size = sizeof(bsi_recurrence),
                                         .applications = 2,
                                         .restartable = true,
                                         .reserve = reserve,
-                                        .start = start,
-                                        .change_start = change_start,
-                                        .step = step,
+                                        .cycle.start = start,
+                                        .cycle.change_start = change_start,
+                                        .cycle.step = step,
                                         BSI_SHORT_RECURRENCE};

@@ -33,18 +33,19 @@ static bool reserve(bisai_solver *solver) {
   r->p = r->r + r->ld;
   r->q = r->p + r->ld;
   r->z = r->q + r->ld;
-  solver->spare = r->q;
+  solver->vectors.spare = r->q;
   return true;
 }
 
 static bisai_status start(bsi_solver_run *run, double norm) {
-  return bsi_recurrence_start(run, norm, &(bsi_scalars){.rho = run->precond ? 0 : norm * norm});
+  return bsi_recurrence_start(run, norm,
+                              &(bsi_scalars){.rho = run->system.precond ? 0 : norm * norm});
 }
 
 static bisai_status step(bsi_solver_run *run, int j, double *words) {
   (void)j;
   bsi_recurrence r = bsi_recurrence_at(run, words);
-  if (run->precond) {
+  if (run->system.precond) {
     BSI_TRY(bsi_precondition(run, r.r, r.z));
     BSI_TRY(bsi_recurrence_pass(
         run, &r, run->solver->options.cg.flexible ? BSI_CG_FLEXIBLE_RHO : BSI_CG_RHO));
@@ -59,11 +60,11 @@ static bisai_status step(bsi_solver_run *run, int j, double *words) {
 
 const bsi_method bsi_method_cg = {.options = BSI_OPTION_LIST(option_table),
                                   .state_size = sizeof(bsi_recurrence),
-                                  .check_options = check_options,
-                                  .check_system = bsi_check_symmetry,
-                                  .takes_nonlinear = takes_nonlinear,
+                                  .check.options = check_options,
+                                  .check.system = bsi_check_symmetry,
+                                  .check.takes_nonlinear = takes_nonlinear,
                                   .applications = 1,
                                   .reserve = reserve,
-                                  .start = start,
-                                  .step = step,
+                                  .cycle.start = start,
+                                  .cycle.step = step,
                                   BSI_SHORT_RECURRENCE};

@@ -68,7 +68,7 @@ static double *basis_vector(const bisai_solver *solver, int j) {
 }
 
 static bool flexible(const bsi_solver_run *run) {
-  return run->precond && run->solver->options.gmres.flexible;
+  return run->system.precond && run->solver->options.gmres.flexible;
 }
 
 /* Left preconditioning: V_0 ← M⁻¹ V_0, *beta ← its norm, and at the first start the reference ←
@@ -78,16 +78,17 @@ static bisai_status measure(bsi_solver_run *run, double *beta) {
   const gmres_state *g = gmres_of(s);
   if (!bsi_preconditioned_left(run)) return BISAI_OK;
   const bsi_backend *backend = bsi_backend_of(run);
-  if (run->end == BSI_CYCLE_NONE && s->options.use_initial_guess) {
+  if (run->cycle.end == BSI_CYCLE_NONE && s->options.use_initial_guess) {
     double *scaled = basis_vector(s, 1);
-    BSI_TRY(bsi_multiple(run, run->scale, run->b, scaled));
-    BSI_TRY(bsi_precondition(run, scaled, s->spare));
-    BSI_TRY(bsi_norm(run, s->spare, &run->reference));
+    BSI_TRY(bsi_multiple(run, run->scaling.vectors, run->system.b, scaled));
+    BSI_TRY(bsi_precondition(run, scaled, s->vectors.spare));
+    BSI_TRY(bsi_norm(run, s->vectors.spare, &run->norms.reference));
   }
-  BSI_TRY(bsi_precondition(run, g->basis, s->spare));
-  BSI_TRY(backend->vectors->copy(s->context, s->n, s->spare, g->basis));
+  BSI_TRY(bsi_precondition(run, g->basis, s->vectors.spare));
+  BSI_TRY(backend->vectors->copy(s->context, s->n, s->vectors.spare, g->basis));
   BSI_TRY(bsi_norm(run, g->basis, beta));
-  if (run->end == BSI_CYCLE_NONE && !s->options.use_initial_guess) run->reference = *beta;
+  if (run->cycle.end == BSI_CYCLE_NONE && !s->options.use_initial_guess)
+    run->norms.reference = *beta;
   return BISAI_OK;
 }
 
@@ -95,13 +96,15 @@ static bisai_status measure(bsi_solver_run *run, double *beta) {
 static bisai_status prepare(bsi_solver_run *run, double *seen) {
   const bisai_solver *s = run->solver;
   const gmres_state *g = gmres_of(s);
-  return bsi_backend_of(run)->krylov->basis->start(s->context, s->n, s->norm2, g->basis, g->rhs,
-                                                   seen);
+  return bsi_backend_of(run)->krylov->basis->start(s->context, s->n, s->scalars.norm2, g->basis,
+                                                   g->rhs, seen);
 }
 
 static bisai_status start(bsi_solver_run *run, double beta) {
   (void)beta;
-  return run->prepared ? BISAI_OK : prepare(run, run->solver->status + 2 * run->solver->slots);
+  return run->cycle.prepared
+             ? BISAI_OK
+             : prepare(run, run->solver->status.words + 2 * run->solver->status.slots);
 }
 
 /* w ← A M⁻¹ v_j, or M⁻¹ A v_j with left preconditioning */
@@ -109,12 +112,12 @@ static bisai_status expand(bsi_solver_run *run, int j, double *w) {
   bisai_solver *s = run->solver;
   const gmres_state *g = gmres_of(s);
   const double *v = basis_vector(s, j);
-  if (!run->precond) return bsi_multiply(run, v, w);
+  if (!run->system.precond) return bsi_multiply(run, v, w);
   if (s->options.gmres.side == BISAI_LEFT) {
-    BSI_TRY(bsi_multiply(run, v, s->spare));
-    return bsi_precondition(run, s->spare, w);
+    BSI_TRY(bsi_multiply(run, v, s->vectors.spare));
+    return bsi_precondition(run, s->vectors.spare, w);
   }
-  double *z = s->options.gmres.flexible ? g->search + (int64_t)j * s->ld : s->spare;
+  double *z = s->options.gmres.flexible ? g->search + (int64_t)j * s->ld : s->vectors.spare;
   BSI_TRY(bsi_precondition(run, v, z));
   return bsi_multiply(run, z, w);
 }
@@ -138,8 +141,8 @@ static bisai_status orthogonalize(bsi_solver_run *run, int j, double *w, bool *r
   BSI_TRY(bsi_dot(run, j + 1, basis, w, g->products));
   BSI_TRY(bsi_subtract(run, j + 1, basis, g->products, w, !always));
   if (s->options.gmres.orthogonalization == BISAI_CLASSICAL_SELECTIVE)
-    BSI_TRY(bsi_backend_of(run)->krylov->gmres->cancelled(s->context, j + 1, g->products, s->norm2,
-                                                          &again));
+    BSI_TRY(bsi_backend_of(run)->krylov->gmres->cancelled(s->context, j + 1, g->products,
+                                                          s->scalars.norm2, &again));
   if (again) BSI_TRY(bsi_dot(run, j + 1, basis, w, g->products2));
   if (again) BSI_TRY(bsi_subtract(run, j + 1, basis, g->products2, w, true));
   *refined = again;
@@ -193,21 +196,21 @@ static bisai_status step(bsi_solver_run *run, int j, double *words) {
   BSI_TRY(orthogonalize(run, j, w, &refined));
   const bsi_cycle cycle = cycle_of(s, j, words);
   BSI_TRY(backend->krylov->gmres->rotate(s->context, &cycle, j, g->products,
-                                         refined ? g->products2 : NULL, s->norm2));
-  return backend->krylov->basis->scale_by_norm(s->context, s->n, s->norm2, w, w);
+                                         refined ? g->products2 : NULL, s->scalars.norm2));
+  return backend->krylov->basis->scale_by_norm(s->context, s->n, s->scalars.norm2, w, w);
 }
 
 static void judge(bsi_solver_run *run, const double *words) {
-  if (words[0] <= run->target) {
-    run->end = BSI_CYCLE_TARGET;
+  if (words[0] <= run->norms.target) {
+    run->cycle.end = BSI_CYCLE_TARGET;
   } else if (words[1] == 0) {
-    run->end = BSI_CYCLE_BREAKDOWN;
-    run->breakdown = BISAI_BREAKDOWN_SPACE;
+    run->cycle.end = BSI_CYCLE_BREAKDOWN;
+    run->cycle.breakdown = BISAI_BREAKDOWN_SPACE;
     /* the first entry of R, which only a message needs */
     const bisai_solver *s = run->solver;
-    if (bsi_backend_of(run)->memory->fetch(s->context, &run->growth, gmres_of(s)->hessenberg,
-                                           sizeof run->growth))
-      run->growth = 0;
+    if (bsi_backend_of(run)->memory->fetch(s->context, &run->cycle.growth, gmres_of(s)->hessenberg,
+                                           sizeof run->cycle.growth))
+      run->cycle.growth = 0;
   }
 }
 
@@ -220,16 +223,17 @@ static bisai_status correct(bsi_solver_run *run, int columns) {
                                                g->hessenberg, g->rhs, g->coefficients));
   const double *directions = flexible(run) ? g->search : g->basis;
   const double *coefficients = g->coefficients;
-  if (run->precond && !flexible(run) && !bsi_preconditioned_left(run)) {
+  if (run->system.precond && !flexible(run) && !bsi_preconditioned_left(run)) {
     double *sum = basis_vector(s, columns);
     BSI_TRY(backend->vectors->set(s->context, s->n, 0, sum));
     BSI_TRY(bsi_add(run, columns, g->basis, g->coefficients, 1, sum));
-    BSI_TRY(bsi_precondition(run, sum, s->spare));
-    directions = s->spare;
-    coefficients = s->one;
+    BSI_TRY(bsi_precondition(run, sum, s->vectors.spare));
+    directions = s->vectors.spare;
+    coefficients = s->scalars.one;
     columns = 1;
   }
-  return bsi_add(run, columns, directions, coefficients, run->factor / run->scale, run->x);
+  return bsi_add(run, columns, directions, coefficients,
+                 run->scaling.products / run->scaling.vectors, run->system.x);
 }
 
 static int longest_cycle(const bisai_solver *solver) { return solver->options.gmres.restart; }
@@ -248,7 +252,7 @@ static bool reserve_scalars(bisai_solver *solver, size_t m) {
   gmres_state *g = gmres_of(solver);
   double *next = bsi_reserve(solver, (m + 1) * (m + 6) + 4, sizeof(double));
   if (!next) return false;
-  solver->scalars = next;
+  solver->scalars.memory = next;
   g->hessenberg = next;
   g->cosines = (next += (m + 1) * m);
   g->sines = (next += m + 1);
@@ -256,10 +260,10 @@ static bool reserve_scalars(bisai_solver *solver, size_t m) {
   g->products = (next += m + 1);
   g->products2 = (next += m + 1);
   g->coefficients = (next += m + 1);
-  solver->norm2 = (next += m + 1);
-  solver->one = next + 1;
-  solver->shrink = next + 2;
-  solver->x_norm2 = next + 3;
+  solver->scalars.norm2 = (next += m + 1);
+  solver->scalars.one = next + 1;
+  solver->scalars.shrink = next + 2;
+  solver->scalars.x_norm2 = next + 3;
   return true;
 }
 
@@ -267,16 +271,16 @@ static bool reserve(bisai_solver *solver) {
   gmres_state *g = gmres_of(solver);
   solver->options.gmres.restart = useful_restart(solver);
   const size_t m = (size_t)solver->options.gmres.restart;
-  solver->vectors = bsi_reserve_vectors(solver, m + 3);
-  if (!solver->vectors) return false;
-  g->basis = solver->residual = solver->vectors;
-  solver->scratch = basis_vector(solver, 1);
-  solver->spare = g->basis + (int64_t)(m + 1) * solver->ld;
-  solver->best = solver->spare + solver->ld;
+  solver->vectors.memory = bsi_reserve_vectors(solver, m + 3);
+  if (!solver->vectors.memory) return false;
+  g->basis = solver->vectors.residual = solver->vectors.memory;
+  solver->vectors.scratch = basis_vector(solver, 1);
+  solver->vectors.spare = g->basis + (int64_t)(m + 1) * solver->ld;
+  solver->vectors.best = solver->vectors.spare + solver->ld;
   solver->cached_bytes = (int64_t)sizeof(double) * solver->ld * (int64_t)(m + 1);
   if (solver->options.gmres.flexible && !(g->search = bsi_reserve_vectors(solver, m))) return false;
   if (!reserve_scalars(solver, m)) return false;
-  solver->slots = solver->options.gmres.restart;
+  solver->status.slots = solver->options.gmres.restart;
   solver->work = bsi_reserve(solver, m + 1, BSI_CHUNKS * sizeof(double));
   return solver->work != NULL;
 }
@@ -287,16 +291,16 @@ static void release(bisai_solver *solver) {
 
 const bsi_method bsi_method_gmres = {.options = BSI_OPTION_LIST(option_table),
                                      .state_size = sizeof(gmres_state),
-                                     .check_options = check_options,
-                                     .takes_nonlinear = takes_nonlinear,
+                                     .check.options = check_options,
+                                     .check.takes_nonlinear = takes_nonlinear,
                                      .release = release,
                                      .applications = 1,
                                      .restartable = true,
                                      .reserve = reserve,
-                                     .longest_cycle = longest_cycle,
-                                     .measure = measure,
-                                     .prepare = prepare,
-                                     .start = start,
-                                     .step = step,
-                                     .judge = judge,
-                                     .correct = correct};
+                                     .cycle.longest = longest_cycle,
+                                     .cycle.measure = measure,
+                                     .cycle.prepare = prepare,
+                                     .cycle.start = start,
+                                     .cycle.step = step,
+                                     .cycle.judge = judge,
+                                     .cycle.correct = correct};

@@ -53,7 +53,7 @@ static bool reserve(bisai_solver *solver) {
   r->g = r->shadow + s * r->ld;
   r->u = r->g + s * r->ld;
   r->t = r->p; /* v is no longer needed when t is computed */
-  solver->spare = r->p;
+  solver->vectors.spare = r->p;
   return true;
 }
 
@@ -70,8 +70,9 @@ static bisai_status make_shadow(bsi_solver_run *run) {
     for (int pass = 0; pass < 2; pass++) {
       if (c > 0) BSI_TRY(bsi_dot(run, c, r->shadow, column, r->sums));
       BSI_TRY(bsi_subtract(run, c, r->shadow, r->sums, column, true));
-      BSI_TRY(bsi_fetch_norm(run, s->norm2, &norm));
-      BSI_TRY(backend->krylov->basis->scale_by_norm(s->context, r->n, s->norm2, column, column));
+      BSI_TRY(bsi_fetch_norm(run, s->scalars.norm2, &norm));
+      BSI_TRY(backend->krylov->basis->scale_by_norm(s->context, r->n, s->scalars.norm2, column,
+                                                    column));
       finite = finite && isfinite(norm);
     }
   }
@@ -86,7 +87,7 @@ static bisai_status start(bsi_solver_run *run, double norm) {
   for (int i = 0; i < r->s; i++) scalars.m[i + i * r->s] = 1;
   /* After a breakdown r may come from just before the last of the s + 1 steps, and is orthogonal to
    * P then. Since f = 0, the cycle has to begin with that last step. */
-  r->k = run->end == BSI_CYCLE_BREAKDOWN || run->end == BSI_CYCLE_NOT_FINITE ? r->s : 0;
+  r->k = run->cycle.end == BSI_CYCLE_BREAKDOWN || run->cycle.end == BSI_CYCLE_NOT_FINITE ? r->s : 0;
   if (!idr_of(s)->shadow_ready) BSI_TRY(make_shadow(run));
   /* G and U */
   BSI_TRY(bsi_backend_of(run)->vectors->set(s->context, 2 * r->s * r->ld, 0, r->g));
@@ -95,7 +96,7 @@ static bisai_status start(bsi_solver_run *run, double norm) {
 
 /* Enqueues the last of the s + 1 steps. */
 static bisai_status reduce_residual(bsi_solver_run *run, bsi_recurrence *r) {
-  if (run->precond)
+  if (run->system.precond)
     BSI_TRY(bsi_precondition(run, r->r, r->z));
   else
     r->z = r->r;
@@ -110,7 +111,7 @@ static bisai_status step(bsi_solver_run *run, int j, double *words) {
   if (r.k == r.s) return reduce_residual(run, &r);
   if (r.k == 0) BSI_TRY(bsi_recurrence_pass(run, &r, BSI_IDR_SHADOW));
   if (r.k == 0) BSI_TRY(bsi_recurrence_pass(run, &r, BSI_IDR_DIRECTION));
-  if (run->precond)
+  if (run->system.precond)
     BSI_TRY(bsi_precondition(run, r.p, r.z));
   else
     r.z = r.p;
@@ -130,6 +131,6 @@ const bsi_method bsi_method_idr = {.options = BSI_OPTION_LIST(option_table),
                                    .applications = 1,
                                    .restartable = true,
                                    .reserve = reserve,
-                                   .start = start,
-                                   .step = step,
+                                   .cycle.start = start,
+                                   .cycle.step = step,
                                    BSI_SHORT_RECURRENCE};

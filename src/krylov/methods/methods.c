@@ -41,7 +41,7 @@ static bisai_status check_method(bisai_context *context, bisai_method method,
   const bsi_method *table = bsi_method_of(method);
   for (int i = 0; i < table->options.count; i++)
     BSI_TRY(bsi_option_check(context, &table->options.items[i], o));
-  return table->check_options ? table->check_options(context, o) : BISAI_OK;
+  return table->check.options ? table->check.options(context, o) : BISAI_OK;
 }
 
 bisai_status bsi_solver_options_check(bisai_context *context, const bisai_solver_options *o) {

@@ -13,16 +13,16 @@ enum { SLOTS = 16 };
 
 bool bsi_recurrence_reserve(bisai_solver *solver, size_t count, int sums) {
   bsi_recurrence *parts = bsi_recurrence_of(solver);
-  solver->vectors = bsi_reserve_vectors(solver, count);
-  if (!solver->vectors) return false;
-  double *r = solver->vectors;
-  solver->residual = r;
-  solver->best = r + (int64_t)(count - 1) * solver->ld;
-  solver->scratch = solver->best - solver->ld;
+  solver->vectors.memory = bsi_reserve_vectors(solver, count);
+  if (!solver->vectors.memory) return false;
+  double *r = solver->vectors.memory;
+  solver->vectors.residual = r;
+  solver->vectors.best = r + (int64_t)(count - 1) * solver->ld;
+  solver->vectors.scratch = solver->vectors.best - solver->ld;
   *parts = (bsi_recurrence){.n = solver->n,
                             .ld = solver->ld,
                             .r = r,
-                            .kept = solver->scratch,
+                            .kept = solver->vectors.scratch,
                             .p = r,
                             .q = r,
                             .t = r,
@@ -32,23 +32,23 @@ bool bsi_recurrence_reserve(bisai_solver *solver, size_t count, int sums) {
                             .g = r,
                             .u = r};
   const size_t doubles = sizeof(bsi_scalars) / sizeof(double);
-  solver->scalars = bsi_reserve(solver, doubles + BSI_MAX_SUMS + 4, sizeof(double));
-  if (!solver->scalars) return false;
-  parts->scalars = (bsi_scalars *)(void *)solver->scalars;
-  parts->sums = solver->scalars + doubles;
-  solver->norm2 = parts->sums + BSI_MAX_SUMS;
-  solver->one = solver->norm2 + 1;
-  solver->shrink = solver->one + 1;
-  solver->x_norm2 = solver->shrink + 1;
-  solver->slots = SLOTS;
+  solver->scalars.memory = bsi_reserve(solver, doubles + BSI_MAX_SUMS + 4, sizeof(double));
+  if (!solver->scalars.memory) return false;
+  parts->scalars = (bsi_scalars *)(void *)solver->scalars.memory;
+  parts->sums = solver->scalars.memory + doubles;
+  solver->scalars.norm2 = parts->sums + BSI_MAX_SUMS;
+  solver->scalars.one = solver->scalars.norm2 + 1;
+  solver->scalars.shrink = solver->scalars.one + 1;
+  solver->scalars.x_norm2 = solver->scalars.shrink + 1;
+  solver->status.slots = SLOTS;
   solver->work = parts->work = bsi_reserve(solver, (size_t)sums, BSI_CHUNKS * sizeof(double));
   return solver->work != NULL;
 }
 
 bisai_status bsi_recurrence_start(bsi_solver_run *run, double norm, bsi_scalars *scalars) {
   bisai_solver *s = run->solver;
-  scalars->target = run->target;
-  scalars->to_x = run->factor / run->scale;
+  scalars->target = run->norms.target;
+  scalars->to_x = run->scaling.products / run->scaling.vectors;
   scalars->norm2 = norm * norm;
   scalars->kept = norm;
   scalars->unkept = BSI_KEEP_EVERY;
@@ -58,8 +58,8 @@ bisai_status bsi_recurrence_start(bsi_solver_run *run, double norm, bsi_scalars 
 
 bsi_recurrence bsi_recurrence_at(const bsi_solver_run *run, double *status) {
   bsi_recurrence r = *bsi_recurrence_of(run->solver);
-  r.x = run->x;
-  r.preconditioned = run->precond != NULL;
+  r.x = run->system.x;
+  r.preconditioned = run->system.precond != NULL;
   r.status = status;
   return r;
 }
@@ -81,10 +81,10 @@ int bsi_recurrence_longest_cycle(const bisai_solver *solver) {
 
 void bsi_recurrence_judge(bsi_solver_run *run, const double *status) {
   if (status[1] == BSI_STEP_TARGET) {
-    run->end = BSI_CYCLE_TARGET;
+    run->cycle.end = BSI_CYCLE_TARGET;
   } else if (status[1] != BSI_STEP_GOOD) {
-    run->end = BSI_CYCLE_BREAKDOWN;
-    run->breakdown = (bisai_breakdown)status[1];
+    run->cycle.end = BSI_CYCLE_BREAKDOWN;
+    run->cycle.breakdown = (bisai_breakdown)status[1];
   }
 }
 

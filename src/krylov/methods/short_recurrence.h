@@ -4,7 +4,7 @@
 #define BSI_SHORT_RECURRENCE_H
 
 #include "krylov/passes/recurrence_state.h"
-#include "krylov/run/method.h"
+#include "krylov/run/solver_run.h"
 
 /* The state of each of these methods begins with the operands of its passes. A step completes a
  * copy of them (bsi_recurrence_at()). */
@@ -28,7 +28,7 @@ bisai_status bsi_recurrence_best_of_cycle(bsi_solver_run *run, const double **x,
 
 /* The members of bsi_method that these methods have in common. */
 #define BSI_SHORT_RECURRENCE                                                                       \
-  .longest_cycle = bsi_recurrence_longest_cycle, .judge = bsi_recurrence_judge,                    \
-  .best_of_cycle = bsi_recurrence_best_of_cycle
+  .cycle.longest = bsi_recurrence_longest_cycle, .cycle.judge = bsi_recurrence_judge,              \
+  .cycle.best = bsi_recurrence_best_of_cycle
 
 #endif

@@ -18,18 +18,18 @@ static bisai_status refuse_result(const bsi_solver_run *run, const char *callbac
                                   bisai_status returned, unsigned before) {
   bisai_context *context = run->solver->context;
   return bsi_fail_at(context, bsi_fail_callback(context, callback, returned, before),
-                     "iteration %d", run->enqueued);
+                     "iteration %d", run->counts.enqueued);
 }
 
 bisai_status bsi_multiply_given(bsi_solver_run *run, const double *x, double *y) {
-  const bsi_operator *op = &run->op;
+  const bsi_operator *op = &run->system.op;
   bisai_context *context = run->solver->context;
   bisai_status status;
-  if (run->matrix) {
+  if (run->system.matrix) {
     /* The context is the solver's. Several threads may share the matrix, each with its own
      * context. */
     status = context->backend->apply->products->multiply(
-        context, run->matrix,
+        context, run->system.matrix,
         &(bsi_product){
             .count = 1, .alpha = 1, .x = x, .y = y, .cached_bytes = run->solver->cached_bytes});
   } else {
@@ -41,29 +41,30 @@ bisai_status bsi_multiply_given(bsi_solver_run *run, const double *x, double *y)
   return status;
 }
 
-/* `shrink` is 1/factor. y is divided twice by its root, because one division by `shrink` could
- * leave the range of a double. */
+/* `shrink` is 1/scaling.products. y is divided twice by its root, because one division by `shrink`
+ * could leave the range of a double. */
 bisai_status bsi_multiply(bsi_solver_run *run, const double *x, double *y) {
   const bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   BSI_TRY(bsi_multiply_given(run, x, y));
-  if (run->factor == 1) return BISAI_OK;
-  BSI_TRY(backend->krylov->basis->scale_by_norm(s->context, s->n, s->shrink, y, y));
-  return backend->krylov->basis->scale_by_norm(s->context, s->n, s->shrink, y, y);
+  if (run->scaling.products == 1) return BISAI_OK;
+  BSI_TRY(backend->krylov->basis->scale_by_norm(s->context, s->n, s->scalars.shrink, y, y));
+  return backend->krylov->basis->scale_by_norm(s->context, s->n, s->scalars.shrink, y, y);
 }
 
 bisai_status bsi_read_clock(bsi_solver_run *run) {
   const bisai_solver *s = run->solver;
   double seconds = 0;
-  if (!run->timing) return BISAI_OK;
+  if (!run->timing.pending) return BISAI_OK;
   const bisai_status status = bsi_backend_of(run)->clock->read(s->context, &s->clock, &seconds);
   /* The first application may have waited for its kernels to be loaded. It is ignored if only some
    * applications are timed. */
-  const bool cold = run->timed == 1 && !run->warm && bsi_backend_of(run)->krylov->lookahead > 0;
-  run->apply_seconds = cold ? seconds : run->apply_seconds + seconds;
-  run->timed += cold ? 0 : 1;
-  run->warm = run->warm || cold;
-  run->timing = false;
+  const bool cold =
+      run->timing.count == 1 && !run->timing.warm && bsi_backend_of(run)->krylov->lookahead > 0;
+  run->timing.seconds = cold ? seconds : run->timing.seconds + seconds;
+  run->timing.count += cold ? 0 : 1;
+  run->timing.warm = run->timing.warm || cold;
+  run->timing.pending = false;
   return status;
 }
 
@@ -72,16 +73,16 @@ bisai_status bsi_read_clock(bsi_solver_run *run) {
 bisai_status bsi_precondition(bsi_solver_run *run, const double *v, double *z) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
-  const bool measured = !run->timing;
+  const bool measured = !run->timing.pending;
   bisai_status status = measured ? backend->clock->start(s->context, &s->clock) : BISAI_OK;
-  if (!status) status = bsi_precond_apply(run->precond, v, z, s->cached_bytes);
+  if (!status) status = bsi_precond_apply(run->system.precond, v, z, s->cached_bytes);
   if (measured) {
     const bisai_status stopped = backend->clock->stop(s->context, &s->clock);
-    run->timing = true;
+    run->timing.pending = true;
     if (!status) status = stopped;
     if (backend->krylov->lookahead == 0) bsi_read_clock(run);
   }
-  run->applications++;
+  run->counts.applications++;
   if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
   return status;
 }
@@ -114,8 +115,8 @@ bisai_status bsi_subtract(bsi_solver_run *run, int count, const double *basis,
   bisai_solver *s = run->solver;
   BSI_TRY(bsi_backend_of(run)->krylov->basis->axpy_many(s->context, vectors_at(s, count, basis),
                                                         coefficients, -1, w, s->work,
-                                                        norm ? s->norm2 : NULL));
-  return norm ? bsi_sum_processes(run, s->norm2, 1) : BISAI_OK;
+                                                        norm ? s->scalars.norm2 : NULL));
+  return norm ? bsi_sum_processes(run, s->scalars.norm2, 1) : BISAI_OK;
 }
 
 bisai_status bsi_add(bsi_solver_run *run, int count, const double *basis,
@@ -134,6 +135,6 @@ bisai_status bsi_fetch_norm(bsi_solver_run *run, const double *norm2, double *no
 }
 
 bisai_status bsi_norm(bsi_solver_run *run, const double *x, double *value) {
-  BSI_TRY(bsi_dot(run, 1, x, x, run->solver->norm2));
-  return bsi_fetch_norm(run, run->solver->norm2, value);
+  BSI_TRY(bsi_dot(run, 1, x, x, run->solver->scalars.norm2));
+  return bsi_fetch_norm(run, run->solver->scalars.norm2, value);
 }

@@ -3,7 +3,7 @@
 #ifndef BSI_OPERATIONS_H
 #define BSI_OPERATIONS_H
 
-#include "krylov/run/method.h"
+#include "krylov/run/solver_run.h"
 
 const bsi_backend *bsi_backend_of(const bsi_solver_run *run);
 /* y ← A x */

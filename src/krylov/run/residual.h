@@ -3,13 +3,13 @@
 #ifndef BSI_RESIDUAL_H
 #define BSI_RESIDUAL_H
 
-#include "krylov/run/method.h"
+#include "krylov/run/solver_run.h"
 
-/* residual ← scale·(b − A x); true_norm ← its norm. There is no product while x is zero. One more
- * pass over x checks that x is finite. The method's `prepare` is enqueued before the host knows the
- * norm, and before it knows if there will be a cycle. */
+/* vectors.residual ← scale·(b − A x); norms.residual ← its norm. There is no product while x is
+ * zero. One more pass over x checks that x is finite. The method's `prepare` is enqueued before the
+ * host knows the norm, and before it knows if there will be a cycle. */
 bisai_status bsi_compute_residual(bsi_solver_run *run);
-/* Sets b_norm. Sets a scale of about 1/‖b‖ if squares of vectors, with A and M⁻¹ applied, might
+/* Sets norms.b. Sets a scale of about 1/‖b‖ if squares of vectors, with A and M⁻¹ applied, might
  * leave the range of a double. Scaled residuals near 1 leave the most room for the size of A. */
 bisai_status bsi_measure_rhs(bsi_solver_run *run);
 /* y ← factor·x */

@@ -18,7 +18,7 @@ static bool reserve(bisai_solver *solver) {
   bsi_recurrence *r = bsi_recurrence_of(solver);
   r->t = r->r + r->ld;
   r->z = r->z2 = r->t + r->ld;
-  solver->spare = r->t;
+  solver->vectors.spare = r->t;
   return true;
 }
 
@@ -31,8 +31,8 @@ static bisai_status start(bsi_solver_run *run, double norm) {
 static bisai_status step(bsi_solver_run *run, int j, double *words) {
   (void)j;
   bsi_recurrence r = bsi_recurrence_at(run, words);
-  if (!run->precond) r.z = r.z2 = r.r;
-  if (run->precond) BSI_TRY(bsi_precondition(run, r.r, r.z));
+  if (!run->system.precond) r.z = r.z2 = r.r;
+  if (run->system.precond) BSI_TRY(bsi_precondition(run, r.r, r.z));
   BSI_TRY(bsi_multiply(run, r.z, r.t));
   if (run->solver->options.richardson.omega > 0) return bsi_recurrence_pass(run, &r, BSI_IDR_LAST);
   BSI_TRY(bsi_recurrence_pass(run, &r, BSI_BICGSTAB_OMEGA));
@@ -44,6 +44,6 @@ const bsi_method bsi_method_richardson = {.options = BSI_OPTION_LIST(option_tabl
                                           .applications = 1,
                                           .restartable = true,
                                           .reserve = reserve,
-                                          .start = start,
-                                          .step = step,
+                                          .cycle.start = start,
+                                          .cycle.step = step,
                                           BSI_SHORT_RECURRENCE};
