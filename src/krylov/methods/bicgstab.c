@@ -34,8 +34,8 @@ static bisai_status take_other_shadow(bsi_solver_run *run, bsi_scalars *scalars)
   const bsi_recurrence *r = bsi_recurrence_of(s);
   BSI_TRY(backend->krylov->recurrence->shadow_vector(s->context, s->n, 0, r->shadow));
   BSI_TRY(bsi_norm(run, r->shadow, &scalars->shadow_norm));
-  BSI_TRY(bsi_dot(run, 1, r->shadow, r->r, r->sums));
-  return backend->memory->fetch(s->context, &scalars->rho, r->sums, sizeof scalars->rho);
+  BSI_TRY(bsi_dot(run, 1, r->shadow, r->r, r->results.sums));
+  return backend->memory->fetch(s->context, &scalars->rho, r->results.sums, sizeof scalars->rho);
 }
 
 static bisai_status start(bsi_solver_run *run, double norm) {

@@ -46,12 +46,12 @@ static bool reserve(bisai_solver *solver) {
   const int s = solver->options.idr.shadow_dimension = useful_shadow(solver);
   if (!bsi_recurrence_reserve(solver, 3 * (size_t)s + 5, s > 2 ? s : 2)) return false;
   bsi_recurrence *r = bsi_recurrence_of(solver);
-  r->s = s;
+  r->idr.s = s;
   r->p = r->r + r->ld;
   r->z = r->p + r->ld;
   r->shadow = r->z + r->ld;
-  r->g = r->shadow + s * r->ld;
-  r->u = r->g + s * r->ld;
+  r->idr.g = r->shadow + s * r->ld;
+  r->idr.u = r->idr.g + s * r->ld;
   r->t = r->p; /* v is no longer needed when t is computed */
   solver->vectors.spare = r->p;
   return true;
@@ -64,12 +64,12 @@ static bisai_status make_shadow(bsi_solver_run *run) {
   const bsi_backend *backend = bsi_backend_of(run);
   const bsi_recurrence *r = bsi_recurrence_of(s);
   bool finite = true;
-  for (int c = 0; c < r->s; c++) {
+  for (int c = 0; c < r->idr.s; c++) {
     double *column = r->shadow + c * r->ld, norm = NAN;
     BSI_TRY(backend->krylov->recurrence->shadow_vector(s->context, r->n, c, column));
     for (int pass = 0; pass < 2; pass++) {
-      if (c > 0) BSI_TRY(bsi_dot(run, c, r->shadow, column, r->sums));
-      BSI_TRY(bsi_subtract(run, c, r->shadow, r->sums, column, true));
+      if (c > 0) BSI_TRY(bsi_dot(run, c, r->shadow, column, r->results.sums));
+      BSI_TRY(bsi_subtract(run, c, r->shadow, r->results.sums, column, true));
       BSI_TRY(bsi_fetch_norm(run, s->scalars.norm2, &norm));
       BSI_TRY(backend->krylov->basis->scale_by_norm(s->context, r->n, s->scalars.norm2, column,
                                                     column));
@@ -84,13 +84,15 @@ static bisai_status start(bsi_solver_run *run, double norm) {
   bisai_solver *s = run->solver;
   bsi_recurrence *r = bsi_recurrence_of(s);
   bsi_scalars scalars = {.omega = 1};
-  for (int i = 0; i < r->s; i++) scalars.m[i + i * r->s] = 1;
+  for (int i = 0; i < r->idr.s; i++) scalars.idr.m[i + i * r->idr.s] = 1;
   /* After a breakdown r may come from just before the last of the s + 1 steps, and is orthogonal to
    * P then. Since f = 0, the cycle has to begin with that last step. */
-  r->k = run->cycle.end == BSI_CYCLE_BREAKDOWN || run->cycle.end == BSI_CYCLE_NOT_FINITE ? r->s : 0;
+  r->idr.k = run->cycle.end == BSI_CYCLE_BREAKDOWN || run->cycle.end == BSI_CYCLE_NOT_FINITE
+                 ? r->idr.s
+                 : 0;
   if (!idr_of(s)->shadow_ready) BSI_TRY(make_shadow(run));
   /* G and U */
-  BSI_TRY(bsi_backend_of(run)->vectors->set(s->context, 2 * r->s * r->ld, 0, r->g));
+  BSI_TRY(bsi_backend_of(run)->vectors->set(s->context, 2 * r->idr.s * r->ld, 0, r->idr.g));
   return bsi_recurrence_start(run, norm, &scalars);
 }
 
@@ -107,16 +109,16 @@ static bisai_status reduce_residual(bsi_solver_run *run, bsi_recurrence *r) {
 
 static bisai_status step(bsi_solver_run *run, int j, double *words) {
   bsi_recurrence r = bsi_recurrence_at(run, words);
-  r.k = (r.k + j) % (r.s + 1);
-  if (r.k == r.s) return reduce_residual(run, &r);
-  if (r.k == 0) BSI_TRY(bsi_recurrence_pass(run, &r, BSI_IDR_SHADOW));
-  if (r.k == 0) BSI_TRY(bsi_recurrence_pass(run, &r, BSI_IDR_DIRECTION));
+  r.idr.k = (r.idr.k + j) % (r.idr.s + 1);
+  if (r.idr.k == r.idr.s) return reduce_residual(run, &r);
+  if (r.idr.k == 0) BSI_TRY(bsi_recurrence_pass(run, &r, BSI_IDR_SHADOW));
+  if (r.idr.k == 0) BSI_TRY(bsi_recurrence_pass(run, &r, BSI_IDR_DIRECTION));
   if (run->system.precond)
     BSI_TRY(bsi_precondition(run, r.p, r.z));
   else
     r.z = r.p;
   BSI_TRY(bsi_recurrence_pass(run, &r, BSI_IDR_EXTEND));
-  BSI_TRY(bsi_multiply(run, r.u + r.k * r.ld, r.g + r.k * r.ld));
+  BSI_TRY(bsi_multiply(run, r.idr.u + r.idr.k * r.ld, r.idr.g + r.idr.k * r.ld));
   BSI_TRY(bsi_recurrence_pass(run, &r, BSI_IDR_COLUMN));
   return bsi_recurrence_pass(run, &r, BSI_IDR_UPDATE);
 }

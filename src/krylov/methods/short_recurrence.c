@@ -29,19 +29,19 @@ bool bsi_recurrence_reserve(bisai_solver *solver, size_t count, int sums) {
                             .z = r,
                             .z2 = r,
                             .shadow = r,
-                            .g = r,
-                            .u = r};
+                            .idr = {.g = r, .u = r}};
   const size_t doubles = sizeof(bsi_scalars) / sizeof(double);
   solver->scalars.memory = bsi_reserve(solver, doubles + BSI_MAX_SUMS + 4, sizeof(double));
   if (!solver->scalars.memory) return false;
   parts->scalars = (bsi_scalars *)(void *)solver->scalars.memory;
-  parts->sums = solver->scalars.memory + doubles;
-  solver->scalars.norm2 = parts->sums + BSI_MAX_SUMS;
+  parts->results.sums = solver->scalars.memory + doubles;
+  solver->scalars.norm2 = parts->results.sums + BSI_MAX_SUMS;
   solver->scalars.one = solver->scalars.norm2 + 1;
   solver->scalars.shrink = solver->scalars.one + 1;
   solver->scalars.x_norm2 = solver->scalars.shrink + 1;
   solver->status.slots = SLOTS;
-  solver->work = parts->work = bsi_reserve(solver, (size_t)sums, BSI_CHUNKS * sizeof(double));
+  solver->work = parts->results.work =
+      bsi_reserve(solver, (size_t)sums, BSI_CHUNKS * sizeof(double));
   return solver->work != NULL;
 }
 
@@ -50,8 +50,8 @@ bisai_status bsi_recurrence_start(bsi_solver_run *run, double norm, bsi_scalars 
   scalars->target = run->norms.target;
   scalars->to_x = run->scaling.products / run->scaling.vectors;
   scalars->norm2 = norm * norm;
-  scalars->kept = norm;
-  scalars->unkept = BSI_KEEP_EVERY;
+  scalars->saved.norm = norm;
+  scalars->saved.steps = BSI_KEEP_EVERY;
   return bsi_backend_of(run)->memory->upload(s->context, bsi_recurrence_of(s)->scalars, scalars,
                                              sizeof *scalars);
 }
@@ -60,18 +60,18 @@ bsi_recurrence bsi_recurrence_at(const bsi_solver_run *run, double *status) {
   bsi_recurrence r = *bsi_recurrence_of(run->solver);
   r.x = run->system.x;
   r.preconditioned = run->system.precond != NULL;
-  r.status = status;
+  r.results.status = status;
   return r;
 }
 
 bisai_status bsi_recurrence_pass(bsi_solver_run *run, const bsi_recurrence *r, bsi_pass pass) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
-  const int sums = bsi_sums_of(pass, r->s);
+  const int sums = bsi_sums_of(pass, r->idr.s);
   const bool alone = !s->options.reduce || sums == 0;
   BSI_TRY(backend->krylov->recurrence->pass(s->context, r, pass, alone));
   if (alone) return BISAI_OK;
-  BSI_TRY(bsi_sum_processes(run, r->sums, sums));
+  BSI_TRY(bsi_sum_processes(run, r->results.sums, sums));
   return backend->krylov->recurrence->scalars(s->context, r, pass);
 }
 
@@ -91,6 +91,6 @@ void bsi_recurrence_judge(bsi_solver_run *run, const double *status) {
 bisai_status bsi_recurrence_best_of_cycle(bsi_solver_run *run, const double **x, double *norm) {
   const bsi_recurrence *parts = bsi_recurrence_of(run->solver);
   *x = parts->kept;
-  return bsi_backend_of(run)->memory->fetch(run->solver->context, norm, &parts->scalars->kept,
+  return bsi_backend_of(run)->memory->fetch(run->solver->context, norm, &parts->scalars->saved.norm,
                                             sizeof *norm);
 }

@@ -96,7 +96,7 @@ typedef struct bsi_gmres_ops {
 /* CG, BiCGSTAB, IDR(s). */
 typedef struct bsi_recurrence_ops {
   /* One pass over the vectors. With `alone` also the scalar work that follows its sums; otherwise
-   * the sums are left in r->sums. Does nothing after a step has ended the cycle. */
+   * the sums are left in r->results. Does nothing after a step has ended the cycle. */
   bisai_status (*pass)(bisai_context *, const struct bsi_recurrence *r, bsi_pass pass, bool alone);
   /* The scalar work that follows sums over all processes. */
   bisai_status (*scalars)(bisai_context *, const struct bsi_recurrence *r, bsi_pass pass);

@@ -34,18 +34,18 @@ struct local_scalars {
   __device__ void load(bsi_pass pass, const bsi_recurrence &r) {
     double *copy = reinterpret_cast<double *>(&scalars);
     const double *original = reinterpret_cast<const double *>(r.scalars);
-    const int doubles = count(pass, r.s);
+    const int doubles = count(pass, r.idr.s);
     for (int i = threadIdx.x; i < doubles; i += blockDim.x) copy[i] = original[i];
     __syncthreads();
   }
   /* Computes the next coefficients from the sums and writes them back. All threads of the block
    * call; the sums are visible to them. */
   __device__ void update(bsi_pass pass, const bsi_recurrence &r) {
-    if (threadIdx.x == 0) bsi_recurrence_scalars(pass, &r, &scalars, sums, r.status);
+    if (threadIdx.x == 0) bsi_recurrence_scalars(pass, &r, &scalars, sums, r.results.status);
     __syncthreads();
     const double *copy = reinterpret_cast<const double *>(&scalars);
     double *original = reinterpret_cast<double *>(r.scalars);
-    const int doubles = count(pass, r.s);
+    const int doubles = count(pass, r.idr.s);
     for (int i = threadIdx.x; i < doubles; i += blockDim.x) original[i] = copy[i];
   }
 };
@@ -54,13 +54,14 @@ __global__ void __launch_bounds__(THREADS)
     update_scalars(bsi_pass pass, const __grid_constant__ bsi_recurrence r) {
   __shared__ local_scalars local;
   bsi_wait_for_predecessor();
-  for (int i = threadIdx.x; i < bsi_sums_of(pass, r.s); i += blockDim.x) local.sums[i] = r.sums[i];
+  for (int i = threadIdx.x; i < bsi_sums_of(pass, r.idr.s); i += blockDim.x)
+    local.sums[i] = r.results.sums[i];
   local.load(pass, r);
   local.update(pass, r);
 }
 
 /* One pass. With `alone` the last thread block updates the scalars too; otherwise the sums go to
- * r.sums.
+ * r.results.sums.
  * F: the pass, a type of recurrence_passes_cuda.cuh. */
 template <typename F>
 __global__ void __launch_bounds__(THREADS, 2)
@@ -76,7 +77,8 @@ __global__ void __launch_bounds__(THREADS, 2)
   for (int64_t i = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x; i < r.n; i += stride)
     f(i, sums);
   if constexpr (F::SUMS > 0) {
-    if (!bsi_finish(bsi_sum_of_block(sums), f.count(), r.work, ticket, alone ? local.sums : r.sums))
+    if (!bsi_finish(bsi_sum_of_block(sums), f.count(), r.results.work, ticket,
+                    alone ? local.sums : r.results.sums))
       return;
     if (!alone) return;
     __syncthreads();
@@ -103,9 +105,10 @@ bisai_status recurrence_scalars(bisai_context *context, const bsi_recurrence *r,
 template <typename W>
 bisai_status shadow(bisai_context *context, const bsi_recurrence &r, const double *w, bsi_pass pass,
                     bool alone) {
-  if (r.s <= DOTS) return launch<shadow_products<W>>(context, r, pass, alone);
-  const bsi_basis columns = {r.n, r.s, r.shadow, r.ld};
-  BSI_TRY(context->backend->krylov->basis->dot_many(context, columns, w, r.work, r.sums));
+  if (r.idr.s <= DOTS) return launch<shadow_products<W>>(context, r, pass, alone);
+  const bsi_basis columns = {r.n, r.idr.s, r.shadow, r.ld};
+  BSI_TRY(context->backend->krylov->basis->dot_many(context, columns, w, r.results.work,
+                                                    r.results.sums));
   return alone ? recurrence_scalars(context, &r, pass) : BISAI_OK;
 }
 
@@ -127,7 +130,8 @@ static bisai_status recurrence_pass(bisai_context *context, const bsi_recurrence
   case BSI_IDR_SHADOW: return shadow<the_residual>(context, *r, r->r, pass, alone);
   case BSI_IDR_DIRECTION: return launch<idr_direction>(context, *r, pass, alone);
   case BSI_IDR_EXTEND: return launch<idr_extend>(context, *r, pass, alone);
-  case BSI_IDR_COLUMN: return shadow<the_image>(context, *r, r->g + r->k * r->ld, pass, alone);
+  case BSI_IDR_COLUMN:
+    return shadow<the_image>(context, *r, r->idr.g + r->idr.k * r->ld, pass, alone);
   case BSI_IDR_UPDATE: return launch<idr_update>(context, *r, pass, alone);
   case BSI_IDR_OMEGA: return launch<idr_omega>(context, *r, pass, alone);
   case BSI_IDR_LAST: return launch<idr_last>(context, *r, pass, alone);

@@ -16,7 +16,7 @@ static void add(int64_t n, double a, const double *restrict x, double *restrict 
 
 /* Saves x if the step has to. */
 static void keep(const bsi_recurrence *r, int64_t at, int64_t n) {
-  if (r->scalars->keep == 0) return;
+  if (r->scalars->saved.next == 0) return;
   for (int64_t i = at; i < at + n; i++) r->kept[i] = r->x[i];
 }
 
@@ -51,24 +51,25 @@ static void subtract_columns(int64_t n, int first, int end, const double *coeffi
 static void extend(const bsi_recurrence *r, int64_t at, int64_t n) {
   const bsi_scalars *c = r->scalars;
   const double *restrict z = r->z + at;
-  double *restrict u = r->u + r->k * r->ld + at;
-  for (int64_t i = 0; i < n; i++) u[i] = c->omega * z[i] + c->gamma[r->k] * u[i];
-  for (int i = r->k + 1; i < r->s; i++) add(n, c->gamma[i], r->u + i * r->ld + at, u);
+  double *restrict u = r->idr.u + r->idr.k * r->ld + at;
+  for (int64_t i = 0; i < n; i++) u[i] = c->omega * z[i] + c->idr.gamma[r->idr.k] * u[i];
+  for (int i = r->idr.k + 1; i < r->idr.s; i++)
+    add(n, c->idr.gamma[i], r->idr.u + i * r->ld + at, u);
 }
 
 static void update_idr(const bsi_recurrence *r, int64_t at, int64_t n, double *sums) {
   const bsi_scalars *c = r->scalars;
-  double *x = r->x + at, *residual = r->r + at, *g = r->g + r->k * r->ld + at,
-         *u = r->u + r->k * r->ld + at;
-  subtract_columns(n, 0, r->k, c->a, r->g + at, r->ld, g);
-  subtract_columns(n, 0, r->k, c->a, r->u + at, r->ld, u);
+  double *x = r->x + at, *residual = r->r + at, *g = r->idr.g + r->idr.k * r->ld + at,
+         *u = r->idr.u + r->idr.k * r->ld + at;
+  subtract_columns(n, 0, r->idr.k, c->idr.a, r->idr.g + at, r->ld, g);
+  subtract_columns(n, 0, r->idr.k, c->idr.a, r->idr.u + at, r->ld, u);
   keep(r, at, n);
   add(n, -c->beta, g, residual);
   add(n, c->beta * c->to_x, u, x);
   dot(n, residual, residual, sums);
-  if (r->k + 1 == r->s) return;
+  if (r->idr.k + 1 == r->idr.s) return;
   for (int64_t i = 0; i < n; i++) r->p[at + i] = residual[i];
-  subtract_columns(n, r->k + 1, r->s, c->gamma, r->g + at, r->ld, r->p + at);
+  subtract_columns(n, r->idr.k + 1, r->idr.s, c->idr.gamma, r->idr.g + at, r->ld, r->p + at);
 }
 
 /* Runs the pass on the values at … at + n − 1. */
@@ -104,15 +105,15 @@ static void pass_on(const bsi_recurrence *r, bsi_pass pass, int64_t at, int64_t 
     break;
   case BSI_IDR_DIRECTION:
     for (int64_t i = 0; i < n; i++) r->p[at + i] = residual[i];
-    subtract_columns(n, 0, r->s, c->gamma, r->g + at, r->ld, r->p + at);
+    subtract_columns(n, 0, r->idr.s, c->idr.gamma, r->idr.g + at, r->ld, r->p + at);
     break;
   case BSI_IDR_SHADOW:
-    for (int i = 0; i < r->s; i++) dot(n, r->shadow + i * r->ld + at, residual, sums + i);
+    for (int i = 0; i < r->idr.s; i++) dot(n, r->shadow + i * r->ld + at, residual, sums + i);
     break;
   case BSI_IDR_EXTEND: extend(r, at, n); break;
   case BSI_IDR_COLUMN:
-    for (int i = 0; i < r->s; i++)
-      dot(n, r->shadow + i * r->ld + at, r->g + r->k * r->ld + at, sums + i);
+    for (int i = 0; i < r->idr.s; i++)
+      dot(n, r->shadow + i * r->ld + at, r->idr.g + r->idr.k * r->ld + at, sums + i);
     break;
   case BSI_IDR_UPDATE: update_idr(r, at, n, sums); break;
   case BSI_IDR_LAST:
@@ -141,25 +142,26 @@ static void pass_part(void *job, bsi_part part) {
     double sums[BSI_MAX_SUMS] = {0};
     for (int64_t i = chunk * length; i < end; i += BSI_CHUNK_TILE)
       pass_on(r, p->pass, i, bsi_smaller(BSI_CHUNK_TILE, end - i), sums);
-    for (int c = 0; c < p->count; c++) r->work[chunk * p->count + c] = sums[c];
+    for (int c = 0; c < p->count; c++) r->results.work[chunk * p->count + c] = sums[c];
   }
 }
 
 static bisai_status recurrence_pass(bisai_context *context, const bsi_recurrence *r, bsi_pass pass,
                                     bool alone) {
   if (r->scalars->ended != 0) return BISAI_OK;
-  const int count = bsi_sums_of(pass, r->s);
+  const int count = bsi_sums_of(pass, r->idr.s);
   bsi_run(context, bsi_threads_for(context->threads, (count + 2) * r->n, BSI_CHUNK_GRAIN),
           BSI_SOME_PARTS, pass_part, &(pass_job){r, pass, count});
-  bsi_add_chunks(bsi_chunks_of(r->n), count, r->work, r->sums);
-  if (alone && count > 0) bsi_recurrence_scalars(pass, r, r->scalars, r->sums, r->status);
+  bsi_add_chunks(bsi_chunks_of(r->n), count, r->results.work, r->results.sums);
+  if (alone && count > 0)
+    bsi_recurrence_scalars(pass, r, r->scalars, r->results.sums, r->results.status);
   return BISAI_OK;
 }
 
 static bisai_status recurrence_scalars(bisai_context *context, const bsi_recurrence *r,
                                        bsi_pass pass) {
   (void)context;
-  bsi_recurrence_scalars(pass, r, r->scalars, r->sums, r->status);
+  bsi_recurrence_scalars(pass, r, r->scalars, r->results.sums, r->results.status);
   return BISAI_OK;
 }
 

@@ -62,7 +62,7 @@ struct cg_update : with_sums<1> {
   const bool keep;
   __device__ cg_update(const bsi_recurrence &all, const bsi_scalars &scalars)
       : with_sums(all, scalars), alpha(scalars.alpha), to_x(alpha * scalars.to_x),
-        keep(scalars.keep != 0.0) {}
+        keep(scalars.saved.next != 0.0) {}
   __device__ void operator()(int64_t i, double *sums) const {
     const double p = r.p[i], q = r.q[i], x = r.x[i], old = r.r[i], now = old - alpha * q;
     if (keep) r.kept[i] = x;
@@ -108,7 +108,7 @@ struct bicgstab_update : with_sums<2> {
   const bool keep;
   __device__ bicgstab_update(const bsi_recurrence &all, const bsi_scalars &scalars)
       : with_sums(all, scalars), omega(scalars.omega), alpha_to_x(scalars.alpha * scalars.to_x),
-        omega_to_x(omega * scalars.to_x), keep(scalars.keep != 0.0) {}
+        omega_to_x(omega * scalars.to_x), keep(scalars.saved.next != 0.0) {}
   __device__ void operator()(int64_t i, double *sums) const {
     const double z = r.z[i], z2 = r.z2[i], t = r.t[i], old = r.r[i], x = r.x[i],
                  shadow = r.shadow[i];
@@ -127,12 +127,12 @@ template <typename W> struct shadow_products : with_sums<DOTS> {
   const double *w;
   __device__ shadow_products(const bsi_recurrence &all, const bsi_scalars &scalars)
       : with_sums(all, scalars), w(W::of(all)) {}
-  __device__ int count() const { return r.s; }
+  __device__ int count() const { return r.idr.s; }
   __device__ void operator()(int64_t i, double (&sums)[DOTS]) const {
     const double value = w[i];
     double shadow[DOTS];
 #pragma unroll
-    for (int c = 0; c < DOTS; c++) shadow[c] = c < r.s ? r.shadow[c * r.ld + i] : 0.0;
+    for (int c = 0; c < DOTS; c++) shadow[c] = c < r.idr.s ? r.shadow[c * r.ld + i] : 0.0;
 #pragma unroll
     for (int c = 0; c < DOTS; c++) sums[c] += shadow[c] * value;
   }
@@ -142,14 +142,14 @@ struct the_residual {
   static __device__ const double *of(const bsi_recurrence &r) { return r.r; }
 };
 struct the_image {
-  static __device__ const double *of(const bsi_recurrence &r) { return r.g + r.k * r.ld; }
+  static __device__ const double *of(const bsi_recurrence &r) { return r.idr.g + r.idr.k * r.ld; }
 };
 
 /* A pass that reads the coefficients a and γ from shared memory. S, B: as in with_sums. */
 template <int S, int B> struct with_coefficients : with_sums<S, B> {
   const double *a, *gamma;
   __device__ with_coefficients(const bsi_recurrence &all, const bsi_scalars &scalars)
-      : with_sums<S, B>(all, scalars), a(scalars.a), gamma(scalars.gamma) {}
+      : with_sums<S, B>(all, scalars), a(scalars.idr.a), gamma(scalars.idr.gamma) {}
 
   /* Returns sum + Σ_{first ≤ c < end} coefficients[c]·columns_c[i]. */
   __device__ double combine(double sum, int first, int end, const double *coefficients,
@@ -170,7 +170,7 @@ template <int S, int B> struct with_coefficients : with_sums<S, B> {
 struct idr_direction : with_coefficients<0, MAX_BLOCKS> {
   using with_coefficients::with_coefficients;
   __device__ void operator()(int64_t i, double *) const {
-    r.p[i] = r.r[i] - combine(0.0, 0, r.s, gamma, r.g, i);
+    r.p[i] = r.r[i] - combine(0.0, 0, r.idr.s, gamma, r.idr.g, i);
   }
 };
 
@@ -179,7 +179,7 @@ struct idr_extend : with_coefficients<0, MAX_BLOCKS> {
   __device__ idr_extend(const bsi_recurrence &all, const bsi_scalars &scalars)
       : with_coefficients(all, scalars), omega(scalars.omega) {}
   __device__ void operator()(int64_t i, double *) const {
-    r.u[r.k * r.ld + i] = combine(omega * r.z[i], r.k, r.s, gamma, r.u, i);
+    r.idr.u[r.idr.k * r.ld + i] = combine(omega * r.z[i], r.idr.k, r.idr.s, gamma, r.idr.u, i);
   }
 };
 
@@ -189,13 +189,14 @@ struct idr_update : with_coefficients<1, BSI_CHUNKS> {
   const bool last, keep;
   __device__ idr_update(const bsi_recurrence &all, const bsi_scalars &scalars)
       : with_coefficients(all, scalars), beta(scalars.beta), to_x(beta * scalars.to_x),
-        g(all.g + all.k * all.ld), u(all.u + all.k * all.ld), last(all.k + 1 == all.s),
-        keep(scalars.keep != 0.0) {}
+        g(all.idr.g + all.idr.k * all.ld), u(all.idr.u + all.idr.k * all.ld),
+        last(all.idr.k + 1 == all.idr.s), keep(scalars.saved.next != 0.0) {}
   __device__ void operator()(int64_t i, double *sums) const {
     const double old = r.r[i], x = r.x[i];
-    const double new_g = g[i] - combine(0.0, 0, r.k, a, r.g, i),
-                 new_u = u[i] - combine(0.0, 0, r.k, a, r.u, i);
-    const double rest = combine(0.0, r.k + 1, r.s, gamma, r.g, i), now = old - beta * new_g;
+    const double new_g = g[i] - combine(0.0, 0, r.idr.k, a, r.idr.g, i),
+                 new_u = u[i] - combine(0.0, 0, r.idr.k, a, r.idr.u, i);
+    const double rest = combine(0.0, r.idr.k + 1, r.idr.s, gamma, r.idr.g, i),
+                 now = old - beta * new_g;
     g[i] = new_g;
     u[i] = new_u;
     r.r[i] = now;
@@ -220,7 +221,7 @@ struct idr_last : with_sums<1> {
   const bool keep;
   __device__ idr_last(const bsi_recurrence &all, const bsi_scalars &scalars)
       : with_sums(all, scalars), omega(scalars.omega), to_x(omega * scalars.to_x),
-        keep(scalars.keep != 0.0) {}
+        keep(scalars.saved.next != 0.0) {}
   __device__ void operator()(int64_t i, double *sums) const {
     const double z = r.z[i], x = r.x[i], now = r.r[i] - omega * r.t[i];
     if (keep) r.kept[i] = x;

@@ -37,17 +37,18 @@ BSI_INLINE void bsi_refuse_step(bsi_scalars *c, const double value, const bisai_
 BSI_INLINE void bsi_finish_step(bsi_scalars *c, const double norm2, const bisai_breakdown why,
                                 double *status) {
   const double norm = sqrt(norm2);
-  if (c->keep != 0) {
-    c->kept = sqrt(c->norm2);
-    c->unkept = 0;
+  if (c->saved.next != 0) {
+    c->saved.norm = sqrt(c->norm2);
+    c->saved.steps = 0;
   }
   c->norm2 = norm2;
-  c->unkept += 1;
-  c->keep = norm < c->kept && (norm < BSI_KEEP_SHARE * c->kept || c->unkept >= BSI_KEEP_EVERY);
+  c->saved.steps += 1;
+  c->saved.next = norm < c->saved.norm &&
+                  (norm < BSI_KEEP_SHARE * c->saved.norm || c->saved.steps >= BSI_KEEP_EVERY);
   bsi_end_step(c, norm,
                !isfinite(norm)     ? BSI_STEP_NOT_FINITE
                : norm <= c->target ? BSI_STEP_TARGET
-               : why == BISAI_BREAKDOWN_NONE && norm > BSI_GROWTH * c->kept
+               : why == BISAI_BREAKDOWN_NONE && norm > BSI_GROWTH * c->saved.norm
                    ? (double)BISAI_BREAKDOWN_GROWTH
                    : (double)why,
                status);
@@ -62,7 +63,7 @@ BSI_INLINE void bsi_finish_step(bsi_scalars *c, const double norm2, const bisai_
 #define BSI_IDR_ANGLE 0.7
 
 /* γ_i for i ≥ first: the lower right part of M γ = f */
-BSI_INLINE void bsi_idr_gamma(bsi_scalars *c, const int s, const int first) {
+BSI_INLINE void bsi_idr_gamma(bsi_idr_scalars *c, const int s, const int first) {
   for (int i = first; i < s; i++) {
     double sum = c->f[i];
     for (int l = first; l < i; l++) sum -= c->m[i + l * s] * c->gamma[l];
@@ -73,24 +74,25 @@ BSI_INLINE void bsi_idr_gamma(bsi_scalars *c, const int s, const int first) {
 /* sums has Pᵀg_k */
 BSI_INLINE void bsi_idr_column(bsi_scalars *c, const int s, const int k, double *sums,
                                double *status) {
+  bsi_idr_scalars *idr = &c->idr;
   double size = fabs(sums[k]);
   for (int i = 0; i < k; i++) {
-    const double a = sums[i] / c->m[i + i * s];
-    c->a[i] = a;
-    size += fabs(a * c->m[k + i * s]);
-    for (int l = i; l < s; l++) sums[l] -= a * c->m[l + i * s];
+    const double a = sums[i] / idr->m[i + i * s];
+    idr->a[i] = a;
+    size += fabs(a * idr->m[k + i * s]);
+    for (int l = i; l < s; l++) sums[l] -= a * idr->m[l + i * s];
   }
   const double pivot = sums[k];
-  c->beta = c->f[k] / pivot;
+  c->beta = idr->f[k] / pivot;
   if (!(fabs(pivot) > BSI_ORTHOGONAL * size) || !isfinite(c->beta)) {
     bsi_refuse_step(c, size, BISAI_BREAKDOWN_PIVOT, status);
     return;
   }
   for (int l = k; l < s; l++) {
-    c->m[l + k * s] = sums[l];
-    c->f[l] = l == k ? 0 : c->f[l] - c->beta * sums[l];
+    idr->m[l + k * s] = sums[l];
+    idr->f[l] = l == k ? 0 : idr->f[l] - c->beta * sums[l];
   }
-  bsi_idr_gamma(c, s, k + 1);
+  bsi_idr_gamma(idr, s, k + 1);
 }
 
 /* ω = t·r/t·t; larger if t and r are nearly orthogonal, and 0 if they are orthogonal. */
@@ -152,10 +154,10 @@ BSI_INLINE void bsi_recurrence_scalars(const bsi_pass pass, const bsi_recurrence
     break;
   }
   case BSI_IDR_SHADOW:
-    for (int i = 0; i < r->s; i++) c->f[i] = sums[i];
-    bsi_idr_gamma(c, r->s, 0);
+    for (int i = 0; i < r->idr.s; i++) c->idr.f[i] = sums[i];
+    bsi_idr_gamma(&c->idr, r->idr.s, 0);
     break;
-  case BSI_IDR_COLUMN: bsi_idr_column(c, r->s, r->k, sums, status); break;
+  case BSI_IDR_COLUMN: bsi_idr_column(c, r->idr.s, r->idr.k, sums, status); break;
   case BSI_IDR_OMEGA:
     c->omega = bsi_omega(sums[0], sums[1], c->norm2, BSI_IDR_ANGLE);
     if (c->omega == 0 || !isfinite(c->omega))

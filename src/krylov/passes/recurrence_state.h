@@ -50,8 +50,27 @@ enum { BSI_STEP_GOOD = 0, BSI_STEP_TARGET = -1, BSI_STEP_NOT_FINITE = -2 };
 /* The most sums of a pass: s of IDR(s). */
 enum { BSI_MAX_SUMS = BISAI_MAX_SHADOW_DIMENSION };
 
+/* What is known of the saved x. */
+typedef struct bsi_saved_scalars {
+  /* ‖r‖ of the x that was saved last; at first ‖r‖ of the start */
+  double norm;
+  /* not 0 if the next step saves x before it changes x */
+  double next;
+  /* the number of steps since x was saved */
+  double steps;
+} bsi_saved_scalars;
+
+/* Those of IDR(s) alone. */
+typedef struct bsi_idr_scalars {
+  double f[BISAI_MAX_SHADOW_DIMENSION], gamma[BISAI_MAX_SHADOW_DIMENSION],
+      a[BISAI_MAX_SHADOW_DIMENSION];
+  /* column-major, leading dimension s, lower triangle */
+  double m[BISAI_MAX_SHADOW_DIMENSION * BISAI_MAX_SHADOW_DIMENSION];
+} bsi_idr_scalars;
+
 /* In backend memory. A step that ends the cycle sets `ended`, and passes leave all vectors alone
- * from then on. */
+ * from then on. The device copies these doubles in their order, and those of IDR(s) for IDR(s)
+ * only. */
 typedef struct bsi_scalars {
   /* ‖r‖ that ends the cycle */
   double target;
@@ -62,25 +81,33 @@ typedef struct bsi_scalars {
   double norm2;
   /* ‖r̂‖ */
   double shadow_norm;
-  /* ‖r‖ of the x that was saved last; at first ‖r‖ of the start */
-  double kept;
-  /* not 0 if the next step saves x before it changes x */
-  double keep;
-  /* the number of steps since x was saved */
-  double unkept;
+  bsi_saved_scalars saved;
   double rho, alpha, beta, omega;
-  double f[BISAI_MAX_SHADOW_DIMENSION], gamma[BISAI_MAX_SHADOW_DIMENSION],
-      a[BISAI_MAX_SHADOW_DIMENSION];
-  /* column-major, leading dimension s, lower triangle */
-  double m[BISAI_MAX_SHADOW_DIMENSION * BISAI_MAX_SHADOW_DIMENSION];
+  bsi_idr_scalars idr;
 } bsi_scalars;
+
+/* The operands of IDR(s) alone. */
+typedef struct bsi_recurrence_idr {
+  /* in bisai_solver::state, k is the k of the first step of the cycle */
+  int s, k;
+  /* s columns */
+  double *g, *u;
+} bsi_recurrence_idr;
+
+/* Where a pass leaves what are no vectors. */
+typedef struct bsi_recurrence_results {
+  /* BSI_MAX_SUMS */
+  double *sums;
+  /* BSI_CHUNKS for each sum */
+  double *work;
+  /* two words that the host reads */
+  double *status;
+} bsi_recurrence_results;
 
 /* The operands of a pass: vectors of n values in backend memory, in the notation above. Columns are
  * ld values apart. */
 typedef struct bsi_recurrence {
   int64_t n, ld;
-  /* of IDR(s); in bisai_solver::state, k is the k of the first step of the cycle */
-  int s, k;
   bool preconditioned;
   double *x, *r, *p, *q, *t;
   /* the saved x: the best of the cycle so far, or nearly so */
@@ -89,15 +116,9 @@ typedef struct bsi_recurrence {
   double *z, *z2;
   /* r̂, or the s columns of P */
   double *shadow;
-  /* s columns */
-  double *g, *u;
+  bsi_recurrence_idr idr;
   bsi_scalars *scalars;
-  /* BSI_MAX_SUMS */
-  double *sums;
-  /* BSI_CHUNKS for each sum */
-  double *work;
-  /* two words that the host reads */
-  double *status;
+  bsi_recurrence_results results;
 } bsi_recurrence;
 
 /* The entry of shadow vector `c` at `row`, before the vectors are made orthonormal: the output
