@@ -42,12 +42,23 @@ template <int BS> constexpr int PASSES = BS <= 5 ? 4 : 2;
 /* Messages of failures begin with it. */
 constexpr char what[] = "block ILU";
 
+/* L or U. */
+struct factor {
+  const int32_t *row_ptr, *col_idx;
+  /* bisai_factors */
+  const uint8_t *fill;
+  double *values;
+};
+
 struct job {
   int32_t block_rows, block_size, longest, levels;
-  const int32_t *order, *a_row_ptr, *l_row_ptr, *l_col_idx, *u_row_ptr, *u_col_idx;
-  const uint8_t *l_fill, *u_fill;
-  const double *a;
-  double *l, *u, *inverse;
+  const int32_t *order;
+  struct {
+    const int32_t *row_ptr;
+    const double *values;
+  } a;
+  factor l, u;
+  double *inverse;
   double amount;
   unsigned *ticket;
   bsi_inversion_record *record;
@@ -98,16 +109,16 @@ __device__ __forceinline__ bool is_fill(const uint8_t *fill, int32_t p) {
 /* Loads the blocks of the matrix, and zeros where it has none. */
 template <int BS, bool SHARED> __device__ void load_row(const job &p, const row<BS, SHARED> &w) {
   const int lane = threadIdx.x % BSI_WARP, values = w.values;
-  int32_t next = __ldg(p.a_row_ptr + w.i);
+  int32_t next = __ldg(p.a.row_ptr + w.i);
   for (int32_t base = 0; base < w.length; base += BSI_WARP) {
     const int32_t t = base + lane, chunk = min(w.length - base, static_cast<int32_t>(BSI_WARP));
     bool stored = t < w.length;
     if (stored) {
-      stored = t < w.l_length ? !is_fill(p.l_fill, w.l_begin + t)
-                              : !is_fill(p.u_fill, w.u_begin + t - w.l_length);
+      stored = t < w.l_length ? !is_fill(p.l.fill, w.l_begin + t)
+                              : !is_fill(p.u.fill, w.u_begin + t - w.l_length);
       if (SHARED)
-        w.column[t] = t < w.l_length ? __ldg(p.l_col_idx + w.l_begin + t)
-                                     : __ldg(p.u_col_idx + w.u_begin + t - w.l_length);
+        w.column[t] = t < w.l_length ? __ldg(p.l.col_idx + w.l_begin + t)
+                                     : __ldg(p.u.col_idx + w.u_begin + t - w.l_length);
     }
     const unsigned all = __ballot_sync(BSI_FULL_WARP, stored);
     const int32_t source = stored ? next + __popc(all & ((1u << lane) - 1u)) : -1;
@@ -117,7 +128,8 @@ template <int BS, bool SHARED> __device__ void load_row(const job &p, const row<
       const int32_t from = __shfl_sync(BSI_FULL_WARP, source, b % BSI_WARP);
       if (b < chunk)
         w.block(base + b)[v - b * values] =
-            from < 0 ? 0.0 : __ldg(p.a + static_cast<int64_t>(from) * values + (v - b * values));
+            from < 0 ? 0.0
+                     : __ldg(p.a.values + static_cast<int64_t>(from) * values + (v - b * values));
     }
   }
   __syncwarp();
@@ -133,15 +145,15 @@ __device__ int make_plan(const job &p, const row<BS, SHARED> &w, int32_t *next, 
   int32_t begin = 0, end = 0;
   if (first + lane < w.l_length) {
     const int32_t k = w.col(first + lane);
-    begin = __ldg(p.u_row_ptr + k) + 1;
-    end = __ldg(p.u_row_ptr + k + 1);
+    begin = __ldg(p.u.row_ptr + k) + 1;
+    end = __ldg(p.u.row_ptr + k + 1);
   }
   int items = 0;
   int32_t count = 0;
   while (*next < w.l_length && items < ITEMS && count + BSI_WARP <= MATCHES) {
     const int32_t q_begin = __shfl_sync(BSI_FULL_WARP, begin, *next - first) + *skip,
                   q_end = __shfl_sync(BSI_FULL_WARP, end, *next - first), q = q_begin + lane;
-    const int32_t t = q < q_end ? w.find(*next, __ldg(p.u_col_idx + q)) : -1;
+    const int32_t t = q < q_end ? w.find(*next, __ldg(p.u.col_idx + q)) : -1;
     const unsigned hits = __ballot_sync(BSI_FULL_WARP, t >= 0);
     if (t >= 0) {
       const int32_t at = count + __popc(hits & ((1u << lane) - 1u));
@@ -179,17 +191,23 @@ static __device__ __forceinline__ void scale_block(int bs, const double *pivot, 
   for (int e = lane; e < values; e += BSI_WARP) own[e] = scaled[e];
 }
 
-/* Subtracts values begin … begin + PASSES·32 − 1 of the products of an item, whose first match is
- * `match`. Waits for all that they need of U together, and for the inverse too if the block of L is
- * still to be scaled.
+/* An item of a plan: its first match, and the values of all its products. */
+struct item {
+  int32_t match, total;
+  /* the inverse in U, the block of L in the row, and room for both */
+  const double *inverse;
+  double *own, *pivot, *scaled;
+};
+
+/* Subtracts values begin … begin + PASSES·32 − 1 of the products of an item. Waits for all that
+ * they need of U together, and for the inverse too if the block of L is still to be scaled, which
+ * `first` says.
  *   BS: the block size
  *   SHARED: the row is in shared memory
  *   PASSES: values of a lane */
 template <int BS, bool SHARED, int PASSES>
 __device__ __forceinline__ void do_values(const job &p, const row<BS, SHARED> &w, const plan *list,
-                                          int32_t match, int32_t total, int32_t begin, bool first,
-                                          const double *inverse, double *own, double *pivot,
-                                          double *scaled) {
+                                          const item &it, int32_t begin, bool first) {
   constexpr int values = BS * BS, EACH = (values + BSI_WARP - 1) / BSI_WARP;
   const int lane = threadIdx.x % BSI_WARP;
   double own_inverse[EACH], column[PASSES][BS];
@@ -197,9 +215,10 @@ __device__ __forceinline__ void do_values(const job &p, const row<BS, SHARED> &w
 #pragma unroll
   for (int e = 0; e < PASSES; e++) {
     const int32_t v = begin + lane + e * BSI_WARP;
-    from[e] = v < total ? p.u + static_cast<int64_t>(list->q[match + v / values]) * values +
-                              v % values / BS * BS
-                        : nullptr;
+    from[e] = v < it.total
+                  ? p.u.values + static_cast<int64_t>(list->q[it.match + v / values]) * values +
+                        v % values / BS * BS
+                  : nullptr;
   }
   bool missing;
   do {
@@ -208,7 +227,7 @@ __device__ __forceinline__ void do_values(const job &p, const row<BS, SHARED> &w
 #pragma unroll
       for (int e = 0; e < EACH; e++)
         if (lane + e * BSI_WARP < values) {
-          own_inverse[e] = bsi_peek(inverse + lane + e * BSI_WARP);
+          own_inverse[e] = bsi_peek(it.inverse + lane + e * BSI_WARP);
           missing |= bsi_is_absent(own_inverse[e]);
         }
 #pragma unroll
@@ -223,9 +242,9 @@ __device__ __forceinline__ void do_values(const job &p, const row<BS, SHARED> &w
   if (first) {
 #pragma unroll
     for (int e = 0; e < EACH; e++)
-      if (lane + e * BSI_WARP < values) pivot[lane + e * BSI_WARP] = own_inverse[e];
+      if (lane + e * BSI_WARP < values) it.pivot[lane + e * BSI_WARP] = own_inverse[e];
     if (!SHARED) __threadfence();
-    scale_block(BS, pivot, own, scaled);
+    scale_block(BS, it.pivot, it.own, it.scaled);
   }
 #pragma unroll
   for (int e = 0; e < PASSES; e++) {
@@ -234,9 +253,9 @@ __device__ __forceinline__ void do_values(const job &p, const row<BS, SHARED> &w
 #pragma unroll
       for (int k = 0; k < BS; k++) column[e][k] = bsi_peek(from[e] + k);
     const int32_t v = begin + lane + e * BSI_WARP;
-    double *to = w.block(list->t[match + v / values]) + v % values, sum = *to;
+    double *to = w.block(list->t[it.match + v / values]) + v % values, sum = *to;
 #pragma unroll
-    for (int k = 0; k < BS; k++) sum -= scaled[k * BS + v % BS] * column[e][k];
+    for (int k = 0; k < BS; k++) sum -= it.scaled[k * BS + v % BS] * column[e][k];
     *to = sum;
   }
 }
@@ -245,31 +264,33 @@ __device__ __forceinline__ void do_values(const job &p, const row<BS, SHARED> &w
  * products. */
 template <int BS, bool SHARED>
 __device__ __forceinline__ void do_item(const job &p, const row<BS, SHARED> &w, const plan *list,
-                                        int item, double *pivot, double *scaled) {
+                                        int number, double *pivot, double *scaled) {
   const int lane = threadIdx.x % BSI_WARP, bs = w.bs, values = w.values;
-  const bool first = list->p[item] >= 0;
-  const int32_t at = first ? list->p[item] : ~list->p[item],
-                match = item > 0 ? list->end[item - 1] : 0,
-                total = (list->end[item] - match) * values;
-  const double *inverse = p.inverse + static_cast<int64_t>(w.col(at)) * values;
-  double *own = w.block(at);
+  const bool first = list->p[number] >= 0;
+  const int32_t at = first ? list->p[number] : ~list->p[number],
+                match = number > 0 ? list->end[number - 1] : 0;
+  const item it = {match,
+                   (list->end[number] - match) * values,
+                   p.inverse + static_cast<int64_t>(w.col(at)) * values,
+                   w.block(at),
+                   pivot,
+                   scaled};
   if constexpr (BS > 0) {
     constexpr int AT_ONCE = PASSES<BS>;
-    if (total <= BSI_WARP)
-      do_values<BS, SHARED, 1>(p, w, list, match, total, 0, first, inverse, own, pivot, scaled);
+    if (it.total <= BSI_WARP)
+      do_values<BS, SHARED, 1>(p, w, list, it, 0, first);
     else
-      for (int32_t v = 0; v < total; v += AT_ONCE * BSI_WARP)
-        do_values<BS, SHARED, AT_ONCE>(p, w, list, match, total, v, first && v == 0, inverse, own,
-                                       pivot, scaled);
+      for (int32_t v = 0; v < it.total; v += AT_ONCE * BSI_WARP)
+        do_values<BS, SHARED, AT_ONCE>(p, w, list, it, v, first && v == 0);
   } else {
     if (first) {
-      for (int e = lane; e < values; e += BSI_WARP) pivot[e] = bsi_await(inverse + e);
+      for (int e = lane; e < values; e += BSI_WARP) pivot[e] = bsi_await(it.inverse + e);
       if (!SHARED) __threadfence();
-      scale_block(bs, pivot, own, scaled);
+      scale_block(bs, pivot, it.own, scaled);
     }
-    for (int32_t v = lane; v < total; v += BSI_WARP) {
+    for (int32_t v = lane; v < it.total; v += BSI_WARP) {
       const int32_t m = match + v / values, r = v % bs, c = v % values / bs;
-      const double *from = p.u + static_cast<int64_t>(list->q[m]) * values + c * bs;
+      const double *from = p.u.values + static_cast<int64_t>(list->q[m]) * values + c * bs;
       double *to = w.block(list->t[m]) + c * bs + r, sum = *to;
       for (int k = 0; k < bs; k++)
         sum -= scaled[k * bs + r] * (SHARED ? bsi_await(from + k) : bsi_peek(from + k));
@@ -284,9 +305,9 @@ template <int BS, bool SHARED>
 __device__ __forceinline__ void finish_row(const job &p, const row<BS, SHARED> &w, double *diagonal,
                                            double *inverse) {
   const int lane = threadIdx.x % BSI_WARP, values = w.values;
-  const int32_t a_begin = __ldg(p.a_row_ptr + w.i), l_values = w.l_length * values,
+  const int32_t a_begin = __ldg(p.a.row_ptr + w.i), l_values = w.l_length * values,
                 all = w.length * values;
-  double *u = p.u + static_cast<int64_t>(w.u_begin) * values,
+  double *u = p.u.values + static_cast<int64_t>(w.u_begin) * values,
          *to = p.inverse + static_cast<int64_t>(w.i) * values;
   if (SHARED) {
     for (int32_t v = l_values + values + lane; v < all; v += BSI_WARP)
@@ -298,14 +319,14 @@ __device__ __forceinline__ void finish_row(const job &p, const row<BS, SHARED> &
   }
   double condition;
   const bsi_block_result result = bsi_warp_invert_shifted<BS>(
-      w.bs, diagonal, p.amount, p.a + static_cast<int64_t>(a_begin) * values,
-      __ldg(p.a_row_ptr + w.i + 1) - a_begin, inverse, &condition);
+      w.bs, diagonal, p.amount, p.a.values + static_cast<int64_t>(a_begin) * values,
+      __ldg(p.a.row_ptr + w.i + 1) - a_begin, inverse, &condition);
   __syncwarp();
   for (int v = lane; v < values; v += BSI_WARP) bsi_hand_over(to + v, inverse[v]);
   for (int v = lane; v < values; v += BSI_WARP) u[v] = diagonal[v];
   bool finite = true;
   if (SHARED) {
-    double *l = p.l + static_cast<int64_t>(w.l_begin) * values;
+    double *l = p.l.values + static_cast<int64_t>(w.l_begin) * values;
     for (int32_t v = lane; v < l_values; v += BSI_WARP) l[v] = w.blocks[v];
     for (int32_t v = lane; v < all; v += BSI_WARP) finite &= isfinite(w.blocks[v]);
   } else {
@@ -338,14 +359,14 @@ template <int BS, bool SHARED> __global__ void factor_rows(const job p) {
   w.bs = BS > 0 ? BS : p.block_size;
   w.values = w.bs * w.bs;
   w.i = __ldg(p.order + turn);
-  w.l_begin = __ldg(p.l_row_ptr + w.i);
-  w.l_length = __ldg(p.l_row_ptr + w.i + 1) - w.l_begin;
-  w.u_begin = __ldg(p.u_row_ptr + w.i);
-  w.length = w.l_length + __ldg(p.u_row_ptr + w.i + 1) - w.u_begin;
-  w.l = p.l;
-  w.u = p.u;
-  w.l_col_idx = p.l_col_idx;
-  w.u_col_idx = p.u_col_idx;
+  w.l_begin = __ldg(p.l.row_ptr + w.i);
+  w.l_length = __ldg(p.l.row_ptr + w.i + 1) - w.l_begin;
+  w.u_begin = __ldg(p.u.row_ptr + w.i);
+  w.length = w.l_length + __ldg(p.u.row_ptr + w.i + 1) - w.u_begin;
+  w.l = p.l.values;
+  w.u = p.u.values;
+  w.l_col_idx = p.l.col_idx;
+  w.u_col_idx = p.u.col_idx;
   double *pivot = shared + warp * (warp_bytes(SHARED, p.longest, w.values) / sizeof(double)),
          *scaled = pivot + w.values;
   w.blocks = scaled + w.values;
@@ -371,7 +392,8 @@ __global__ void __launch_bounds__(CONDITION_THREADS) find_condition(const job p)
   double condition = 0.0;
   if (i < p.block_rows)
     condition =
-        bsi_block_norm1(p.block_size, p.u + static_cast<int64_t>(__ldg(p.u_row_ptr + i)) * values) *
+        bsi_block_norm1(p.block_size,
+                        p.u.values + static_cast<int64_t>(__ldg(p.u.row_ptr + i)) * values) *
         bsi_block_norm1(p.block_size, p.inverse + i * values);
   if (FIND_ROW) {
     bsi_record_condition_row(p.record, condition, i);
@@ -413,11 +435,18 @@ bool fits(const bisai_context *context, const job &p) {
          static_cast<size_t>(context->limits.block_shared);
 }
 
+factor factor_of(const bisai_bcsr *matrix, const uint8_t *fill) {
+  return {.row_ptr = matrix->row_ptr,
+          .col_idx = matrix->col_idx,
+          .fill = fill,
+          .values = static_cast<double *>(matrix->values)};
+}
+
 /* Marks the values as absent: of U if its rows are passed on by themselves, and the inverses. */
 bisai_status clear(bisai_context *context, const bisai_bcsr *u, bool shared, const job &p) {
   if (shared)
-    BSI_TRY(
-        bsi_gpu_fill(context, what, p.u, 0xff, bsi_block_offset(u, u->blocks) * sizeof(double)));
+    BSI_TRY(bsi_gpu_fill(context, what, p.u.values, 0xff,
+                         bsi_block_offset(u, u->blocks) * sizeof(double)));
   return bsi_gpu_fill(context, what, p.inverse, 0xff,
                       bsi_block_offset(u, p.block_rows) * sizeof(double));
 }
@@ -427,25 +456,19 @@ bisai_status clear(bisai_context *context, const bisai_bcsr *u, bool shared, con
 static bisai_status factor_ilu(bisai_context *context, const bisai_bcsr *matrix, bisai_factors *f,
                                bsi_invert_stats *stats) {
   const bisai_bcsr *l = f->lower, *u = f->upper;
-  const job p = {.block_rows = matrix->block_rows,
-                 .block_size = matrix->block_size,
-                 .longest = f->longest_row,
-                 .levels = f->lower_levels.count,
-                 .order = f->lower_levels.rows,
-                 .a_row_ptr = matrix->row_ptr,
-                 .l_row_ptr = l->row_ptr,
-                 .l_col_idx = l->col_idx,
-                 .u_row_ptr = u->row_ptr,
-                 .u_col_idx = u->col_idx,
-                 .l_fill = f->lower_fill,
-                 .u_fill = f->upper_fill,
-                 .a = static_cast<const double *>(matrix->values),
-                 .l = static_cast<double *>(l->values),
-                 .u = static_cast<double *>(u->values),
-                 .inverse = f->upper_inverse,
-                 .amount = f->shift_amount,
-                 .ticket = context->tickets,
-                 .record = bsi_record_of<bsi_inversion_record>(context)};
+  const job p = {
+      .block_rows = matrix->block_rows,
+      .block_size = matrix->block_size,
+      .longest = f->longest_row,
+      .levels = f->lower_levels.count,
+      .order = f->lower_levels.rows,
+      .a = {.row_ptr = matrix->row_ptr, .values = static_cast<const double *>(matrix->values)},
+      .l = factor_of(l, f->lower_fill),
+      .u = factor_of(u, f->upper_fill),
+      .inverse = f->upper_inverse,
+      .amount = f->shift_amount,
+      .ticket = context->tickets,
+      .record = bsi_record_of<bsi_inversion_record>(context)};
   if (p.block_rows == 0) return BISAI_OK;
   const bool shared = fits(context, p);
   BSI_TRY(bsi_record_begin<bsi_inversion_record>(context, what));
