@@ -41,9 +41,13 @@ struct report {
 struct job {
   bisai_triangle triangle;
   int32_t block_rows, block_size;
-  const int32_t *t_row_ptr, *t_col_idx;
-  const double *t_values, *inverse_diagonal;
-  const int32_t *col_ptr, *row_idx, *position;
+  struct {
+    const int32_t *row_ptr, *col_idx;
+    const double *values, *inverse_diagonal;
+  } t;
+  struct {
+    const int32_t *col_ptr, *row_idx, *position;
+  } pattern;
   bisai_value_type type;
   void *values;
   /* the blocks of a column in shared memory, 0 if columns are in `columns` */
@@ -77,13 +81,14 @@ template <int BS> __global__ void __launch_bounds__(THREADS) solve_columns(const
   if (p.columns) own = p.columns + first * p.longest * values;
 
   for (int64_t j = first; j < p.block_rows; j += stride) {
-    const int32_t begin = __ldg(p.col_ptr + j), length = __ldg(p.col_ptr + j + 1) - begin;
-    const int32_t *rows = p.row_idx + begin;
+    const int32_t begin = __ldg(p.pattern.col_ptr + j),
+                  length = __ldg(p.pattern.col_ptr + j + 1) - begin;
+    const int32_t *rows = p.pattern.row_idx + begin;
     for (int32_t step = 0; step < length; step++) {
       const int32_t s = p.triangle == BISAI_LOWER ? step : length - 1 - step, row = __ldg(rows + s);
       /* row j of T has no block in J but the diagonal one */
-      const int32_t t_begin = step > 0 ? __ldg(p.t_row_ptr + row) : 0,
-                    t_end = step > 0 ? __ldg(p.t_row_ptr + row + 1) : 0;
+      const int32_t t_begin = step > 0 ? __ldg(p.t.row_ptr + row) : 0,
+                    t_end = step > 0 ? __ldg(p.t.row_ptr + row + 1) : 0;
       double mine[EACH];
 #pragma unroll
       for (int e = 0; e < EACH; e++) {
@@ -91,13 +96,13 @@ template <int BS> __global__ void __launch_bounds__(THREADS) solve_columns(const
         mine[e] = row == j && v / bs == v % bs ? 1.0 : 0.0;
       }
       for (int32_t chunk = t_begin; chunk < t_end; chunk += LANES) {
-        const int32_t q = chunk + member, column = q < t_end ? __ldg(p.t_col_idx + q) : row;
+        const int32_t q = chunk + member, column = q < t_end ? __ldg(p.t.col_idx + q) : row;
         const int32_t found = column == row ? -1 : bsi_find_column(rows, 0, length, column);
         for (unsigned hits = __ballot_sync(mask, found >= 0) >> (group * LANES); hits != 0;
              hits &= hits - 1) {
           const int hit = __ffs(static_cast<int>(hits)) - 1;
           const int32_t slot = __shfl_sync(mask, found, group * LANES + hit);
-          const double *a = p.t_values + static_cast<int64_t>(chunk + hit) * values,
+          const double *a = p.t.values + static_cast<int64_t>(chunk + hit) * values,
                        *x = own + slot * values;
 #pragma unroll
           for (int e = 0; e < EACH; e++) {
@@ -107,12 +112,12 @@ template <int BS> __global__ void __launch_bounds__(THREADS) solve_columns(const
           }
         }
       }
-      if (p.inverse_diagonal) {
+      if (p.t.inverse_diagonal) {
 #pragma unroll
         for (int e = 0; e < EACH; e++)
           if (member + e * LANES < values) rest[member + e * LANES] = mine[e];
         __syncwarp(mask);
-        const double *d = p.inverse_diagonal + static_cast<int64_t>(row) * values;
+        const double *d = p.t.inverse_diagonal + static_cast<int64_t>(row) * values;
 #pragma unroll
         for (int e = 0; e < EACH; e++) {
           const int v = member + e * LANES, r = v % bs, c = v / bs;
@@ -122,7 +127,7 @@ template <int BS> __global__ void __launch_bounds__(THREADS) solve_columns(const
           mine[e] = sum;
         }
       }
-      const int64_t place = static_cast<int64_t>(__ldg(p.position + begin + s)) * values;
+      const int64_t place = static_cast<int64_t>(__ldg(p.pattern.position + begin + s)) * values;
       bool finite = true, fits = true, zero = true;
 #pragma unroll
       for (int e = 0; e < EACH; e++) {
@@ -196,9 +201,9 @@ bisai_status fetch_fault(bisai_context *context, const job &p, bsi_isai_fault *f
   const int32_t column = static_cast<int32_t>(found.fault >> 33),
                 step = static_cast<int32_t>(found.fault >> 2 & INT32_MAX);
   int32_t range[2], row;
-  BSI_TRY(bsi_gpu_fetch(context, what, range, p.col_ptr + column, sizeof range));
+  BSI_TRY(bsi_gpu_fetch(context, what, range, p.pattern.col_ptr + column, sizeof range));
   const int32_t at = p.triangle == BISAI_LOWER ? range[0] + step : range[1] - 1 - step;
-  BSI_TRY(bsi_gpu_fetch(context, what, &row, p.row_idx + at, sizeof row));
+  BSI_TRY(bsi_gpu_fetch(context, what, &row, p.pattern.row_idx + at, sizeof row));
   fault->column = column;
   fault->row = row;
   fault->kind = static_cast<bsi_isai_fault_kind>(found.fault & 3);
@@ -235,13 +240,13 @@ static bisai_status isai_values(bisai_context *context, const bsi_triangular *t,
   const job p = {.triangle = t->triangle,
                  .block_rows = a->block_rows,
                  .block_size = a->block_size,
-                 .t_row_ptr = a->row_ptr,
-                 .t_col_idx = a->col_idx,
-                 .t_values = static_cast<const double *>(a->values),
-                 .inverse_diagonal = t->inverse_diagonal,
-                 .col_ptr = pattern->col_ptr,
-                 .row_idx = pattern->row_idx,
-                 .position = pattern->position,
+                 .t = {.row_ptr = a->row_ptr,
+                       .col_idx = a->col_idx,
+                       .values = static_cast<const double *>(a->values),
+                       .inverse_diagonal = t->inverse_diagonal},
+                 .pattern = {.col_ptr = pattern->col_ptr,
+                             .row_idx = pattern->row_idx,
+                             .position = pattern->position},
                  .type = n->type,
                  .values = n->values,
                  .shared_blocks = shared ? pattern->longest_column : 0,
