@@ -37,26 +37,32 @@ struct solve {
   unsigned *ticket;
 };
 
+/* What a lane has: row r of block row i. The blocks of the row begin at `begin` and have `columns`
+ * columns, of which a lane takes every split-th. */
+struct part {
+  int32_t i, begin;
+  int columns, split, r, bs;
+};
+
 /* Returns rest − Σ T_rf x_f over columns f = first, first + split, … of the row's blocks. Waits for
  * all these x_f together. The columns whose x is made last come last.
  *   COUNT: how many columns */
 template <int COUNT>
-__device__ __forceinline__ double subtract_columns(const solve &p, int32_t i, int32_t begin,
-                                                   int columns, int first, int split, int r, int bs,
+__device__ __forceinline__ double subtract_columns(const solve &p, const part &l, int first,
                                                    double rest) {
   double value[COUNT], x[COUNT];
   const double *from[COUNT];
 #pragma unroll
   for (int e = 0; e < COUNT; e++) {
-    const int turn = first + e * split;
+    const int turn = first + e * l.split;
     value[e] = x[e] = 0.0;
     from[e] = nullptr;
-    if (turn >= columns) continue;
-    const int f = p.lower ? turn : columns - 1 - turn;
-    const int32_t q = begin + f / bs, j = __ldg(p.col_idx + q);
-    if (j == i) continue;
-    value[e] = __ldg(p.values + static_cast<int64_t>(q) * bs * bs + f % bs * bs + r);
-    from[e] = p.x + static_cast<int64_t>(j) * bs + f % bs;
+    if (turn >= l.columns) continue;
+    const int f = p.lower ? turn : l.columns - 1 - turn;
+    const int32_t q = l.begin + f / l.bs, j = __ldg(p.col_idx + q);
+    if (j == l.i) continue;
+    value[e] = __ldg(p.values + static_cast<int64_t>(q) * l.bs * l.bs + f % l.bs * l.bs + l.r);
+    from[e] = p.x + static_cast<int64_t>(j) * l.bs + f % l.bs;
   }
   for (;;) {
     bool missing = false;
@@ -94,11 +100,12 @@ template <int BS> __global__ void __launch_bounds__(THREADS) solve_rows(const so
       inverse[c] = __ldg(p.inverse_diagonal + static_cast<int64_t>(i) * values + c * BS + r);
   }
   const int columns = s < split ? (end - begin) * bs : 0;
+  const part l = {i, begin, columns, split, r, bs};
   if (columns <= split) {
-    rest = subtract_columns<1>(p, i, begin, columns, s, split, r, bs, rest);
+    rest = subtract_columns<1>(p, l, s, rest);
   } else {
     for (int first = s; first < columns; first += AT_ONCE * split)
-      rest = subtract_columns<AT_ONCE>(p, i, begin, columns, first, split, r, bs, rest);
+      rest = subtract_columns<AT_ONCE>(p, l, first, rest);
   }
   for (int step = 1; step < split; step *= 2) {
     const double other = __shfl_down_sync(BSI_FULL_WARP, rest, step * bs);
