@@ -343,15 +343,15 @@ bisai_status bisai_cusparse_ilu_create(bisai_context *context, const bisai_bcsr 
   const void *values;
   bisai_bcsr_arrays(matrix, nullptr, nullptr, &values);
   made->context = context;
-  made->n = bisai_bcsr_block_rows(matrix), made->blocks = bisai_bcsr_blocks(matrix),
-  made->bs = bisai_bcsr_block_size(matrix);
+  made->m.n = bisai_bcsr_block_rows(matrix), made->m.blocks = bisai_bcsr_blocks(matrix),
+  made->m.bs = bisai_bcsr_block_size(matrix);
   made->report.struct_size = sizeof made->report;
-  made->report.blocks = made->blocks;
+  made->report.blocks = made->m.blocks;
   calls c(context);
   made->cusparse.create(c, stream_of(context));
   made->general.create(c);
   copy_structure(made, matrix, c);
-  if (c.good() && is_usable(made) && made->blocks == 0)
+  if (c.good() && is_usable(made) && made->m.blocks == 0)
     c.set(fail(context, BISAI_MISSING_DIAGONAL, "block row 0: the diagonal block is missing"));
   if (is_usable(made)) {
     analyse(made, c);
@@ -427,7 +427,7 @@ bisai_status bisai_cusparse_ilu_prepare(bisai_cusparse_ilu *ilu) {
 bisai_status bisai_cusparse_ilu_apply(void *ilu, int64_t n, const double *v, double *z) {
   if (!ilu) return BISAI_INVALID_ARGUMENT;
   const bisai_cusparse_ilu *made = static_cast<const bisai_cusparse_ilu *>(ilu);
-  const int64_t rows = static_cast<int64_t>(made->n) * made->bs;
+  const int64_t rows = static_cast<int64_t>(made->m.n) * made->m.bs;
   if (!made->factored || !made->prepared)
     return fail(made->context, BISAI_NOT_READY, "%s",
                 made->factored ? "the solves are not prepared" : "the last factorisation failed");

@@ -87,8 +87,8 @@ void fill(both *m, const shape &s) {
   for (int32_t i = 0; i < s.rows; i++) {
     const bool is_long = s.long_every > 0 && i % s.long_every == s.long_every / 2;
     const int32_t centre = static_cast<int32_t>(static_cast<int64_t>(i) * s.cols / s.rows),
-                  low = is_long ? 0 : std::max(0, centre - s.bandwidth),
-                  high = is_long ? s.cols : std::min(s.cols, centre + s.bandwidth + 1);
+                  low = is_long ? 0 : std::max(0, centre - s.reach),
+                  high = is_long ? s.cols : std::min(s.cols, centre + s.reach + 1);
     const double chance = (is_long ? s.long_length : s.length) / static_cast<double>(high - low);
     for (int32_t j = low; j < high && i % 7 != 5; j++)
       if (0.5 * (next_random() + 1.0) < chance) idx.push_back(j);
@@ -119,7 +119,7 @@ int32_t longest_of(const bsi_block_matrix &m) {
 
 bool multiply(bisai_context *context, const bsi_multigrid_ops &ops, const bsi_block_matrix &a,
               const bsi_block_matrix &b, bsi_block_matrix *c) {
-  const bool good = !ops.sparse->multiply_structure(context, &a, &b, INT64_MAX, c) &&
+  const bool good = !ops.spgemm->multiply_structure(context, &a, &b, INT64_MAX, c) &&
                     !bsi_block_matrix_reserve_values(context, c);
   if (!good) {
     std::printf("%s\n", context->error);
@@ -128,7 +128,7 @@ bool multiply(bisai_context *context, const bsi_multigrid_ops &ops, const bsi_bl
   const std::vector<double> nan(bsi_block_matrix_offset(c, c->blocks), NAN);
   context->backend->memory->upload(context, c->values, nan.data(), nan.size() * sizeof(double));
   context->backend->memory->synchronize(context);
-  return ops.sparse->multiply_values(context, &a, &b, c) == BISAI_OK;
+  return ops.spgemm->multiply_values(context, &a, &b, c) == BISAI_OK;
 }
 
 /* Unless `small_too`, no matrix counts as one for which the device has lanes enough. */
@@ -290,7 +290,7 @@ std::vector<double> values_of(bisai_context *context, const both &a, const both 
   const std::vector<double> nan(count, NAN);
   bsi_backend_cuda.memory->upload(context, c->device.values, nan.data(), count * sizeof(double));
   bsi_backend_cuda.memory->synchronize(context);
-  if (device_ops.sparse->multiply_values(context, &a.device, &b.device, &c->device)) return nan;
+  if (device_ops.spgemm->multiply_values(context, &a.device, &b.device, &c->device)) return nan;
   return fetch(c->device.values, count);
 }
 
@@ -448,12 +448,10 @@ TEST(smoothed_transfers_agree_with_the_host) {
           fill(&p, {500, 400, h, width, 20, 6, 0, 0, false}); /* all blocks, those of T too */
           const std::vector<double> inverse = random_vector(static_cast<size_t>(500) * bs * bs);
           const device_array<double> there(inverse);
-          const auto host =
-              restriction ? host_ops.transfer->smooth_restriction : host_ops.transfer->smooth;
-          const auto device =
-              restriction ? device_ops.transfer->smooth_restriction : device_ops.transfer->smooth;
-          const bool good = !host(on.host, &t.host, inverse.data(), 0.6, &p.host) &&
-                            !device(on.device, &t.device, there.data, 0.6, &p.device);
+          const bsi_smoothing on_host = {&t.host, inverse.data(), 0.6, restriction},
+                              on_device = {&t.device, there.data, 0.6, restriction};
+          const bool good = !bsi_smooth_product_host(on.host, &on_host, &p.host) &&
+                            !bsi_smooth_product_cuda(on.device, &on_device, &p.device);
           const double apart = good ? p.apart() : INFINITY;
           verdict(good && apart <= 2.3e-16 * bs * bs, "%s, blocks of %d×%d: apart %g",
                   restriction ? "R" : "P", h, width, apart);
@@ -488,8 +486,8 @@ void smoothed_product_agrees(const contexts &on, const shape &left, const shape 
   const bsi_smoothing on_host = {&t.host, inverse.data(), 0.6, from_right},
                       on_device = {&t.device, there.data, 0.6, from_right};
   good =
-      good && !host_ops.sparse->multiply_smoothed(on.host, &a.host, &b.host, &on_host, &c.host) &&
-      !device_ops.sparse->multiply_smoothed(on.device, &a.device, &b.device, &on_device, &c.device);
+      good && !host_ops.spgemm->multiply_smoothed(on.host, &a.host, &b.host, &on_host, &c.host) &&
+      !device_ops.spgemm->multiply_smoothed(on.device, &a.device, &b.device, &on_device, &c.device);
   const double apart = good ? c.apart() : INFINITY,
                terms = 3.0 * left.length * left.width * bs; /* of magnitude at most 1 */
   verdict(good && apart <= 2.3e-16 * terms * terms,

@@ -23,10 +23,12 @@ expect_touched 2
 build_copy bisai_program
 program=$build/bisai
 "$program" solve --case reaction --size 30 --backend host \
-  --preconditioner mg:smoother=richardson:coarsest=20 >"$scratch/solve" || say "$(cat "$scratch/solve")"
+  --preconditioner mg:smoother=richardson:coarsest=20 >"$scratch/solve" ||
+  say "$(cat "$scratch/solve")"
 grep -q 'smoother richardson' "$scratch/solve" || say "no name: $(cat "$scratch/solve")"
 "$program" solve --help | tr -s ' \n' '  ' >"$scratch/help"
 grep -q 'ilu|richardson' "$scratch/help" || say "--help lacks the smoother"
 "$program" solve --case reaction --size 30 --backend host \
-  --preconditioner mg:smoother=richardson:degree=3 2>"$scratch/refused" && say "degree=3 was not refused"
+  --preconditioner mg:smoother=richardson:degree=3 >"$scratch/refused" &&
+  say "degree=3 was not refused"
 grep -qF 'the smoother richardson does not take' "$scratch/refused" || say "$(cat "$scratch/refused")"

@@ -160,7 +160,7 @@ static inline void *bsi_hierarchy_reserve(const bsi_hierarchy *h, int64_t count,
 
 /* Allocates n doubles in backend memory. Returns NULL without memory. */
 static inline double *bsi_hierarchy_reserve_vector(const bsi_hierarchy *h, int64_t n) {
-  return bsi_hierarchy_reserve(h, n, sizeof(double));
+  return (double *)bsi_hierarchy_reserve(h, n, sizeof(double));
 }
 
 #endif
