@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Includes go down the layers only (docs/design.md): what each room under src/ and each plug-in under
 # plugins/ may include, CUDA headers and src/gpu in *_cuda.cu alone, and public headers alone
-# elsewhere.
+# elsewhere. Every room may include public headers, but call only those of their functions that rooms
+# below it implement.
 # cmake -DROOT=… -P check_layering.cmake
 cmake_minimum_required(VERSION 3.22)
 
@@ -80,6 +81,60 @@ macro(check_folder top room)
   endforeach()
 endmacro()
 
+# code_of(file text): a file of C without comments and strings, and without semicolons and brackets,
+# which have a meaning in lists.
+function(code_of file text)
+  file(READ ${file} code)
+  string(REGEX REPLACE "[][;]" "," code "${code}")
+  string(REGEX REPLACE "/\\*([^*]|\\*+[^*/])*\\*+/" " " code "${code}")
+  string(REGEX REPLACE "//[^\n]*" " " code "${code}")
+  string(REGEX REPLACE "\"([^\"\\\n]|\\\\.)*\"" " " code "${code}")
+  set(${text} "${code}" PARENT_SCOPE)
+endfunction()
+
+# find_homes(ROOM): home_NAME becomes ROOM for each public function bisai_NAME() that it implements.
+macro(find_homes room)
+  file(GLOB_RECURSE files ${ROOT}/src/${room}/*.c ${ROOT}/src/${room}/*.cu)
+  foreach(file IN LISTS files)
+    code_of(${file} code)
+    string(REGEX MATCHALL "\n[a-z][a-z0-9_ *]*[ *]bisai_[a-z0-9_]+\\([^,{}()]*(,[^,{}()]*)*\\)[ \n]*{" found
+      "\n${code}")
+    list(TRANSFORM found REPLACE "^[^(]*[ *]bisai_([a-z0-9_]+)\\(.*" "\\1")
+    foreach(name IN LISTS found)
+      set(home_${name} ${room})
+    endforeach()
+    # Macros that define functions (core: words.h).
+    string(REGEX MATCHALL "\nBSI_DEFINE_(STRING|WORDS)\\([a-z_]+" found "${code}")
+    list(TRANSFORM found REPLACE ".*\\(" "")
+    foreach(name IN LISTS found)
+      set(home_${name}_string ${room})
+      set(home_${name}_parse ${room})
+    endforeach()
+  endforeach()
+endmacro()
+
+# check_calls(ROOM): ROOM calls public functions of rooms below it only.
+macro(check_calls room)
+  set(below ${${room}_may})
+  list(TRANSFORM below REPLACE "/.*" "")
+  if(${room} STREQUAL krylov)
+    set(below ${src}) # it is above all of them
+  endif()
+  file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/src/${room}/*.c ${ROOT}/src/${room}/*.h
+    ${ROOT}/src/${room}/*.cu ${ROOT}/src/${room}/*.cuh)
+  foreach(file IN LISTS files)
+    code_of(${ROOT}/${file} code)
+    string(REGEX MATCHALL "bisai_[a-z0-9_]+" names "${code}")
+    list(REMOVE_DUPLICATES names)
+    foreach(name IN LISTS names)
+      string(REPLACE "bisai_" "" name ${name})
+      if(DEFINED home_${name} AND NOT home_${name} IN_LIST below)
+        complain("${file}: ${room} must not call bisai_${name}, which ${home_${name}} implements")
+      endif()
+    endforeach()
+  endforeach()
+endmacro()
+
 foreach(top src plugins)
   file(GLOB folders LIST_DIRECTORIES true RELATIVE ${ROOT}/${top} ${ROOT}/${top}/*)
   foreach(folder IN LISTS folders)
@@ -89,6 +144,26 @@ foreach(top src plugins)
   endforeach()
   foreach(room IN LISTS ${top})
     check_folder(${top} ${room})
+  endforeach()
+endforeach()
+
+foreach(room IN LISTS src)
+  find_homes(${room})
+endforeach()
+foreach(room IN LISTS src)
+  check_calls(${room})
+endforeach()
+# A public function without a home would be called from anywhere.
+file(GLOB headers RELATIVE ${ROOT} ${ROOT}/include/bisai/*.h)
+list(FILTER headers EXCLUDE REGEX "/(petsc|cusparse)\\.h$") # those of the plug-ins
+foreach(header IN LISTS headers)
+  code_of(${ROOT}/${header} code)
+  string(REGEX MATCHALL "BISAI_API[^,()]*[ *]bisai_[a-z0-9_]+\\(" names "${code}")
+  list(TRANSFORM names REPLACE ".*bisai_([a-z0-9_]+)\\($" "\\1")
+  foreach(name IN LISTS names)
+    if(NOT DEFINED home_${name})
+      complain("${header}: no room implements bisai_${name}")
+    endif()
   endforeach()
 endforeach()
 
@@ -113,6 +188,6 @@ if(seen EQUAL 0)
   message(FATAL_ERROR "no source files under ${ROOT}")
 endif()
 if(problems)
-  message(FATAL_ERROR "\nincludes against the layers:\n${problems}")
+  message(FATAL_ERROR "\nagainst the layers:\n${problems}")
 endif()
-message(STATUS "${seen} files, every include goes down")
+message(STATUS "${seen} files, every include and call goes down")
