@@ -233,7 +233,7 @@ bisai_status bsi_hierarchy_check(const bisai_bcsr *matrix, const bsi_hierarchy *
   if (matrix->type != BISAI_FP64 || matrix->unit_diagonal)
     return bsi_fail(h->context, BISAI_UNSUPPORTED,
                     "multigrid needs a matrix stored in fp64, with its diagonal blocks");
-  /* a split matrix takes every pattern that has no other nonzero values */
+  /* a scalar copy takes every pattern that has no other nonzero values */
   if (h->scalar_copy || matrix == h->levels[0].matrix) return BISAI_OK;
   return bsi_bcsr_check_pattern(h->context, matrix, h->levels[0].matrix);
 }

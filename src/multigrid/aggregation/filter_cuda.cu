@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The aims of the blocks on a GPU: a few lanes share a block row. */
+/* The filtered columns of the blocks on a GPU: a few lanes share a block row. */
 #include "core/block/block_sizes.h"
 #include "core/matrix/bcsr_impl.h"
 #include "gpu/for_each.cuh"
@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr char what[] = "aims of multigrid";
+constexpr char what[] = "filter of multigrid";
 /* Blocks of a lane: not measured. */
 constexpr int THREADS = 128, BLOCKS_OF_LANE = 2;
 

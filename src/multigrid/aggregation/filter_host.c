@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The aims of the blocks on the host. */
+/* The filtered columns of the blocks on the host. */
 #include <string.h>
 
 #include "core/block/block_sizes.h"

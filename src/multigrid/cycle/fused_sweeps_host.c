@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chains of steps on the host. Every step reads A, and memory traffic bounds those of large levels.
+/* Fused sweeps on the host. Every step reads A, and memory traffic bounds those of large levels.
  * A step may compute a row as soon as the step before has computed the rows that are coupled to it.
  * The steps of a part of the rows therefore follow each other at the distance at which rows are
  * coupled, and find A in the cache. At the ends of a part a step needs rows of other parts: what is
@@ -15,8 +15,8 @@ enum {
   BYTES_PER_THREAD = 1 << 18,
   /* of the rows that a step computes at a time */
   TILE_BYTES = 1 << 15,
-  /* of the rows between the first and the last step of a chain, at most: they have to stay in the
-   * cache of a core */
+  /* of the rows between the first and the last of the fused sweeps, at most: they have to stay in
+   * the cache of a core */
   WINDOW_BYTES = 1 << 19
 };
 

@@ -87,7 +87,7 @@ typedef struct bsi_hierarchy {
   bisai_coarsening_end ended_by;
   /* scalar nodes: the caller's matrix in blocks of one value without zeros. Otherwise NULL */
   bisai_bcsr *scalar_copy;
-  /* A is symmetric, and so is the pattern of level 0. A split matrix may lack one of two values
+  /* A is symmetric, and so is the pattern of level 0. A scalar copy may lack one of two values
    * that are zero up to rounding. Incomplete factors of it are not symmetric */
   bool mirrored;
 

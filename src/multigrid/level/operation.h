@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The steps of a cycle. A step is done at once, or waits for others on the same matrix, so that a
- * chain of them is done together. The steps of the small coarse levels, the tail, are recorded at
- * set-up, so that a backend does all of them in one launch. */
+/* The operations of a cycle. An operation is done at once, or waits for others on the same matrix,
+ * so that sweeps are fused. The operations of the small coarse levels are recorded at set-up, as a
+ * graph that a backend runs in one launch. */
 #ifndef BSI_OPERATION_H
 #define BSI_OPERATION_H
 
@@ -15,7 +15,7 @@ extern "C" {
 /* The scalars and partial sums of a K-cycle step: BSI_K_WORK doubles in backend memory. */
 enum { BSI_K_SUMS = 3, BSI_K_SCALARS = 8, BSI_K_WORK = BSI_K_SCALARS + BSI_K_SUMS * BSI_CHUNKS };
 
-/* What a step does with the members of bsi_operation. It reads no others. */
+/* What an operation does with the members of bsi_operation. It reads no others. */
 typedef enum bsi_operation_kind {
   /* y ← 0 */
   BSI_OPERATION_SET,
@@ -70,7 +70,7 @@ typedef struct bsi_fused_sweeps {
 
 /* The recorded steps of levels[level] and of the coarser levels (bsi_coarse_graph_ops). */
 typedef struct bsi_coarse_graph {
-  /* 0: there is no tail */
+  /* 0: there is no graph */
   int level;
   /* steps are recorded instead of being done */
   bool recording;

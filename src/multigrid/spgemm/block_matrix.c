@@ -31,10 +31,10 @@ int64_t bsi_block_matrix_memory(const bsi_block_matrix *m) {
          bsi_product_slots_memory(m);
 }
 
-void bsi_product_slots_destroy(bisai_context *context, bsi_product_slots *places) {
-  context->backend->memory->release(context, places->before);
-  context->backend->memory->release(context, places->of);
-  *places = (bsi_product_slots){0};
+void bsi_product_slots_destroy(bisai_context *context, bsi_product_slots *slots) {
+  context->backend->memory->release(context, slots->before);
+  context->backend->memory->release(context, slots->of);
+  *slots = (bsi_product_slots){0};
 }
 
 void bsi_block_matrix_destroy(bisai_context *context, bsi_block_matrix *m) {

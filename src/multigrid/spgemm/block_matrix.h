@@ -18,7 +18,7 @@ typedef struct bsi_product_slots {
   int64_t count;
   /* for each row i of A: the number of products of the rows before it */
   int32_t *before;
-  /* for each product: the place of block (i, j) in row i of C. NULL: the places are not known */
+  /* for each product: the slot of block (i, j) in row i of C. NULL: the slots are not known */
   uint8_t *of;
 } bsi_product_slots;
 
@@ -56,11 +56,11 @@ bisai_status bsi_block_matrix_adopt(bisai_context *context, bsi_block_matrix *s,
 
 /* Returns the bytes of all arrays. */
 int64_t bsi_block_matrix_memory(const bsi_block_matrix *m);
-/* Returns the bytes of the places alone. */
+/* Returns the bytes of the slots alone. */
 int64_t bsi_product_slots_memory(const bsi_block_matrix *m);
 
-/* Releases the places. Accepts a struct of zeros. */
-void bsi_product_slots_destroy(bisai_context *context, bsi_product_slots *places);
+/* Releases the slots. Accepts a struct of zeros. */
+void bsi_product_slots_destroy(bisai_context *context, bsi_product_slots *slots);
 
 /* Releases the arrays. Accepts a struct of zeros. */
 void bsi_block_matrix_destroy(bisai_context *context, bsi_block_matrix *m);

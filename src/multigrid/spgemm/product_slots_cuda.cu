@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The places where the block products of C = A B are added, on a device: those of a row of A follow
+/* The slots where the block products of C = A B are added, on a device: those of a row of A follow
  * each other in the order of its blocks, and those of a block in the order of the row of B.
  * multiply_structure() finds them once, so that no product of an update searches. */
 #include "multigrid/spgemm/rows_cuda.cuh"
@@ -7,9 +7,9 @@
 namespace {
 
 /* Messages of failures begin with it. */
-constexpr char what[] = "places of products";
+constexpr char what[] = "slots of products";
 
-/* the most places that a byte names */
+/* the most slots that a byte names */
 enum { MOST_PLACES = 256 };
 
 /* Rows of so many lanes have their columns in shared memory. */
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(BSI_FOR_EACH_THREADS) count_products(const pla
 }
 
 /* The lanes of a row of A share each row of B. */
-__global__ void __launch_bounds__(BLOCK_THREADS) find_places(const placing s) {
+__global__ void __launch_bounds__(BLOCK_THREADS) find_slots(const placing s) {
   extern __shared__ int32_t shared[];
   const int64_t thread = blockIdx.x * static_cast<int64_t>(BLOCK_THREADS) + threadIdx.x,
                 i = thread / s.lanes;
@@ -75,7 +75,7 @@ int lanes_for(double length) {
 } // namespace
 
 /* What too many products leave: kernels search. */
-static bisai_status leave_without_places(bisai_context *context, bsi_block_matrix *c) {
+static bisai_status leave_without_slots(bisai_context *context, bsi_block_matrix *c) {
   context->backend->memory->release(context, c->slots.before);
   c->slots.before = nullptr;
   return BISAI_OK;
@@ -105,12 +105,12 @@ bisai_status bsi_find_product_slots(bisai_context *context, const bsi_block_matr
                    BSI_FOR_EACH_THREADS, 0, s);
   BSI_TRY(bsi_lengths_add(context, &lengths, c->slots.before));
   BSI_TRY(bsi_lengths_fetch(context, "a list of products", INT32_MAX, &report));
-  if (report.overflows) return leave_without_places(context, c);
+  if (report.overflows) return leave_without_slots(context, c);
   c->slots.count = static_cast<int64_t>(report.total);
   s.slots = c->slots.of = static_cast<uint8_t *>(context->backend->memory->allocate(
       context, static_cast<size_t>(c->slots.count), sizeof *c->slots.of));
   if (!s.slots) return BISAI_OUT_OF_MEMORY;
-  bsi_launch_early(context, find_places,
+  bsi_launch_early(context, find_slots,
                    bsi_grid(static_cast<int64_t>(s.rows) * s.lanes, BLOCK_THREADS), BLOCK_THREADS,
                    sizeof(int32_t) * (BLOCK_THREADS / s.lanes) * s.longest, s);
   return bsi_launched(context, what);

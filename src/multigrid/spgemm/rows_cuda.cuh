@@ -194,13 +194,13 @@ int32_t *bsi_reserve_indices(bisai_context *context, size_t count);
 bisai_status bsi_multiply_structure(bisai_context *context, const bsi_block_matrix *a,
                                     const bsi_block_matrix *b, int64_t most, bsi_block_matrix *c);
 
-/* product_slots_cuda.cu: makes the places of c = a·b, whose structure is there, unless they are too
+/* product_slots_cuda.cu: makes the slots of c = a·b, whose structure is there, unless they are too
  * many. Waits. */
 bisai_status bsi_find_product_slots(bisai_context *context, const bsi_block_matrix *a,
                                     const bsi_block_matrix *b, bsi_block_matrix *c);
 
 /* orthonormal_cuda.cu: orthonormalise() of bsi_transfer_ops. */
-bisai_status bsi_orthonormalise(bisai_context *context, const bsi_block_matrix *members,
+bisai_status bsi_orthonormalise(bisai_context *context, const bsi_block_matrix *transposed,
                                 const double *vectors, double tolerance, bsi_block_matrix *t,
                                 double *coarse);
 

@@ -28,7 +28,7 @@ bsi_smooth_product bsi_smooth_product_host, bsi_smooth_product_cuda;
 /* Products of sparse matrices. */
 typedef struct bsi_spgemm_ops {
   /* c ← the structure of a·b and its numbers. Reserves row_ptr and col_idx, but no values. A device
-   * also sets `longest`, and makes the places if multiply_values() needs them. The columns of a row
+   * also sets `longest`, and makes the slots if multiply_values() needs them. The columns of a row
    * of a may repeat and need not ascend. If the product has more than `most` blocks, c->row_ptr is
    * NULL and there are no arrays. 2³¹ blocks are refused if `most` allows them. After a failure the
    * caller destroys c. Waits. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A smoother without kernels of its own: damped block-Jacobi with a damping that no option changes. */
+/* A smoother without kernels of its own: damped block-Jacobi with a damping that no option changes.
+ * */
 #include <math.h>
 
 #include "multigrid/smoothers/relaxation.h"
