@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "core/context/context_impl.h"
-#include "core/matrix/csr.h"
+#include "core/csr/csr.h"
 #include "io/formats/matrix_market.h"
 #include "io/formats/petsc_binary.h"
 #include "io/formats/vector.h"

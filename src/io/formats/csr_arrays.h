@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "core/context/context_impl.h"
-#include "core/matrix/csr.h"
+#include "core/csr/csr.h"
 
 typedef struct bsi_csr {
   /* the limit on all memory of the reading; `held` counts the arrays below */

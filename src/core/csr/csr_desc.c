@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The description of scalar CSR arrays by the caller, and its check. */
-#include "core/matrix/csr_desc.h"
+#include "core/csr/csr_desc.h"
 
 #include "core/matrix/bcsr_impl.h"
 

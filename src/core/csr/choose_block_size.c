@@ -8,8 +8,8 @@
 
 #include "core/block/block_sizes.h"
 #include "core/context/context_impl.h"
-#include "core/matrix/choose_block_size.h"
-#include "core/matrix/csr_desc.h"
+#include "core/csr/choose_block_size.h"
+#include "core/csr/csr_desc.h"
 
 enum {
   TABLE_BITS = 12,

@@ -3,8 +3,8 @@
  * fill blocks up and the identity of the padding have no entry, so they stay. */
 #include "core/context/context_impl.h"
 #include "core/context/staging.h"
+#include "core/csr/csr.h"
 #include "core/matrix/bcsr_impl.h"
-#include "core/matrix/csr.h"
 #include "core/matrix/matrix_ops.h"
 #include "core/threads/parallel.h"
 

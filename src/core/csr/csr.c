@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* BCSR from scalar CSR: block (I, J) is stored if there is an entry (i, j) with ⌊i/bs⌋ = I, ⌊j/bs⌋
  * = J. Padding adds rows and columns of the identity at the end until bs divides the size. */
-#include "core/matrix/csr.h"
-#include "core/matrix/choose_block_size.h"
-#include "core/matrix/csr_desc.h"
+#include "core/csr/csr.h"
+#include "core/csr/choose_block_size.h"
+#include "core/csr/csr_desc.h"
 
 #include <math.h>
 #include <stdlib.h>
