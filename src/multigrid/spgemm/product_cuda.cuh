@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A product C = A B of sparse matrices on a device, and what its kernels share: how they load and
  * add blocks, and how they smooth them. For multigrid/spgemm/spgemm_cuda.cu only. */
-#ifndef BSI_PRODUCT_CUDA_CUH
-#define BSI_PRODUCT_CUDA_CUH
+#ifndef BSI_SPGEMM_PRODUCT_CUDA_CUH
+#define BSI_SPGEMM_PRODUCT_CUDA_CUH
 
 #include "multigrid/spgemm/rows_cuda.cuh"
 
