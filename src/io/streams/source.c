@@ -21,12 +21,16 @@ struct bsi_source {
   void *progress_user;
   /* NULL: the file is not compressed */
   bsi_unpack *unpack;
-  /* a buffer of BSI_STORED_CHUNK bytes; head_begin … head_end were read and not used */
-  char *head;
-  size_t head_begin, head_end;
-  /* the bytes peek_begin … peek_end were read and not taken */
-  unsigned char peeked[BSI_PEEK_BYTES];
-  size_t peek_begin, peek_end;
+  /* a buffer of BSI_STORED_CHUNK bytes; begin … end were read and not used */
+  struct {
+    char *bytes;
+    size_t begin, end;
+  } head;
+  /* the bytes begin … end were read and not taken */
+  struct {
+    unsigned char bytes[BSI_PEEK_BYTES];
+    size_t begin, end;
+  } peeked;
   int64_t taken;
   /* libarchive's state of a tar archive */
   struct archive *archive;
@@ -58,9 +62,9 @@ static bisai_status read_stored(bsi_source *s, char *target, size_t bytes, size_
 
 /* Reads the next bytes of the file, decompressed. */
 static bisai_status pull(bsi_source *s, char *target, size_t bytes, size_t *got) {
-  const size_t pending = s->head_end - s->head_begin, first = bytes < pending ? bytes : pending;
-  memcpy(target, s->head + s->head_begin, first);
-  s->head_begin += first;
+  const size_t pending = s->head.end - s->head.begin, first = bytes < pending ? bytes : pending;
+  memcpy(target, s->head.bytes + s->head.begin, first);
+  s->head.begin += first;
   *got = first;
   if (first == bytes) return BISAI_OK;
   size_t rest = 0;
@@ -72,18 +76,18 @@ static bisai_status pull(bsi_source *s, char *target, size_t bytes, size_t *got)
 
 /* Fills the buffer. */
 static bisai_status fill_head(bsi_source *s) {
-  s->head_begin = s->head_end = 0;
-  return pull(s, s->head, BSI_STORED_CHUNK, &s->head_end);
+  s->head.begin = s->head.end = 0;
+  return pull(s, s->head.bytes, BSI_STORED_CHUNK, &s->head.end);
 }
 
 #ifdef BISAI_HAVE_ARCHIVE
 
 static la_ssize_t read_for_archive(struct archive *archive, void *user, const void **bytes) {
   bsi_source *s = user;
-  if (s->head_begin == s->head_end) s->failed = fill_head(s);
-  *bytes = s->head + s->head_begin;
-  const size_t count = s->head_end - s->head_begin;
-  s->head_begin = s->head_end;
+  if (s->head.begin == s->head.end) s->failed = fill_head(s);
+  *bytes = s->head.bytes + s->head.begin;
+  const size_t count = s->head.end - s->head.begin;
+  s->head.begin = s->head.end;
   if (!s->failed) return (la_ssize_t)count;
   archive_set_error(archive, EIO, "read error");
   return -1;
@@ -134,7 +138,7 @@ static void close_archive(bsi_source *s) {
 
 bisai_status bsi_source_next_member(bsi_source *s, const char **name) {
   *name = NULL;
-  s->peek_begin = s->peek_end = 0;
+  s->peeked.begin = s->peeked.end = 0;
   s->taken = 0;
   while (!s->ended) {
     if (!s->entry_pending) BSI_TRY(next_entry(s));
@@ -175,8 +179,8 @@ bisai_status bsi_source_next_member(bsi_source *s, const char **name) {
 static bisai_status spool(bsi_source *s) {
   bsi_stored spooled;
   bisai_status status = bsi_stored_open_temporary(s->context, s->stored.path, &spooled);
-  while (!status && s->head_end > 0) {
-    status = bsi_stored_append(&spooled, s->head, s->head_end);
+  while (!status && s->head.end > 0) {
+    status = bsi_stored_append(&spooled, s->head.bytes, s->head.end);
     if (!status) status = fill_head(s);
   }
   if (!status) status = bsi_stored_rewind(&spooled);
@@ -193,9 +197,9 @@ static bisai_status spool(bsi_source *s) {
 /* Detects compression and tar format by the first bytes, and opens both. */
 static bisai_status open_contents(bsi_source *s) {
   BSI_TRY(fill_head(s));
-  BSI_TRY(bsi_unpack_open(&s->stored, s->head, s->head_end, &s->unpack));
+  BSI_TRY(bsi_unpack_open(&s->stored, s->head.bytes, s->head.end, &s->unpack));
   if (s->unpack) BSI_TRY(fill_head(s));
-  s->is_tar = is_tar(s->head, s->head_end);
+  s->is_tar = is_tar(s->head.bytes, s->head.end);
   if (!s->is_tar) return BISAI_OK;
   if (!bsi_stored_can_rewind(&s->stored)) BSI_TRY(spool(s));
   return open_archive(s);
@@ -210,8 +214,8 @@ static bisai_status open_source(bisai_context *context, bsi_source *settings, bs
   }
   *s = *settings;
   s->context = context;
-  s->head = bsi_allocate(context, BSI_STORED_CHUNK, 1);
-  const bisai_status status = s->head ? open_contents(s) : BISAI_OUT_OF_MEMORY;
+  s->head.bytes = bsi_allocate(context, BSI_STORED_CHUNK, 1);
+  const bisai_status status = s->head.bytes ? open_contents(s) : BISAI_OUT_OF_MEMORY;
   if (!status && !s->is_tar) bsi_stored_watch(&s->stored, s->progress, s->progress_user);
   if (status)
     bsi_source_close(&s);
@@ -234,7 +238,7 @@ void bsi_source_close(bsi_source **source) {
   close_archive(s);
   bsi_unpack_close(&s->unpack);
   bsi_stored_close(&s->stored);
-  bsi_release(s->context, s->head);
+  bsi_release(s->context, s->head.bytes);
   bsi_release(s->context, s);
 }
 
@@ -245,9 +249,9 @@ const char *bsi_source_path(const bsi_source *s) { return s->stored.path; }
 bool bsi_source_is_archive(const bsi_source *s) { return s->is_tar; }
 
 bisai_status bsi_source_read(bsi_source *s, void *target, size_t bytes, size_t *got) {
-  const size_t peeked = s->peek_end - s->peek_begin, first = bytes < peeked ? bytes : peeked;
-  if (first > 0) memcpy(target, s->peeked + s->peek_begin, first);
-  s->peek_begin += first;
+  const size_t peeked = s->peeked.end - s->peeked.begin, first = bytes < peeked ? bytes : peeked;
+  if (first > 0) memcpy(target, s->peeked.bytes + s->peeked.begin, first);
+  s->peeked.begin += first;
   size_t rest = 0;
   if (first < bytes)
     BSI_TRY(s->is_tar ? read_archive(s, (char *)target + first, bytes - first, &rest)
@@ -261,11 +265,11 @@ bisai_status bsi_source_peek(bsi_source *s, const unsigned char **bytes, size_t 
   unsigned char next[BSI_PEEK_BYTES];
   size_t got = 0;
   BSI_TRY(bsi_source_read(s, next, sizeof next, &got));
-  memcpy(s->peeked, next, got);
-  s->peek_begin = 0;
-  s->peek_end = got;
+  memcpy(s->peeked.bytes, next, got);
+  s->peeked.begin = 0;
+  s->peeked.end = got;
   s->taken -= (int64_t)got;
-  *bytes = s->peeked;
+  *bytes = s->peeked.bytes;
   *count = got;
   return BISAI_OK;
 }
@@ -273,7 +277,7 @@ bisai_status bsi_source_peek(bsi_source *s, const unsigned char **bytes, size_t 
 int64_t bsi_source_left(const bsi_source *s) {
   if (s->is_tar || s->unpack || s->stored.total == 0) return -1;
   const int64_t left = s->stored.total - s->stored.read +
-                       (int64_t)(s->head_end - s->head_begin + s->peek_end - s->peek_begin);
+                       (int64_t)(s->head.end - s->head.begin + s->peeked.end - s->peeked.begin);
   return left < 0 ? 0 : left;
 }
 
@@ -283,7 +287,7 @@ bisai_status bsi_source_finish(bsi_source *s) {
   if (!s->unpack) return BISAI_OK;
   do {
     BSI_TRY(fill_head(s));
-  } while (s->head_end > 0);
+  } while (s->head.end > 0);
   return BISAI_OK;
 }
 
@@ -291,7 +295,7 @@ bisai_status bsi_source_rewind(bsi_source *s) {
   close_archive(s);
   bsi_unpack_close(&s->unpack);
   s->is_tar = s->entry_pending = s->ended = false;
-  s->head_begin = s->head_end = s->peek_begin = s->peek_end = 0;
+  s->head.begin = s->head.end = s->peeked.begin = s->peeked.end = 0;
   s->taken = 0;
   s->failed = BISAI_OK;
   const bisai_status status = bsi_stored_rewind(&s->stored);
