@@ -28,14 +28,19 @@ typedef struct cpr_state {
   bsi_scaling scaling;
   bisai_bcsr *matrix;
   bisai_precond *first, *second;
-  /* values of the block rows for the first stage, and a vector */
-  double *right, *correction, *residual;
+  /* vectors of an application: two of a value for each block row, for the first stage, and the
+   * residual */
+  struct {
+    double *right, *correction, *residual;
+  } work;
   bsi_weight_stats stats;
   double ellipticity[BISAI_MAX_BLOCK_SIZE];
   /* the caller's weights and storage, from their check until they have been read */
   bsi_staged given[2];
   /* the time of the pressure matrix without that of the stages */
-  double reserve_seconds, reduce_seconds;
+  struct {
+    double reserve, reduce;
+  } seconds;
   /* the last update left the first stage as it was */
   bool kept;
 } cpr_state;
@@ -166,11 +171,11 @@ static bisai_status reserve_pressure(bisai_precond *m, const bisai_bcsr *a) {
   state->diagonal = reserve(m, n, sizeof *state->diagonal);
   state->weights = reserve(m, bsi_precond_size(m), sizeof *state->weights);
   state->columns = reserve(m, (int64_t)a->blocks * a->block_size, sizeof *state->columns);
-  state->right = reserve(m, n, sizeof *state->right);
-  state->correction = reserve(m, n, sizeof *state->correction);
-  state->residual = reserve(m, bsi_precond_size(m), sizeof *state->residual);
-  if (!state->diagonal || !state->weights || !state->columns || !state->right ||
-      !state->correction || !state->residual)
+  state->work.right = reserve(m, n, sizeof *state->work.right);
+  state->work.correction = reserve(m, n, sizeof *state->work.correction);
+  state->work.residual = reserve(m, bsi_precond_size(m), sizeof *state->work.residual);
+  if (!state->diagonal || !state->weights || !state->columns || !state->work.right ||
+      !state->work.correction || !state->work.residual)
     return BISAI_OUT_OF_MEMORY;
   BSI_TRY(bsi_scaling_create(m->context, state->matrix, state->diagonal, &state->scaling));
   BSI_TRY(backend->matrix->structures->find_diagonals(m->context, a, state->diagonal, &missing));
@@ -197,8 +202,8 @@ static bisai_status cpr_setup(bisai_precond *m, const bisai_bcsr *a) {
     state->pressure = m->options.cpr.pressure;
   BSI_TRY(make_pressure(m, a));
   release_given(m);
-  state->reserve_seconds = reserved - start;
-  state->reduce_seconds = bsi_now() - reserved;
+  state->seconds.reserve = reserved - start;
+  state->seconds.reduce = bsi_now() - reserved;
   BSI_TRY(bsi_fail_at(m->context,
                       bisai_precond_create(m->context, state->matrix, &first, &state->first),
                       FIRST_STAGE));
@@ -218,8 +223,8 @@ static bisai_status update_pressure(bisai_precond *m, const bisai_bcsr *a) {
                                                               state->pressure, NULL, state->columns)
                                           : make_pressure(m, a);
   release_given(m);
-  state->reserve_seconds = 0.0;
-  state->reduce_seconds = bsi_now() - start;
+  state->seconds.reserve = 0.0;
+  state->seconds.reduce = bsi_now() - start;
   return status;
 }
 
@@ -261,16 +266,17 @@ static bisai_status apply_to_one(bisai_precond *m, const double *v, double *x,
   const int32_t n = m->block_rows;
   const int bs = m->block_size;
   const double *rest = v;
-  BSI_TRY(ops_of(m)->gather(m->context, n, bs, state->weights, v, state->right));
-  BSI_TRY(bsi_precond_apply_inside(state->first, 1, state->right, n, state->correction, n, 0));
+  BSI_TRY(ops_of(m)->gather(m->context, n, bs, state->weights, v, state->work.right));
+  BSI_TRY(bsi_precond_apply_inside(state->first, 1, state->work.right, n, state->work.correction, n,
+                                   0));
   if (!m->options.cpr.additive) {
-    BSI_TRY(ops_of(m)->subtract(m->context, state->matrix, bs, state->columns, state->correction, v,
-                                state->residual));
-    rest = state->residual;
+    BSI_TRY(ops_of(m)->subtract(m->context, state->matrix, bs, state->columns,
+                                state->work.correction, v, state->work.residual));
+    rest = state->work.residual;
   }
   const int64_t rows = bsi_precond_size(m);
   BSI_TRY(bsi_precond_apply_inside(state->second, 1, rest, rows, x, rows, cached_bytes));
-  return ops_of(m)->add(m->context, n, bs, state->pressure, state->correction, x);
+  return ops_of(m)->add(m->context, n, bs, state->pressure, state->work.correction, x);
 }
 
 static bisai_status cpr_apply(bisai_precond *m, const bsi_vectors *v) {
@@ -335,8 +341,8 @@ static void cpr_report(const bisai_precond *m, bisai_precond_report *r) {
   r->bjacobi = second->bjacobi;
   r->order_seconds = second->order_seconds;
   r->factor_seconds = second->factor_seconds;
-  r->pattern_seconds = state->reserve_seconds + second->pattern_seconds;
-  r->values_seconds = state->reduce_seconds + second->values_seconds;
+  r->pattern_seconds = state->seconds.reserve + second->pattern_seconds;
+  r->values_seconds = state->seconds.reduce + second->values_seconds;
   if (!state->kept) {
     r->pattern_seconds += first->pattern_seconds;
     r->values_seconds += first->values_seconds;
@@ -389,9 +395,9 @@ static void cpr_destroy(bisai_precond *m) {
   memory->release(m->context, state->diagonal);
   memory->release(m->context, state->weights);
   memory->release(m->context, state->columns);
-  memory->release(m->context, state->right);
-  memory->release(m->context, state->correction);
-  memory->release(m->context, state->residual);
+  memory->release(m->context, state->work.right);
+  memory->release(m->context, state->work.correction);
+  memory->release(m->context, state->work.residual);
   bsi_scaling_destroy(m->context, &state->scaling);
 }
 
