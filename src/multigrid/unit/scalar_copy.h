@@ -37,21 +37,37 @@ typedef struct bsi_scalar_copy_ops {
 
 extern const bsi_scalar_copy_ops bsi_scalar_copy_host, bsi_scalar_copy_cuda;
 
+/* A in blocks of bs × bs, and S in single values. */
+typedef struct bsi_scalar_pair {
+  int bs;
+  const int32_t *row_ptr, *col_idx, *s_ptr, *s_col;
+  const double *values, *s_values;
+} bsi_scalar_pair;
+
+static inline bsi_scalar_pair bsi_scalar_pair_of(const bisai_bcsr *a, const bisai_bcsr *s) {
+  const bsi_scalar_pair pair = {a->block_size,
+                                a->row_ptr,
+                                a->col_idx,
+                                s->row_ptr,
+                                s->col_idx,
+                                (const double *)a->values,
+                                (const double *)s->values};
+  return pair;
+}
+
 /* Returns true if scalar row r of block row i of A has the values of row i·bs + r of S. A NaN
  * equals nothing. */
-BSI_INLINE bool bsi_split_row_is_equal(const int bs, const int32_t *row_ptr, const int32_t *col_idx,
-                                       const void *values, const int32_t *s_ptr,
-                                       const int32_t *s_col, const void *s_values, int32_t i,
-                                       int r) {
-  const double *v = (const double *)values, *s = (const double *)s_values;
-  const int32_t row = i * bs + r, end = s_ptr[row + 1];
-  int32_t at = s_ptr[row];
+BSI_INLINE bool bsi_scalar_row_is_equal(const bsi_scalar_pair *of, const int32_t i, const int r) {
+  const int bs = of->bs;
+  const int32_t row = i * bs + r, end = of->s_ptr[row + 1];
+  int32_t at = of->s_ptr[row];
   bool equal = true;
-  for (int32_t p = row_ptr[i]; p < row_ptr[i + 1]; p++)
+  for (int32_t p = of->row_ptr[i]; p < of->row_ptr[i + 1]; p++)
     for (int c = 0; c < bs; c++) {
-      const double value = v[((size_t)p * (size_t)bs + (size_t)c) * (size_t)bs + (size_t)r];
-      const bool there = at < end && s_col[at] == col_idx[p] * bs + c;
-      equal = equal && value == (there ? s[at] : 0.0);
+      const double value =
+          of->values[((size_t)p * (size_t)bs + (size_t)c) * (size_t)bs + (size_t)r];
+      const bool there = at < end && of->s_col[at] == of->col_idx[p] * bs + c;
+      equal = equal && value == (there ? of->s_values[at] : 0.0);
       if (there) at++;
     }
   return equal && at == end;

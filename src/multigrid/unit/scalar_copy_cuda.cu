@@ -150,16 +150,13 @@ static bisai_status copy_values(bisai_context *context, const bisai_bcsr *matrix
 static bisai_status equal(bisai_context *context, const bisai_bcsr *a, const bisai_bcsr *s,
                           bool *equal) {
   constexpr char compared[] = "comparison with single values";
-  const int bs = a->block_size;
-  const int64_t rows = static_cast<int64_t>(a->block_rows) * bs;
-  const int32_t *row_ptr = a->row_ptr, *col_idx = a->col_idx, *s_ptr = s->row_ptr,
-                *s_col = s->col_idx;
-  const void *values = a->values, *s_values = s->values;
+  const bsi_scalar_pair pair = bsi_scalar_pair_of(a, s);
+  const int64_t rows = static_cast<int64_t>(a->block_rows) * pair.bs;
   bsi_first_record *record = bsi_record_of<bsi_first_record>(context), first;
   BSI_TRY(bsi_record_begin<bsi_first_record>(context, compared));
   BSI_TRY(bsi_for_each(context, compared, rows, [=] __device__(int64_t k) {
-    if (!bsi_split_row_is_equal(bs, row_ptr, col_idx, values, s_ptr, s_col, s_values,
-                                static_cast<int32_t>(k / bs), static_cast<int>(k % bs)))
+    if (!bsi_scalar_row_is_equal(&pair, static_cast<int32_t>(k / pair.bs),
+                                 static_cast<int>(k % pair.bs)))
       atomicMin(&record->index, static_cast<unsigned long long>(k));
   }));
   BSI_TRY(bsi_record_fetch(context, compared, &first));

@@ -109,12 +109,12 @@ typedef struct equal_job {
 
 static void equal_part(void *work, bsi_part part) {
   const equal_job *job = work;
-  const bisai_bcsr *a = job->a, *s = job->s;
+  const bisai_bcsr *a = job->a;
+  const bsi_scalar_pair pair = bsi_scalar_pair_of(a, job->s);
   const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
   for (int32_t i = rows.begin; i < rows.end; i++)
     for (int r = 0; r < a->block_size; r++)
-      if (!bsi_split_row_is_equal(a->block_size, a->row_ptr, a->col_idx, a->values, s->row_ptr,
-                                  s->col_idx, s->values, i, r))
+      if (!bsi_scalar_row_is_equal(&pair, i, r))
         bsi_min_index(bsi_partial(job->context, part.thread), i);
 }
 
