@@ -18,15 +18,25 @@ typedef struct bsi_shape_ops {
   bisai_status (*measure)(bisai_context *, const bisai_bcsr *, struct bsi_order_shape *);
 } bsi_shape_ops;
 
-/* gather: y_i ← scale_o x_o; scatter: y_o ← scale_o x_i; with o = permutation[i] for the blocks
- * i < n of size bs, and n·bs scales. Without a permutation o = i, without scales they are 1. */
+/* Vectors into another order. Gathering does y_i ← scale_o x_o, scattering y_o ← scale_o x_i, with
+ * o = permutation[i] for the blocks i < n of size bs, and n·bs scales. Without a permutation o = i,
+ * without scales they are 1. */
+typedef struct bsi_move {
+  bool scatter;
+  int bs;
+  int32_t n;
+  const int32_t *permutation;
+  const double *scale;
+  /* the number of vectors */
+  int32_t count;
+  const double *x;
+  int64_t ldx;
+  double *y;
+  int64_t ldy;
+} bsi_move;
+
 typedef struct bsi_reordered_ops {
-  bisai_status (*gather)(bisai_context *, int32_t n, int bs, const int32_t *permutation,
-                         const double *scale, int32_t count, const double *x, int64_t ldx,
-                         double *y, int64_t ldy);
-  bisai_status (*scatter)(bisai_context *, int32_t n, int bs, const int32_t *permutation,
-                          const double *scale, int32_t count, const double *x, int64_t ldx,
-                          double *y, int64_t ldy);
+  bisai_status (*move)(bisai_context *, const bsi_move *);
   /* Finds powers of two that scale the largest magnitude of each row and column of A to nearly 1.
    * On a device, the arrays of the equilibration are in device memory, its other fields in host
    * memory. Waits. */

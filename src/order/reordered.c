@@ -144,8 +144,10 @@ bisai_status bsi_reordered_create(bisai_context *context, const bisai_bcsr *a,
   bisai_status status = check_matrix(context, a);
   if (!status) status = bsi_bcsr_structure(a, &s);
   if (!status)
-    status = bsi_bcsr_reserve(context, a->block_rows, a->block_cols, a->block_size, a->blocks,
-                              BISAI_FP64, NULL, NULL, &made.matrix);
+    status = bsi_bcsr_reserve(
+        context,
+        &(bsi_bcsr_sizes){a->block_rows, a->block_cols, a->block_size, a->blocks, BISAI_FP64}, NULL,
+        NULL, &made.matrix);
   if (!status)
     status = permutation ? create_permuted(context, a, &s, permutation, &made)
                          : bsi_bcsr_set_structure(made.matrix, s.row_ptr, s.col_idx);
@@ -235,20 +237,32 @@ bisai_status bsi_reordered_update(bisai_context *context, const bisai_bcsr *a, b
   return context->backend->order->reordered->values(context, a, r);
 }
 
+/* Moves `count` vectors x to y. */
+static bsi_move move_of(const bsi_reordered *r, int32_t count, const double *x, int64_t ldx,
+                        double *y, int64_t ldy) {
+  return (bsi_move){.bs = r->matrix->block_size,
+                    .n = r->matrix->block_rows,
+                    .permutation = r->permutation,
+                    .scale = r->equilibration.row_scale,
+                    .count = count,
+                    .x = x,
+                    .ldx = ldx,
+                    .y = y,
+                    .ldy = ldy};
+}
+
 bisai_status bsi_reordered_enter(bisai_context *context, const bsi_reordered *r, int32_t count,
                                  const double *x, int64_t ldx, double *y, int64_t ldy) {
-  const bisai_bcsr *b = r->matrix;
-  return context->backend->order->reordered->gather(context, b->block_rows, b->block_size,
-                                                    r->permutation, r->equilibration.row_scale,
-                                                    count, x, ldx, y, ldy);
+  const bsi_move move = move_of(r, count, x, ldx, y, ldy);
+  return context->backend->order->reordered->move(context, &move);
 }
 
 bisai_status bsi_reordered_leave(bisai_context *context, const bsi_reordered *r, int32_t count,
                                  const double *x, int64_t ldx, double *y, int64_t ldy) {
-  const bisai_bcsr *b = r->matrix;
-  return context->backend->order->reordered->scatter(context, b->block_rows, b->block_size,
-                                                     r->permutation, r->equilibration.col_scale,
-                                                     count, x, ldx, y, ldy);
+  bsi_move move = move_of(r, count, x, ldx, y, ldy);
+  move.scatter = true;
+  move.scale = r->equilibration.col_scale;
+  return context->backend->order->reordered->move(context, &move);
 }
 
 void bsi_reordered_destroy(bisai_context *context, bsi_reordered *reordered) {

@@ -2,6 +2,7 @@
 /* Values of B = P Dr A Dc Pᵀ, the factors Dr and Dc, and vectors into the order of B and back, on
  * the device. The rounds of equilibration are those of reordered_host.c. After a round that changes
  * nothing all others change nothing, so that the host need not wait for any. */
+#include <algorithm>
 #include <climits>
 #include <cmath>
 
@@ -19,20 +20,11 @@ enum { ROUNDS = 10, LARGEST_EXPONENT = 500, THREADS = 256, WARPS = THREADS / BSI
 
 /* --- vectors --- */
 
-struct move {
-  int64_t length;
-  int bs;
-  const int32_t *permutation;
-  const double *scale;
-  const double *x;
-  double *y;
-  int64_t ldx, ldy;
-};
-
-/* SCATTER: from the order of B to that of A */
-template <bool SCATTER> __global__ void __launch_bounds__(THREADS) move_values(const move m) {
+/* A thread takes one of the `length` = n·bs values of a vector. */
+template <bool SCATTER>
+__global__ void __launch_bounds__(THREADS) move_values(int64_t length, const bsi_move m) {
   const int64_t v = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
-  if (v >= m.length) return;
+  if (v >= length) return;
   int64_t old = v;
   if (m.permutation) {
     const int64_t i = v / m.bs;
@@ -40,28 +32,6 @@ template <bool SCATTER> __global__ void __launch_bounds__(THREADS) move_values(c
   }
   const double value = m.x[blockIdx.y * m.ldx + (SCATTER ? v : old)];
   m.y[blockIdx.y * m.ldy + (SCATTER ? old : v)] = m.scale ? __ldg(m.scale + old) * value : value;
-}
-
-/* SCATTER: as in move_values() */
-template <bool SCATTER>
-bisai_status move_vectors(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
-                          const double *scale, int32_t count, const double *x, int64_t ldx,
-                          double *y, int64_t ldy) {
-  constexpr int32_t most = 65535; /* the largest second dimension of a grid */
-  const int64_t length = static_cast<int64_t>(n) * bs;
-  for (int32_t c = 0; c < count && length > 0; c += most) {
-    const dim3 grid(bsi_grid(length, THREADS),
-                    static_cast<unsigned>(count - c < most ? count - c : most));
-    move_values<SCATTER><<<grid, THREADS, 0, bsi_stream_of(context)>>>({.length = length,
-                                                                        .bs = bs,
-                                                                        .permutation = permutation,
-                                                                        .scale = scale,
-                                                                        .x = x + c * ldx,
-                                                                        .y = y + c * ldy,
-                                                                        .ldx = ldx,
-                                                                        .ldy = ldy});
-  }
-  return bsi_launched(context, "reordering of vectors");
 }
 
 /* --- equilibration --- */
@@ -208,16 +178,20 @@ __global__ void __launch_bounds__(THREADS) reorder_rows(const reorder p) {
 
 } // namespace
 
-static bisai_status gather(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
-                           const double *scale, int32_t count, const double *x, int64_t ldx,
-                           double *y, int64_t ldy) {
-  return move_vectors<false>(context, n, bs, permutation, scale, count, x, ldx, y, ldy);
-}
-
-static bisai_status scatter(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
-                            const double *scale, int32_t count, const double *x, int64_t ldx,
-                            double *y, int64_t ldy) {
-  return move_vectors<true>(context, n, bs, permutation, scale, count, x, ldx, y, ldy);
+static bisai_status move_vectors(bisai_context *context, const bsi_move *vectors) {
+  constexpr int32_t most = 65535; /* the largest second dimension of a grid */
+  const int64_t length = static_cast<int64_t>(vectors->n) * vectors->bs;
+  for (int32_t c = 0; c < vectors->count && length > 0; c += most) {
+    bsi_move m = *vectors;
+    m.x += c * m.ldx;
+    m.y += c * m.ldy;
+    const dim3 grid(bsi_grid(length, THREADS), static_cast<unsigned>(std::min(m.count - c, most)));
+    if (m.scatter)
+      move_values<true><<<grid, THREADS, 0, bsi_stream_of(context)>>>(length, m);
+    else
+      move_values<false><<<grid, THREADS, 0, bsi_stream_of(context)>>>(length, m);
+  }
+  return bsi_launched(context, "reordering of vectors");
 }
 
 static void enqueue_rounds(bisai_context *context, const bisai_bcsr *a, const bsi_equilibration *q,
@@ -283,4 +257,4 @@ static bisai_status reorder_values(bisai_context *context, const bisai_bcsr *a, 
 }
 
 const bsi_reordered_ops bsi_reordered_cuda = {
-    .gather = gather, .scatter = scatter, .equilibrate = equilibrate, .values = reorder_values};
+    .move = move_vectors, .equilibrate = equilibrate, .values = reorder_values};

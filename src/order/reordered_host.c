@@ -216,21 +216,8 @@ static bisai_status reorder_values(bisai_context *context, const bisai_bcsr *a, 
   return BISAI_OK;
 }
 
-/* A permutation of vectors. Gathering reads block permutation[i] of x and writes block i of y,
- * scattering reads block i of x and writes block permutation[i] of y. */
-typedef struct move {
-  int bs;
-  bool scatter;
-  const int32_t *permutation;
-  const double *scale;
-  const double *x;
-  double *y;
-  /* the blocks of each vector; the number of vectors */
-  int32_t n, count;
-  int64_t ldx, ldy;
-} move;
-
-BSI_INLINE void move_blocks(const int bs, const move *m, const int32_t begin, const int32_t end) {
+BSI_INLINE void move_blocks(const int bs, const bsi_move *m, const int32_t begin,
+                            const int32_t end) {
   for (int32_t i = begin; i < end; i++) {
     const int32_t old = m->permutation ? m->permutation[i] : i;
     const double *x = m->x + (int64_t)(m->scatter ? i : old) * bs;
@@ -242,14 +229,14 @@ BSI_INLINE void move_blocks(const int bs, const move *m, const int32_t begin, co
   }
 }
 
-typedef void move_function(const move *m, int32_t begin, int32_t end);
+typedef void move_function(const bsi_move *m, int32_t begin, int32_t end);
 
-static void move_any(const move *m, int32_t begin, int32_t end) {
+static void move_any(const bsi_move *m, int32_t begin, int32_t end) {
   move_blocks(m->bs, m, begin, end);
 }
 
 #define STAMP(BS)                                                                                  \
-  static void move_##BS(const move *m, int32_t begin, int32_t end) {                               \
+  static void move_##BS(const bsi_move *m, int32_t begin, int32_t end) {                           \
     move_blocks(BS, m, begin, end);                                                                \
   }
 BSI_BLOCK_SIZES(STAMP)
@@ -261,31 +248,18 @@ static move_function *const move_functions[BSI_SPECIAL_SIZES + 1] = {move_any,
 #undef ENTRY
 
 static void move_part(void *job, bsi_part part) {
-  move m = *(const move *)job;
+  bsi_move m = *(const bsi_move *)job;
   move_function *const run = move_functions[m.bs <= BSI_SPECIAL_SIZES ? m.bs : 0];
   const bsi_range range = bsi_range_of(m.n, part);
   for (int32_t c = 0; c < m.count; c++, m.x += m.ldx, m.y += m.ldy)
     run(&m, (int32_t)range.begin, (int32_t)range.end);
 }
 
-static void move_vectors(bisai_context *context, move m) {
-  const int threads = bsi_threads_for(context->threads, (int64_t)m.n * m.bs * m.count, GRAIN);
-  bsi_run(context, threads, BSI_SOME_PARTS, move_part, &m);
-}
-
-static bisai_status gather(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
-                           const double *scale, int32_t count, const double *x, int64_t ldx,
-                           double *y, int64_t ldy) {
-  move_vectors(context, (move){bs, false, permutation, scale, x, y, n, count, ldx, ldy});
-  return BISAI_OK;
-}
-
-static bisai_status scatter(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
-                            const double *scale, int32_t count, const double *x, int64_t ldx,
-                            double *y, int64_t ldy) {
-  move_vectors(context, (move){bs, true, permutation, scale, x, y, n, count, ldx, ldy});
+static bisai_status move_vectors(bisai_context *context, const bsi_move *m) {
+  const int threads = bsi_threads_for(context->threads, (int64_t)m->n * m->bs * m->count, GRAIN);
+  bsi_run(context, threads, BSI_SOME_PARTS, move_part, (void *)(uintptr_t)m);
   return BISAI_OK;
 }
 
 const bsi_reordered_ops bsi_reordered_host = {
-    .gather = gather, .scatter = scatter, .equilibrate = equilibrate, .values = reorder_values};
+    .move = move_vectors, .equilibrate = equilibrate, .values = reorder_values};

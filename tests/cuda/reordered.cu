@@ -116,14 +116,22 @@ void vectors_move(bisai_context *device, int32_t n, int bs, bool permuted, bool 
   for (const bool scatter : {false, true}) {
     std::vector<double> expected(ld * count, -5.0);
     const device_array<double> d_y(expected);
-    bool good = (scatter ? bsi_reordered_host.scatter : bsi_reordered_host.gather)(
-                    &host, n, bs, permuted ? permutation.data() : nullptr,
-                    scaled ? scale.data() : nullptr, count, x.data(), static_cast<int64_t>(ld),
-                    expected.data(), static_cast<int64_t>(ld)) == BISAI_OK;
-    good = good && !(scatter ? bsi_reordered_cuda.scatter : bsi_reordered_cuda.gather)(
-                       device, n, bs, permuted ? d_permutation.data : nullptr,
-                       scaled ? d_scale.data : nullptr, count, d_x.data, static_cast<int64_t>(ld),
-                       d_y.data, static_cast<int64_t>(ld));
+    bsi_move move = {.scatter = scatter,
+                     .bs = bs,
+                     .n = n,
+                     .permutation = permuted ? permutation.data() : nullptr,
+                     .scale = scaled ? scale.data() : nullptr,
+                     .count = count,
+                     .x = x.data(),
+                     .ldx = static_cast<int64_t>(ld),
+                     .y = expected.data(),
+                     .ldy = static_cast<int64_t>(ld)};
+    bool good = !bsi_reordered_host.move(&host, &move);
+    if (permuted) move.permutation = d_permutation.data;
+    if (scaled) move.scale = d_scale.data;
+    move.x = d_x.data;
+    move.y = d_y.data;
+    good = good && !bsi_reordered_cuda.move(device, &move);
     verdict(good && same_bits(d_y.fetch(), expected), "%s, %d vectors of %d blocks of %d%s%s",
             scatter ? "scatter" : "gather", count, n, bs, permuted ? ", permuted" : "",
             scaled ? ", scaled" : "");
