@@ -30,7 +30,7 @@ BSI_INLINE void product_rows(const int bs, const bisai_value_type type, const in
     for (int32_t i = first; i < last; i++) {
       const int64_t next = a->row_ptr[i + 1];
       bsi_column sum[BSI_ROW_VECTORS];
-      bsi_row_multiply(bs, type, columns, a, q, next, p->x, p->ldx, sum);
+      bsi_row_multiply(bs, type, columns, a, (bsi_range){q, next}, p->x, p->ldx, sum);
       q = next;
       for (int v = 0; v < columns; v++) {
         const int64_t row = (int64_t)i * bs;

@@ -6,6 +6,7 @@
 #include "core/block/column.h"
 #include "core/block/value_quads.h"
 #include "core/matrix/bcsr_impl.h"
+#include "core/threads/parallel.h"
 #include "core/threads/prefetch.h"
 
 enum {
@@ -65,23 +66,23 @@ BSI_INLINE void bsi_row_add_block(const int bs, const bisai_value_type type, con
   }
 }
 
-/* sum[v] ← Σ_q A_q x_v for the blocks q = begin … end − 1, which are those of a row. Even and odd
- * blocks have a sum each, because the additions of a single sum would wait for each other. */
+/* sum[v] ← Σ_q A_q x_v for the blocks q of a row. Even and odd blocks have a sum each, because the
+ * additions of a single sum would wait for each other. */
 BSI_INLINE void bsi_row_multiply(const int bs, const bisai_value_type type, const int columns,
-                                 const bisai_bcsr *a, const int64_t begin, const int64_t end,
-                                 const double *x, const int64_t ldx, bsi_column *sum) {
+                                 const bisai_bcsr *a, const bsi_range blocks, const double *x,
+                                 const int64_t ldx, bsi_column *sum) {
   const int width = BSI_ROW_PAIRS(bs) ? 4 : bs;
   bsi_column odd[BSI_ROW_VECTORS];
   for (int v = 0; v < columns; v++) {
     bsi_column_clear(width, &sum[v]);
     bsi_column_clear(width, &odd[v]);
   }
-  int64_t q = begin;
-  for (; q + 1 < end; q += 2) {
+  int64_t q = blocks.begin;
+  for (; q + 1 < blocks.end; q += 2) {
     bsi_row_add_block(bs, type, columns, a, q, x, ldx, sum);
     bsi_row_add_block(bs, type, columns, a, q + 1, x, ldx, odd);
   }
-  if (q < end) bsi_row_add_block(bs, type, columns, a, q, x, ldx, sum);
+  if (q < blocks.end) bsi_row_add_block(bs, type, columns, a, q, x, ldx, sum);
   for (int v = 0; v < columns; v++) {
     bsi_column_sum(width, &sum[v], &odd[v]);
     if (BSI_ROW_PAIRS(bs)) {

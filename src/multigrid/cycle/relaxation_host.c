@@ -35,7 +35,7 @@ BSI_INLINE void relax_row(const int bs, const bisai_value_type type, const relax
   if (kind == FROM_ZERO)
     bsi_column_clear(bs, &sum);
   else
-    bsi_row_multiply(bs, type, 1, j->a, begin, end, j->x, 0, &sum);
+    bsi_row_multiply(bs, type, 1, j->a, (bsi_range){begin, end}, j->x, 0, &sum);
   if (kind != PRODUCT) {
     bsi_column_scale(bs, &sum, -1.0);
     bsi_column_add(bs, &sum, j->b + row, 1.0);
