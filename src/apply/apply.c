@@ -152,8 +152,9 @@ bisai_status bsi_sweeps_create(bisai_context *context, const bsi_triangular *t,
   bsi_structure s;
   bisai_status status = bsi_bcsr_structure(a, &s);
   if (!status)
-    status = bsi_bcsr_reserve(context, n, n, a->block_size, a->blocks - stored, BISAI_FP64, NULL,
-                              NULL, &g);
+    status = bsi_bcsr_reserve(
+        context, &(bsi_bcsr_sizes){n, n, a->block_size, a->blocks - stored, BISAI_FP64}, NULL, NULL,
+        &g);
   if (status) return status;
   int32_t *row_ptr = bsi_allocate(context, (size_t)n + 1, sizeof *row_ptr);
   int32_t *col_idx = row_ptr ? bsi_allocate(context, (size_t)g->blocks, sizeof *col_idx) : NULL;

@@ -179,8 +179,10 @@ static bisai_status copy_factor(bisai_context *context, bisai_triangle triangle,
   bsi_structure s;
   BSI_TRY(bsi_bcsr_structure(a, &s));
   BSI_TRY(check_factor(context, triangle, a->block_rows, &s, with_diagonal));
-  BSI_TRY(bsi_bcsr_reserve(context, a->block_rows, a->block_cols, a->block_size, a->blocks,
-                           BISAI_FP64, NULL, NULL, copy));
+  BSI_TRY(bsi_bcsr_reserve(
+      context,
+      &(bsi_bcsr_sizes){a->block_rows, a->block_cols, a->block_size, a->blocks, BISAI_FP64}, NULL,
+      NULL, copy));
   (*copy)->unit_diagonal = !*with_diagonal;
   BSI_TRY(bsi_bcsr_set_structure(*copy, s.row_ptr, s.col_idx));
   return context->backend->memory->copy(context, (*copy)->values, a->values,

@@ -157,8 +157,9 @@ static bisai_status mark_fill(bisai_context *context, const found *t, uint8_t **
 static bisai_status create_factor(const symbolic *s, const found *t, bisai_bcsr **factor,
                                   uint8_t **fill) {
   const int32_t n = s->a->block_rows;
-  BSI_TRY(bsi_bcsr_reserve(s->context, n, n, s->a->block_size, t->count, BISAI_FP64, NULL, NULL,
-                           factor));
+  BSI_TRY(bsi_bcsr_reserve(s->context,
+                           &(bsi_bcsr_sizes){n, n, s->a->block_size, t->count, BISAI_FP64}, NULL,
+                           NULL, factor));
   BSI_TRY(bsi_bcsr_set_structure(*factor, t->row_ptr, t->col_idx));
   return mark_fill(s->context, t, fill);
 }

@@ -182,9 +182,10 @@ static bisai_status split_triangles(bisai_context *context, const bisai_bcsr *a,
   BSI_TRY(find_lower(context, a, &memory, lower, &blocks, &found));
   *missing = static_cast<int32_t>(bsi_index_of(found.missing));
   if (*missing >= 0) return BISAI_OK;
-  BSI_TRY(bsi_bcsr_reserve(context, n, n, bs, blocks, BISAI_FP64, nullptr, nullptr, &f->lower));
-  BSI_TRY(bsi_bcsr_reserve(context, n, n, bs, a->blocks - blocks, BISAI_FP64, nullptr, nullptr,
-                           &f->upper));
+  bsi_bcsr_sizes sizes = {n, n, bs, blocks, BISAI_FP64};
+  BSI_TRY(bsi_bcsr_reserve(context, &sizes, nullptr, nullptr, &f->lower));
+  sizes.blocks = a->blocks - blocks;
+  BSI_TRY(bsi_bcsr_reserve(context, &sizes, nullptr, nullptr, &f->upper));
   f->longest_row = static_cast<int32_t>(found.longest);
   split_rows<<<bsi_grid((static_cast<int64_t>(n) + 1) * LANES, THREADS), THREADS, 0,
                bsi_stream_of(context)>>>(n, a->row_ptr, a->col_idx, lower, f->lower->row_ptr,

@@ -66,10 +66,12 @@ static bisai_status split(split_job *s, int threads, bisai_factors *f) {
   const int32_t n = a->block_rows;
   s->lower[0] = 0;
   for (int32_t i = 0; i < n; i++) s->lower[i + 1] += s->lower[i];
-  BSI_TRY(bsi_bcsr_reserve(s->context, n, n, a->block_size, s->lower[n], BISAI_FP64, NULL, NULL,
-                           &f->lower));
-  BSI_TRY(bsi_bcsr_reserve(s->context, n, n, a->block_size, a->blocks - s->lower[n], BISAI_FP64,
-                           NULL, NULL, &f->upper));
+  BSI_TRY(bsi_bcsr_reserve(s->context,
+                           &(bsi_bcsr_sizes){n, n, a->block_size, s->lower[n], BISAI_FP64}, NULL,
+                           NULL, &f->lower));
+  BSI_TRY(bsi_bcsr_reserve(
+      s->context, &(bsi_bcsr_sizes){n, n, a->block_size, a->blocks - s->lower[n], BISAI_FP64}, NULL,
+      NULL, &f->upper));
   s->l = f->lower;
   s->u = f->upper;
   s->l->row_ptr[0] = s->u->row_ptr[0] = 0;

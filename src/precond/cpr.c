@@ -161,7 +161,8 @@ static bisai_status reserve_pressure(bisai_precond *m, const bisai_bcsr *a) {
   const bsi_backend *backend = m->context->backend;
   const int32_t n = a->block_rows;
   int32_t missing = -1;
-  BSI_TRY(bsi_bcsr_reserve(m->context, n, n, 1, a->blocks, BISAI_FP64, NULL, NULL, &state->matrix));
+  BSI_TRY(bsi_bcsr_reserve(m->context, &(bsi_bcsr_sizes){n, n, 1, a->blocks, BISAI_FP64}, NULL,
+                           NULL, &state->matrix));
   state->matrix->rows = n;
   state->matrix->updated_only = true; /* make_pressure() says when the values change */
   BSI_TRY(backend->memory->copy(m->context, state->matrix->row_ptr, a->row_ptr,

@@ -13,9 +13,10 @@ bisai_status bsi_isai_create(bisai_context *context, const bsi_triangular *t,
                              bisai_pattern *pattern, bisai_value_type storage, bsi_isai *isai) {
   const bisai_bcsr *a = t->matrix;
   *isai = (bsi_isai){.pattern = pattern};
-  bisai_status status =
-      bsi_bcsr_reserve(context, a->block_rows, a->block_rows, a->block_size, pattern->blocks,
-                       storage, pattern->row_ptr, pattern->col_idx, &isai->inverse);
+  bisai_status status = bsi_bcsr_reserve(
+      context,
+      &(bsi_bcsr_sizes){a->block_rows, a->block_rows, a->block_size, pattern->blocks, storage},
+      pattern->row_ptr, pattern->col_idx, &isai->inverse);
   if (!status) status = context->backend->solve->reserve(context, t, isai);
   if (status) bsi_isai_destroy(context, isai);
   return status;

@@ -13,7 +13,8 @@ static double *vector(bisai_context *c, int64_t n, uint64_t seed) {
 /* The same structure with blocks of one value, without values. */
 static bisai_bcsr *reserve(bisai_context *c, const cells *s) {
   bisai_bcsr *p = NULL;
-  EXPECT_OK(c, bsi_bcsr_reserve(c, s->n, s->n, 1, s->matrix->blocks, BISAI_FP64, NULL, NULL, &p));
+  EXPECT_OK(c, bsi_bcsr_reserve(c, &(bsi_bcsr_sizes){s->n, s->n, 1, s->matrix->blocks, BISAI_FP64},
+                                NULL, NULL, &p));
   p->rows = s->n;
   EXPECT_OK(c, c->backend->memory->copy(c, p->row_ptr, s->matrix->row_ptr,
                                         ((size_t)s->n + 1) * sizeof *p->row_ptr));

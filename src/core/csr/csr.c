@@ -290,8 +290,9 @@ static bisai_status convert(bisai_context *context, conversion *c, bool keep_map
   const int32_t blocks = c->row_ptr[c->block_rows];
   status = bsi_limit_check(context, c->limit, working + matrix_bytes(c->block_rows, blocks, c->bs));
   if (status) goto exit;
-  status = bsi_bcsr_reserve(context, c->block_rows, c->block_cols, c->bs, blocks, BISAI_FP64, NULL,
-                            NULL, &a);
+  status = bsi_bcsr_reserve(
+      context, &(bsi_bcsr_sizes){c->block_rows, c->block_cols, c->bs, blocks, BISAI_FP64}, NULL,
+      NULL, &a);
   if (status) goto exit;
   a->rows = c->csr->rows;
   if (keep_map) {

@@ -238,17 +238,16 @@ static bisai_status copy_arrays(const bisai_bcsr_desc *d, const bsi_structure *s
 }
 
 /* A matrix without arrays. */
-static bisai_bcsr *reserve(bisai_context *context, int32_t block_rows, int32_t block_cols,
-                           int32_t block_size, int32_t blocks, bisai_value_type type) {
+static bisai_bcsr *reserve(bisai_context *context, const bsi_bcsr_sizes *s) {
   bisai_bcsr *a = bsi_allocate(context, 1, sizeof *a);
   if (!a) return NULL;
   *a = (bisai_bcsr){.context = context,
-                    .block_rows = block_rows,
-                    .block_cols = block_cols,
-                    .block_size = block_size,
-                    .blocks = blocks,
-                    .rows = block_rows * block_size,
-                    .type = type};
+                    .block_rows = s->block_rows,
+                    .block_cols = s->block_cols,
+                    .block_size = s->block_size,
+                    .blocks = s->blocks,
+                    .rows = s->block_rows * s->block_size,
+                    .type = s->type};
   if (context->backend->host_memory) return a;
   a->mirror = bsi_allocate(context, 1, sizeof *a->mirror);
   if (a->mirror) {
@@ -259,10 +258,9 @@ static bisai_bcsr *reserve(bisai_context *context, int32_t block_rows, int32_t b
   return NULL;
 }
 
-bisai_status bsi_bcsr_reserve(bisai_context *context, int32_t block_rows, int32_t block_cols,
-                              int32_t block_size, int32_t blocks, bisai_value_type type,
-                              int32_t *row_ptr, int32_t *col_idx, bisai_bcsr **matrix) {
-  bisai_bcsr *a = reserve(context, block_rows, block_cols, block_size, blocks, type);
+bisai_status bsi_bcsr_reserve(bisai_context *context, const bsi_bcsr_sizes *sizes, int32_t *row_ptr,
+                              int32_t *col_idx, bisai_bcsr **matrix) {
+  bisai_bcsr *a = reserve(context, sizes);
   if (!a) return BISAI_OUT_OF_MEMORY;
   const bsi_backend *backend = context->backend;
   a->owns_structure = !row_ptr;
@@ -270,13 +268,14 @@ bisai_status bsi_bcsr_reserve(bisai_context *context, int32_t block_rows, int32_
   a->row_ptr = row_ptr;
   a->col_idx = col_idx;
   if (!row_ptr) {
-    a->row_ptr = backend->memory->allocate(context, (size_t)block_rows + 1, sizeof *a->row_ptr);
-    a->col_idx =
-        a->row_ptr ? backend->memory->allocate(context, (size_t)blocks, sizeof *a->col_idx) : NULL;
+    a->row_ptr = backend->memory->allocate(context, (size_t)a->block_rows + 1, sizeof *a->row_ptr);
+    a->col_idx = a->row_ptr
+                     ? backend->memory->allocate(context, (size_t)a->blocks, sizeof *a->col_idx)
+                     : NULL;
   }
   if (a->col_idx)
-    a->values =
-        backend->memory->allocate(context, bsi_block_offset(a, blocks), bsi_value_bytes(type));
+    a->values = backend->memory->allocate(context, bsi_block_offset(a, a->blocks),
+                                          bsi_value_bytes(a->type));
   if (!a->values) {
     bisai_bcsr_destroy(&a);
     return BISAI_OUT_OF_MEMORY;
@@ -307,8 +306,8 @@ static bisai_status borrow(bisai_context *context, const bisai_bcsr_desc *d, int
                     "values that do not begin at a multiple of %d bytes cannot be borrowed by a "
                     "device: copy them",
                     (int)alignment);
-  bisai_bcsr *a =
-      reserve(context, d->block_rows, d->block_cols, d->block_size, blocks, d->value_type);
+  bisai_bcsr *a = reserve(context, &(bsi_bcsr_sizes){d->block_rows, d->block_cols, d->block_size,
+                                                     blocks, d->value_type});
   if (!a) return BISAI_OUT_OF_MEMORY;
   /* The casts are safe because nothing writes through a borrowed pointer. */
   a->row_ptr = (int32_t *)(uintptr_t)d->row_ptr;
@@ -343,8 +342,10 @@ static bisai_status create(bisai_context *context, const bisai_bcsr_desc *desc,
   if (desc->ownership == BISAI_BORROW) {
     status = borrow(context, desc, blocks, &a);
   } else {
-    status = bsi_bcsr_reserve(context, desc->block_rows, desc->block_cols, desc->block_size, blocks,
-                              desc->value_type, NULL, NULL, &a);
+    status = bsi_bcsr_reserve(context,
+                              &(bsi_bcsr_sizes){desc->block_rows, desc->block_cols,
+                                                desc->block_size, blocks, desc->value_type},
+                              NULL, NULL, &a);
     if (!status) status = copy_arrays(desc, structure, sorted, a);
   }
   if (!status) status = check_values(context, a, a->values, false);

@@ -56,11 +56,16 @@ typedef struct bsi_columns {
   const int32_t *col_ptr, *row_idx, *position;
 } bsi_columns;
 
+/* The numbers of a matrix that is to be made. */
+typedef struct bsi_bcsr_sizes {
+  int32_t block_rows, block_cols, block_size, blocks;
+  bisai_value_type type;
+} bsi_bcsr_sizes;
+
 /* Makes a matrix with reserved, unset arrays. row_ptr and col_idx are borrowed if they are
  * given. */
-bisai_status bsi_bcsr_reserve(bisai_context *context, int32_t block_rows, int32_t block_cols,
-                              int32_t block_size, int32_t blocks, bisai_value_type type,
-                              int32_t *row_ptr, int32_t *col_idx, bisai_bcsr **matrix);
+bisai_status bsi_bcsr_reserve(bisai_context *context, const bsi_bcsr_sizes *sizes, int32_t *row_ptr,
+                              int32_t *col_idx, bisai_bcsr **matrix);
 
 /* *structure ← the structure in host memory. It lives as long as the matrix. Waits the first
  * time. */

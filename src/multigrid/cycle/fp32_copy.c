@@ -12,8 +12,9 @@
 
 /* *copy ← a matrix in fp32 that borrows the structure of m. */
 static bisai_status reserve_copy(bsi_hierarchy *h, const bsi_block_matrix *m, bisai_bcsr **copy) {
-  return bsi_bcsr_reserve(h->context, m->rows, m->cols, m->width, m->blocks, BISAI_FP32, m->row_ptr,
-                          m->col_idx, copy);
+  return bsi_bcsr_reserve(h->context,
+                          &(bsi_bcsr_sizes){m->rows, m->cols, m->width, m->blocks, BISAI_FP32},
+                          m->row_ptr, m->col_idx, copy);
 }
 
 /* Transfers of rectangular blocks, and those of identities, have no copy. */

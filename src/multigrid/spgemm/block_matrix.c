@@ -47,8 +47,9 @@ void bsi_block_matrix_destroy(bisai_context *context, bsi_block_matrix *m) {
 
 bisai_status bsi_block_matrix_adopt(bisai_context *context, bsi_block_matrix *s,
                                     bisai_bcsr **matrix) {
-  const bisai_status status = bsi_bcsr_reserve(context, s->rows, s->cols, s->width, s->blocks,
-                                               BISAI_FP64, s->row_ptr, s->col_idx, matrix);
+  const bisai_status status = bsi_bcsr_reserve(
+      context, &(bsi_bcsr_sizes){s->rows, s->cols, s->width, s->blocks, BISAI_FP64}, s->row_ptr,
+      s->col_idx, matrix);
   if (status)
     bsi_block_matrix_destroy(context, s);
   else
