@@ -52,8 +52,7 @@
 
 BACKEND(host, 1, 0)
 
-const bsi_backend bsi_backend_host = {
-    .kind = BISAI_BACKEND_HOST, .host_memory = true, OPERATIONS(host)};
+const bsi_backend bsi_backend_host = {.kind = BISAI_BACKEND_HOST, OPERATIONS(host)};
 
 #ifdef BISAI_HAVE_CUDA
 /* A group of block-Jacobi fills a warp. Four steps ahead hide the time of a launch. */

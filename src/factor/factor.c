@@ -58,7 +58,7 @@ static bisai_status prepare_solves(bisai_context *context, bisai_factors *f) {
     f->lower_inverse = context->backend->memory->allocate(context, values, sizeof(double));
     if (!f->lower_inverse) return BISAI_OUT_OF_MEMORY;
   }
-  if (!context->backend->host_memory) {
+  if (!context->backend->memory->is_host) {
     f->spare = context->backend->memory->allocate(
         context, (size_t)u->block_rows * (size_t)u->block_size, sizeof *f->spare);
     if (!f->spare) return BISAI_OUT_OF_MEMORY;

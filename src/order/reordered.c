@@ -59,7 +59,7 @@ static void permute_structure(bisai_context *context, const permute_job *job) {
 static bool reserve_maps(bisai_context *context, const bisai_bcsr *a, bsi_reordered *r) {
   const bsi_backend *backend = context->backend;
   const size_t n = (size_t)a->block_rows, blocks = (size_t)a->blocks;
-  const bool elsewhere = !backend->host_memory;
+  const bool elsewhere = !backend->memory->is_host;
   r->permutation = backend->memory->allocate(context, n, sizeof *r->permutation);
   if (r->permutation) r->source = backend->memory->allocate(context, blocks, sizeof *r->source);
   if (!r->source) return false;

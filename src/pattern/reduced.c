@@ -60,7 +60,7 @@ static bisai_status drop_small(const bisai_bcsr *matrix, const bsi_structure *s,
   bisai_context *context = matrix->context;
   factor t = {matrix->block_rows, matrix->block_size, matrix->unit_diagonal, *s, matrix->values};
   const size_t values = bsi_block_offset(matrix, matrix->blocks);
-  const bool elsewhere = !context->backend->host_memory;
+  const bool elsewhere = !context->backend->memory->is_host;
   double *fetched = elsewhere ? bsi_allocate(context, values, sizeof *fetched) : NULL;
   int32_t *row_ptr = bsi_allocate(context, (size_t)t.n + 1, sizeof *row_ptr);
   int32_t *col_idx =

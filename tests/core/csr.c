@@ -485,8 +485,8 @@ static void arrays_are_uploaded_to_a_backend_with_memory_of_its_own(void **state
   (void)state;
   bsi_backend elsewhere = bsi_backend_host;
   elsewhere.kind = BISAI_BACKEND_CUDA;
-  elsewhere.host_memory = false;
   bsi_memory_ops memory = *elsewhere.memory;
+  memory.is_host = false;
   memory.upload = counted_upload;
   elsewhere.memory = &memory;
   bisai_context *own = test_host_context(1);

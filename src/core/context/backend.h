@@ -50,6 +50,8 @@ typedef struct bsi_device_ops {
 
 /* Memory of the backend. */
 typedef struct bsi_memory_ops {
+  /* Backend memory is host memory, so that the host's functions may read and write it. */
+  bool is_host;
   /* Waits for everything that has been enqueued. */
   bisai_status (*synchronize)(bisai_context *);
   /* Allocates as bsi_allocate() does. */
@@ -120,8 +122,6 @@ typedef struct bsi_vector_ops {
 
 typedef struct bsi_backend {
   bisai_backend kind;
-  /* Backend memory is host memory, so that the host's functions may read and write it. */
-  bool host_memory;
   const bsi_device_ops *device;
   const bsi_memory_ops *memory;
   const bsi_clock_ops *clock;
@@ -148,7 +148,8 @@ extern const bsi_backend bsi_backend_host, bsi_backend_cuda;
 
 /* NAME_host or NAME_cuda, the one of the backend of a context. For functions that need no table. */
 #ifdef BISAI_HAVE_CUDA
-#define BSI_ON_BACKEND(context, name) ((context)->backend->host_memory ? name##_host : name##_cuda)
+#define BSI_ON_BACKEND(context, name)                                                              \
+  ((context)->backend->memory->is_host ? name##_host : name##_cuda)
 #else
 #define BSI_ON_BACKEND(context, name) ((void)(context), name##_host)
 #endif

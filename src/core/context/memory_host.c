@@ -37,7 +37,8 @@ static bisai_status await_shared(bisai_context *context, int count, const double
   return copy(context, values, shared, (size_t)count * sizeof(double));
 }
 
-const bsi_memory_ops bsi_memory_host = {.synchronize = synchronize,
+const bsi_memory_ops bsi_memory_host = {.is_host = true,
+                                        .synchronize = synchronize,
                                         .allocate = bsi_allocate,
                                         .release = bsi_release,
                                         .upload = copy,

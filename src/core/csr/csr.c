@@ -301,7 +301,7 @@ static bisai_status convert(bisai_context *context, conversion *c, bool keep_map
                                    bsi_block_offset(a, a->blocks), c->map);
     if (status) goto exit;
   }
-  status = context->backend->host_memory ? fill_in_place(c, a) : fill_elsewhere(context, c, a);
+  status = context->backend->memory->is_host ? fill_in_place(c, a) : fill_elsewhere(context, c, a);
   if (!status && keep_map) status = bsi_entry_map_upload(context, c->map);
 exit:
   bsi_release(context, c->row_ptr);

@@ -44,7 +44,7 @@ static bisai_status check_desc(bisai_context *context, const bisai_bcsr_desc *d)
                     "row-major blocks cannot be borrowed: copy them");
   if (d->location != BISAI_HOST && d->location != BISAI_DEVICE)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown location %d", (int)d->location);
-  if (d->location == BISAI_DEVICE && context->backend->host_memory)
+  if (d->location == BISAI_DEVICE && context->backend->memory->is_host)
     return bsi_fail(context, BISAI_UNAVAILABLE, "device arrays need a context on that device");
   if (!d->row_ptr) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "row_ptr is NULL");
   return BISAI_OK;
@@ -192,7 +192,7 @@ static bisai_status copy_values(bisai_bcsr *a, const void *values, bool in_host_
   bisai_context *context = a->context;
   const bsi_backend *backend = context->backend;
   const size_t bytes = bsi_block_offset(a, a->blocks) * bsi_value_bytes(a->type);
-  const bool directly = backend->host_memory || (!in_host_memory && !order);
+  const bool directly = backend->memory->is_host || (!in_host_memory && !order);
   if (directly)
     return backend->matrix->blocks->copy_blocks(context, a->type, a->block_size, a->blocks, layout,
                                                 order, values, a->values);
@@ -248,7 +248,7 @@ static bisai_bcsr *reserve(bisai_context *context, const bsi_bcsr_sizes *s) {
                     .blocks = s->blocks,
                     .rows = s->block_rows * s->block_size,
                     .type = s->type};
-  if (context->backend->host_memory) return a;
+  if (context->backend->memory->is_host) return a;
   a->mirror = bsi_allocate(context, 1, sizeof *a->mirror);
   if (a->mirror) {
     *a->mirror = (bsi_mirror){0};
@@ -301,7 +301,7 @@ static bisai_status borrow(bisai_context *context, const bisai_bcsr_desc *d, int
     return bsi_fail(context, BISAI_UNSUPPORTED,
                     "arrays in host memory cannot be borrowed by a device: copy them");
   const size_t alignment = bsi_block_alignment(d->value_type, d->block_size);
-  if (!context->backend->host_memory && (uintptr_t)d->values % alignment != 0)
+  if (!context->backend->memory->is_host && (uintptr_t)d->values % alignment != 0)
     return bsi_fail(context, BISAI_UNSUPPORTED,
                     "values that do not begin at a multiple of %d bytes cannot be borrowed by a "
                     "device: copy them",

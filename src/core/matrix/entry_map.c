@@ -14,7 +14,7 @@ bisai_status bsi_entry_map_reserve(bisai_context *context, int32_t entries, size
 
 bisai_status bsi_entry_map_upload(bisai_context *context, bsi_entry_map *map) {
   const size_t count = (size_t)map->entries, size = index_bytes(map);
-  if (context->backend->host_memory) {
+  if (context->backend->memory->is_host) {
     map->backend = map->host;
     return BISAI_OK;
   }
@@ -25,7 +25,7 @@ bisai_status bsi_entry_map_upload(bisai_context *context, bsi_entry_map *map) {
 }
 
 void bsi_entry_map_release(bisai_context *context, bsi_entry_map *map) {
-  if (!context->backend->host_memory) context->backend->memory->release(context, map->backend);
+  if (!context->backend->memory->is_host) context->backend->memory->release(context, map->backend);
   bsi_release(context, map->host);
   *map = (bsi_entry_map){0};
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static bool is_host(const bisai_context *context) { return context->backend->host_memory; }
+static bool is_host(const bisai_context *context) { return context->backend->memory->is_host; }
 
 /* Returns a host copy of `count` integers of backend memory, or NULL with the reason in *status. */
 static int32_t *fetch(bisai_context *context, size_t count, const int32_t *from,

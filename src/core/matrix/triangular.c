@@ -46,7 +46,7 @@ static void list_levels(int32_t n, const int32_t *level, int32_t count, int32_t 
 /* *moved ← rows in backend memory. Takes over `rows`, which is in host memory. */
 static bisai_status move_rows(bisai_context *context, int32_t n, int32_t *rows, int32_t **moved) {
   const bsi_backend *backend = context->backend;
-  if (backend->host_memory) {
+  if (backend->memory->is_host) {
     *moved = rows;
     return BISAI_OK;
   }

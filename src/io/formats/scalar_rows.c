@@ -11,7 +11,7 @@
 static bisai_status to_host(bsi_scalar_rows *s, int which, const void *array, size_t bytes,
                             const void **host) {
   *host = array;
-  if (s->context->backend->host_memory) return BISAI_OK;
+  if (s->context->backend->memory->is_host) return BISAI_OK;
   s->copies[which] = bsi_allocate(s->context, bytes, 1);
   *host = s->copies[which];
   return *host ? s->context->backend->memory->fetch(s->context, s->copies[which], array, bytes)
