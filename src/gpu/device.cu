@@ -27,7 +27,7 @@ cudaError_t make_pool(int device, bisai_context *context) {
   cudaMemPool_t pool;
   cudaError_t error = cudaMemPoolCreate(&pool, &properties);
   if (error != cudaSuccess) return error;
-  context->pool = pool;
+  context->device_memory.pool = pool;
   uint64_t everything = UINT64_MAX;
   return cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &everything);
 }
@@ -79,7 +79,7 @@ static const char *missing(int device) {
 static bisai_status open(bisai_context *context, const bisai_context_options *options) {
   const int device = current_device(options->device);
   cudaDeviceProp properties;
-  context->device_allocator = options->device_allocator;
+  context->device_memory.allocator = options->device_allocator;
   context->stream = options->stream;
   cudaError_t error = cudaSetDevice(device);
   if (error == cudaSuccess) error = cudaGetDeviceProperties(&properties, device);
@@ -92,8 +92,8 @@ static bisai_status open(bisai_context *context, const bisai_context_options *op
   if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, nothing);
   /* Kernels that were compiled for an older architecture do not wait for their predecessors. */
   if (error == cudaSuccess)
-    context->early_launches = properties.major >= 9 && attributes.ptxVersion >= 90;
-  if (error == cudaSuccess && !context->device_allocator.allocate)
+    context->limits.early_launches = properties.major >= 9 && attributes.ptxVersion >= 90;
+  if (error == cudaSuccess && !context->device_memory.allocator.allocate)
     error = make_pool(device, context);
   if (error == cudaSuccess && !context->stream) error = make_stream(context);
   return error == cudaSuccess ? make_counters(context) : BISAI_DEVICE_ERROR;
@@ -106,7 +106,8 @@ static void close(bisai_context *context) {
   context->backend->memory->release_shared(context, context->bounce);
   if (context->stream) cudaStreamSynchronize(bsi_stream_of(context));
   if (context->owns_stream) cudaStreamDestroy(bsi_stream_of(context));
-  if (context->pool) cudaMemPoolDestroy(static_cast<cudaMemPool_t>(context->pool));
+  if (context->device_memory.pool)
+    cudaMemPoolDestroy(static_cast<cudaMemPool_t>(context->device_memory.pool));
 }
 
 const bsi_device_ops bsi_device_cuda = {.missing = missing, .open = open, .close = close};

@@ -45,7 +45,7 @@ static inline void bsi_launch_early(const bisai_context *context, void (*kernel)
   how.dynamicSmemBytes = shared;
   how.stream = bsi_stream_of(context);
   how.attrs = &early;
-  how.numAttrs = context->early_launches ? 1 : 0;
+  how.numAttrs = context->limits.early_launches ? 1 : 0;
   cudaLaunchKernelEx(&how, kernel, static_cast<Parameters>(arguments)...);
 }
 

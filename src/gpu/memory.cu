@@ -10,11 +10,12 @@ namespace {
 
 /* Returns NULL and sets *error when out of memory. */
 void *take(bisai_context *context, size_t bytes, cudaError_t *error) {
-  const bisai_device_allocator *own = &context->device_allocator;
+  const bisai_device_allocator *own = &context->device_memory.allocator;
   void *memory = nullptr;
   *error = cudaErrorMemoryAllocation;
   if (own->allocate) return own->allocate(own->user, bytes, context->stream);
-  *error = cudaMallocFromPoolAsync(&memory, bytes, static_cast<cudaMemPool_t>(context->pool),
+  *error = cudaMallocFromPoolAsync(&memory, bytes,
+                                   static_cast<cudaMemPool_t>(context->device_memory.pool),
                                    bsi_stream_of(context));
   return *error == cudaSuccess ? memory : nullptr;
 }
@@ -45,7 +46,7 @@ static void *allocate(bisai_context *context, size_t count, size_t size) {
 }
 
 static void release(bisai_context *context, void *memory) {
-  const bisai_device_allocator *own = &context->device_allocator;
+  const bisai_device_allocator *own = &context->device_memory.allocator;
   if (!memory) return;
   if (own->release)
     own->release(own->user, memory, context->stream);

@@ -27,7 +27,7 @@ enum {
 extern "C" {
 #endif
 
-/* The resources of a CUDA device. */
+/* What a CUDA device can do. */
 typedef struct bsi_device_limits {
   /* the number of multiprocessors, and the bytes of shared memory of each */
   int processors, shared;
@@ -35,6 +35,8 @@ typedef struct bsi_device_limits {
   int block_shared;
   /* bytes of the L2 cache */
   int cache;
+  /* kernels may start before their predecessor ends: gpu/launch.cuh */
+  bool early_launches;
 } bsi_device_limits;
 
 struct bisai_context {
@@ -45,9 +47,11 @@ struct bisai_context {
   /* CUDA: the stream on which all work is enqueued */
   void *stream;
   bool owns_stream;
-  /* CUDA: the pool of device memory; unused if the caller has given device_allocator */
-  void *pool;
-  bisai_device_allocator device_allocator;
+  /* CUDA: where device memory comes from, the caller's allocator or, without one, a pool */
+  struct {
+    bisai_device_allocator allocator;
+    void *pool;
+  } device_memory;
   /* CUDA: BSI_TICKETS zeros in device memory; a kernel that counts in them resets them to zero */
   unsigned *tickets;
   /* CUDA: BSI_RECORD_BYTES of device memory for what a kernel reports: gpu/record.cuh */
@@ -57,8 +61,6 @@ struct bisai_context {
   double *bounce;
   /* CUDA */
   bsi_device_limits limits;
-  /* CUDA: kernels may start before their predecessor ends: gpu/launch.cuh */
-  bool early_launches;
   /* the list of files that are being written, the latest first: io/output/new_file.h */
   struct bsi_new_file *volatile unfinished;
   char error[256];
