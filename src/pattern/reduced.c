@@ -123,7 +123,7 @@ bisai_status bsi_pattern_reduced(bisai_context *context, const bisai_bcsr *t,
     view.row_ptr = graph->row_ptr;
     view.col_idx = graph->col_idx;
     view.blocks = graph->blocks;
-    view.mirror = &graph->mirror;
+    view.kept.mirror = &graph->mirror;
   }
   *losses = (bsi_pattern_losses){.dropped = t->blocks - view.blocks};
   if (!status) {

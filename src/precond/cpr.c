@@ -148,7 +148,7 @@ static bisai_status find_pressure(bisai_precond *m, const bisai_bcsr *a) {
 static bisai_status make_pressure(bisai_precond *m, const bisai_bcsr *a) {
   cpr_state *state = cpr_of(m);
   const bsi_weighing weighing = weighing_of(m, a);
-  state->matrix->measured = false;
+  state->matrix->kept.measured = false;
   BSI_TRY(ops_of(m)->weigh(m->context, &weighing, state->weights, &state->stats));
   BSI_TRY(ops_of(m)->reduce(m->context, a, state->weights, state->pressure, state->matrix->values,
                             state->columns));
@@ -164,7 +164,7 @@ static bisai_status reserve_pressure(bisai_precond *m, const bisai_bcsr *a) {
   BSI_TRY(bsi_bcsr_reserve(m->context, &(bsi_bcsr_sizes){n, n, 1, a->blocks, BISAI_FP64}, NULL,
                            NULL, &state->matrix));
   state->matrix->rows = n;
-  state->matrix->updated_only = true; /* make_pressure() says when the values change */
+  state->matrix->kept.updated_only = true; /* make_pressure() says when the values change */
   BSI_TRY(backend->memory->copy(m->context, state->matrix->row_ptr, a->row_ptr,
                                 ((size_t)n + 1) * sizeof *a->row_ptr));
   BSI_TRY(backend->memory->copy(m->context, state->matrix->col_idx, a->col_idx,

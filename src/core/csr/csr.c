@@ -296,7 +296,7 @@ static bisai_status convert(bisai_context *context, conversion *c, bool keep_map
   if (status) goto exit;
   a->rows = c->csr->rows;
   if (keep_map) {
-    c->map = &a->map;
+    c->map = &a->kept.map;
     status = bsi_entry_map_reserve(context, c->csr->row_ptr[c->csr->rows],
                                    bsi_block_offset(a, a->blocks), c->map);
     if (status) goto exit;
@@ -310,7 +310,7 @@ exit:
     bisai_bcsr_destroy(&a);
     return status;
   }
-  a->updated_only = true;
+  a->kept.updated_only = true;
   *matrix = a;
   return BISAI_OK;
 }

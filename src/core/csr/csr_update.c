@@ -18,7 +18,7 @@ typedef struct scalar_entry {
 /* Returns the row and column of entry p in the arrays from which the matrix was made. */
 static scalar_entry entry_of(const bisai_bcsr *a, const bsi_structure *s, int32_t p) {
   const uint64_t per_block = bsi_block_offset(a, 1),
-                 place = bsi_entry_map_at(a->map.wide, a->map.host, p);
+                 place = bsi_entry_map_at(a->kept.map.wide, a->kept.map.host, p);
   const int32_t block = (int32_t)(place / per_block), inside = (int32_t)(place % per_block);
   /* the first block row that ends after this block */
   const int32_t row = bsi_lower_bound(s->row_ptr + 1, 0, a->block_rows, block + 1);
@@ -31,9 +31,9 @@ static bool is_same_row(const bisai_bcsr *a, const bsi_structure *s, const bisai
                         int32_t i) {
   const int32_t bs = a->block_size, begin = s->row_ptr[i / bs], end = s->row_ptr[i / bs + 1];
   const uint64_t per_block = bsi_block_offset(a, 1);
-  if (d->row_ptr[i + 1] > a->map.entries) return false;
+  if (d->row_ptr[i + 1] > a->kept.map.entries) return false;
   for (int32_t p = d->row_ptr[i]; p < d->row_ptr[i + 1]; p++) {
-    const uint64_t place = bsi_entry_map_at(a->map.wide, a->map.host, p);
+    const uint64_t place = bsi_entry_map_at(a->kept.map.wide, a->kept.map.host, p);
     const int64_t block = (int64_t)(place / per_block);
     const int32_t inside = (int32_t)(place % per_block);
     if (block < begin || block >= end || inside % bs != i % bs) return false;
@@ -53,7 +53,7 @@ static bisai_status fail_length(const bisai_bcsr *a, int32_t row) {
 static bisai_status name_difference(const bisai_bcsr *a, const bsi_structure *s,
                                     const bisai_csr_desc *d, int32_t i) {
   const int32_t from = d->row_ptr[i], to = i < d->rows ? d->row_ptr[i + 1] : from;
-  for (int32_t p = from; p < to && p < a->map.entries; p++) {
+  for (int32_t p = from; p < to && p < a->kept.map.entries; p++) {
     const scalar_entry old = entry_of(a, s, p);
     if (old.row != i) return fail_length(a, old.row < i ? old.row : i);
     if (old.column != d->col_idx[p])
@@ -100,7 +100,7 @@ static bisai_status check_pattern(const bisai_bcsr *a, const bisai_csr_desc *d) 
   if (entries > 0 && !d->col_idx)
     return bsi_fail(a->context, BISAI_INVALID_ARGUMENT, "col_idx is NULL");
   const int32_t first = find_difference(a, &s, d);
-  if (first < 0 && entries == a->map.entries) return BISAI_OK;
+  if (first < 0 && entries == a->kept.map.entries) return BISAI_OK;
   return name_difference(a, &s, d, first < 0 ? d->rows : first);
 }
 
@@ -110,8 +110,8 @@ static bisai_status check_values(const bisai_bcsr *a, const double *values, bool
   const bsi_backend *backend = in_host_memory ? &bsi_backend_host : a->context->backend;
   int64_t first = -1;
   bsi_structure s;
-  BSI_TRY(backend->matrix->blocks->find_not_finite(a->context, BISAI_FP64, a->map.entries, values,
-                                                   &first));
+  BSI_TRY(backend->matrix->blocks->find_not_finite(a->context, BISAI_FP64, a->kept.map.entries,
+                                                   values, &first));
   if (first < 0) return BISAI_OK;
   BSI_TRY(bsi_bcsr_structure(a, &s));
   const scalar_entry entry = entry_of(a, &s, (int32_t)first);
@@ -123,7 +123,7 @@ static bisai_status check_desc(const bisai_bcsr *a, const bisai_csr_desc *d) {
   if (!d)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_update_from_csr: desc is NULL");
   BSI_TRY(bsi_check_struct(context, "bisai_csr_desc", d->struct_size, sizeof *d));
-  if (!a->map.host)
+  if (!a->kept.map.host)
     return bsi_fail(
         context, BISAI_INVALID_ARGUMENT,
         "the matrix was not made by bisai_bcsr_from_csr: bisai_bcsr_update takes its blocks");
@@ -140,7 +140,7 @@ static bisai_status check_desc(const bisai_bcsr *a, const bisai_csr_desc *d) {
 bisai_status bisai_bcsr_update_from_csr(bisai_bcsr *matrix, const bisai_csr_desc *desc) {
   if (!matrix) return BISAI_INVALID_ARGUMENT;
   bisai_context *context = matrix->context;
-  const bsi_entry_map *map = &matrix->map;
+  const bsi_entry_map *map = &matrix->kept.map;
   bisai_status status = check_desc(matrix, desc);
   if (!status) status = check_pattern(matrix, desc);
   if (status || map->entries == 0) return status;
@@ -154,7 +154,7 @@ bisai_status bisai_bcsr_update_from_csr(bisai_bcsr *matrix, const bisai_csr_desc
   bsi_staged values;
   status = bsi_stage_input(context, map->entries, 1, desc->values, map->entries, &values);
   if (status) return status;
-  matrix->measured = false;
+  matrix->kept.measured = false;
   status = context->backend->matrix->blocks->scatter_values(
       context, map->entries, map->wide, map->backend, values.data, matrix->values);
   bsi_stage_release(context, &values);

@@ -46,16 +46,16 @@ bisai_status bsi_measure_asymmetry_host(bisai_context *context, const bisai_bcsr
 /* Returns true if a result is kept. Threads that share a matrix, each with a context of its own,
  * may measure it at the same time. They keep the same bits. */
 static bool is_kept(const bisai_bcsr *matrix, bsi_asymmetry *measured) {
-  if (!__atomic_load_n(&matrix->measured, __ATOMIC_ACQUIRE)) return false;
-  __atomic_load(&matrix->asymmetry, &measured->largest, __ATOMIC_RELAXED);
-  measured->mirrored = __atomic_load_n(&matrix->mirrored, __ATOMIC_RELAXED);
+  if (!__atomic_load_n(&matrix->kept.measured, __ATOMIC_ACQUIRE)) return false;
+  __atomic_load(&matrix->kept.asymmetry, &measured->largest, __ATOMIC_RELAXED);
+  measured->mirrored = __atomic_load_n(&matrix->kept.mirrored, __ATOMIC_RELAXED);
   return true;
 }
 
 static void keep(const bisai_bcsr *matrix, bsi_asymmetry measured) {
   /* the matrix stays logically const */
-  bisai_bcsr *kept = (bisai_bcsr *)(uintptr_t)matrix;
-  if (!matrix->updated_only) return;
+  bsi_bcsr_kept *kept = (bsi_bcsr_kept *)(uintptr_t)&matrix->kept;
+  if (!matrix->kept.updated_only) return;
   __atomic_store(&kept->asymmetry, &measured.largest, __ATOMIC_RELAXED);
   __atomic_store_n(&kept->mirrored, measured.mirrored, __ATOMIC_RELAXED);
   __atomic_store_n(&kept->measured, true, __ATOMIC_RELEASE);
@@ -91,8 +91,8 @@ bisai_status bsi_bcsr_asymmetry(bisai_context *context, const bisai_bcsr *matrix
 }
 
 void bsi_bcsr_call_symmetric(bisai_bcsr *matrix) {
-  matrix->asymmetry = 0.0;
-  matrix->mirrored = matrix->measured = true;
+  matrix->kept.asymmetry = 0.0;
+  matrix->kept.mirrored = matrix->kept.measured = true;
 }
 
 bisai_status bisai_bcsr_asymmetry(const bisai_bcsr *matrix, double *asymmetry, bool *mirrored) {

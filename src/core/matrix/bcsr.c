@@ -249,9 +249,9 @@ static bisai_bcsr *reserve(bisai_context *context, const bsi_bcsr_sizes *s) {
                     .rows = s->block_rows * s->block_size,
                     .type = s->type};
   if (context->backend->memory->is_host) return a;
-  a->mirror = bsi_allocate(context, 1, sizeof *a->mirror);
-  if (a->mirror) {
-    *a->mirror = (bsi_mirror){0};
+  a->kept.mirror = bsi_allocate(context, 1, sizeof *a->kept.mirror);
+  if (a->kept.mirror) {
+    *a->kept.mirror = (bsi_mirror){0};
     return a;
   }
   bsi_release(context, a);
@@ -285,12 +285,14 @@ bisai_status bsi_bcsr_reserve(bisai_context *context, const bsi_bcsr_sizes *size
 }
 
 bisai_status bsi_bcsr_structure(const bisai_bcsr *a, bsi_structure *structure) {
-  return bsi_mirror_read(a->context, a->block_rows, a->row_ptr, a->col_idx, a->mirror, structure);
+  return bsi_mirror_read(a->context, a->block_rows, a->row_ptr, a->col_idx, a->kept.mirror,
+                         structure);
 }
 
 bisai_status bsi_bcsr_set_structure(bisai_bcsr *a, const int32_t *row_ptr, const int32_t *col_idx) {
   const bsi_structure structure = {row_ptr, col_idx};
-  return bsi_mirror_write(a->context, a->block_rows, &structure, a->mirror, a->row_ptr, a->col_idx);
+  return bsi_mirror_write(a->context, a->block_rows, &structure, a->kept.mirror, a->row_ptr,
+                          a->col_idx);
 }
 
 /* Makes a matrix that borrows the caller's arrays. */
@@ -353,7 +355,7 @@ static bisai_status create(bisai_context *context, const bisai_bcsr_desc *desc,
     bisai_bcsr_destroy(&a);
     return status;
   }
-  a->updated_only = a->owns_values;
+  a->kept.updated_only = a->owns_values;
   *matrix = a;
   return BISAI_OK;
 }
@@ -369,7 +371,7 @@ bisai_status bisai_bcsr_create(bisai_context *context, const bisai_bcsr_desc *de
   bisai_status status = check_desc(context, desc);
   if (!status) status = read_structure(context, desc, &mirror, &structure);
   if (!status) status = create(context, desc, &structure, matrix);
-  bsi_mirror *kept = status ? NULL : (*matrix)->mirror;
+  bsi_mirror *kept = status ? NULL : (*matrix)->kept.mirror;
   if (kept && mirror.row_ptr && !kept->row_ptr) {
     *kept = mirror;
     mirror = (bsi_mirror){0};
@@ -388,9 +390,9 @@ void bisai_bcsr_destroy(bisai_bcsr **matrix) {
     backend->memory->release(a->context, a->col_idx);
   }
   if (a->owns_values) backend->memory->release(a->context, a->values);
-  if (a->mirror) bsi_mirror_release(a->context, a->mirror);
-  bsi_release(a->context, a->mirror);
-  bsi_entry_map_release(a->context, &a->map);
+  if (a->kept.mirror) bsi_mirror_release(a->context, a->kept.mirror);
+  bsi_release(a->context, a->kept.mirror);
+  bsi_entry_map_release(a->context, &a->kept.map);
   bsi_release(a->context, a);
 }
 
@@ -400,7 +402,7 @@ bisai_status bisai_bcsr_update(bisai_bcsr *matrix, const void *values, bisai_lay
   if (!matrix->owns_values)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "the values are borrowed: write to your own array");
-  if (matrix->map.host)
+  if (matrix->kept.map.host)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "the matrix was made by bisai_bcsr_from_csr: bisai_bcsr_update_from_csr takes "
                     "its new values");
@@ -414,7 +416,7 @@ bisai_status bisai_bcsr_update(bisai_bcsr *matrix, const void *values, bisai_lay
   if (matrix->blocks == 0) return BISAI_OK;
   const bool in_host_memory = !context->backend->memory->reaches(context, values);
   BSI_TRY(check_values(matrix->context, matrix, values, in_host_memory));
-  matrix->measured = false;
+  matrix->kept.measured = false;
   return copy_values(matrix, values, in_host_memory, layout, NULL);
 }
 
@@ -478,7 +480,7 @@ bisai_status bisai_bcsr_fetch(const bisai_bcsr *matrix, int32_t *row_ptr, int32_
 }
 
 int64_t bsi_bcsr_memory(const bisai_bcsr *matrix) {
-  int64_t bytes = (int64_t)sizeof *matrix + bsi_entry_map_memory(&matrix->map);
+  int64_t bytes = (int64_t)sizeof *matrix + bsi_entry_map_memory(&matrix->kept.map);
   if (matrix->owns_structure) bytes += 4 * ((int64_t)matrix->block_rows + 1 + matrix->blocks);
   if (matrix->owns_values)
     bytes += (int64_t)(bsi_block_offset(matrix, matrix->blocks) * bsi_value_bytes(matrix->type));

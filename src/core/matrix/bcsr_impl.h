@@ -15,6 +15,19 @@
 extern "C" {
 #endif
 
+/* What a matrix keeps beside its arrays. */
+typedef struct bsi_bcsr_kept {
+  /* the host copy of row_ptr and col_idx; NULL if they are in host memory */
+  bsi_mirror *mirror;
+  /* the map from the entries of CSR arrays, from which an update may take new values */
+  bsi_entry_map map;
+  /* only the public updates change the values, so that measured results may be kept */
+  bool updated_only;
+  /* the results of core/matrix/asymmetry.h, kept until the next update */
+  bool measured, mirrored;
+  double asymmetry;
+} bsi_bcsr_kept;
+
 struct bisai_bcsr {
   bisai_context *context;
   int32_t block_rows, block_cols, block_size;
@@ -28,15 +41,7 @@ struct bisai_bcsr {
   /* backend memory, like values */
   int32_t *row_ptr, *col_idx;
   void *values;
-  /* the host copy of row_ptr and col_idx; NULL if they are in host memory */
-  bsi_mirror *mirror;
-  /* the map from the entries of CSR arrays, from which an update may take new values */
-  bsi_entry_map map;
-  /* only the public updates change the values, so that measured results may be kept */
-  bool updated_only;
-  /* the results of core/matrix/asymmetry.h, kept until the next update */
-  bool measured, mirrored;
-  double asymmetry;
+  bsi_bcsr_kept kept;
   /* the number of block row i in messages and reports, borrowed; NULL: i */
   const int32_t *row_names;
 };
