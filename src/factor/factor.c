@@ -88,7 +88,7 @@ bisai_status bisai_factors_create(bisai_context *context, const bisai_bcsr *matr
   bisai_factors *f = reserve(context);
   if (!f) return BISAI_OUT_OF_MEMORY;
   const bool repair = o.shift == BISAI_SHIFT_IN_BLOCKS;
-  f->from_matrix = true;
+  f->ilu.there = true;
   f->shift_amount = repair ? o.shift_amount : 0.0;
   status = bsi_factors_reserve(context, matrix, o.level, repair, INT32_MAX, f);
   if (!status) {
@@ -111,12 +111,12 @@ bisai_status bsi_factors_check(const bisai_factors *factors, const bisai_bcsr *m
                     "the matrix implies its diagonal blocks: block ILU needs them stored");
   const bisai_bcsr *u = factors->upper;
   if (matrix->block_rows != u->block_rows || matrix->block_size != u->block_size ||
-      matrix->blocks != factors->matrix_blocks)
+      matrix->blocks != factors->ilu.matrix_blocks)
     return bsi_fail(
         context, BISAI_INVALID_ARGUMENT,
         "the pattern changed: %d block rows of size %d with %d blocks, expected %d, %d and %d",
         matrix->block_rows, matrix->block_size, matrix->blocks, u->block_rows, u->block_size,
-        factors->matrix_blocks);
+        factors->ilu.matrix_blocks);
   /* With another pattern the factorisation would read out of bounds. This check costs a fraction of
    * it. */
   bool fit = false;
@@ -139,7 +139,7 @@ bisai_status bsi_factors_refresh(bisai_factors *factors, const bisai_bcsr *matri
 bisai_status bisai_factors_update(bisai_factors *factors, const bisai_bcsr *matrix) {
   if (!factors) return BISAI_INVALID_ARGUMENT;
   bisai_context *context = factors->context;
-  if (!factors->from_matrix)
+  if (!factors->ilu.there)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "factors given by the caller have no matrix to be updated from");
   if (!matrix)
@@ -256,8 +256,8 @@ void bisai_factors_destroy(bisai_factors **factors) {
   bisai_context *context = f->context;
   bisai_bcsr_destroy(&f->lower);
   bisai_bcsr_destroy(&f->upper);
-  context->backend->memory->release(context, f->lower_fill);
-  context->backend->memory->release(context, f->upper_fill);
+  context->backend->memory->release(context, f->ilu.lower_fill);
+  context->backend->memory->release(context, f->ilu.upper_fill);
   context->backend->memory->release(context, f->spare);
   context->backend->memory->release(context, f->lower_inverse);
   context->backend->memory->release(context, f->upper_inverse);
@@ -288,8 +288,8 @@ int64_t bsi_factors_memory(const bisai_factors *factors) {
   const int64_t inverses = (int64_t)bsi_block_offset(factors->upper, n) * 8;
   const int64_t levels =
       4 * (2 * n + factors->lower_levels.count + factors->upper_levels.count + 2);
-  const size_t fill = (factors->lower_fill ? bsi_fill_bytes(factors->lower->blocks) : 0) +
-                      (factors->upper_fill ? bsi_fill_bytes(factors->upper->blocks) : 0);
+  const size_t fill = (factors->ilu.lower_fill ? bsi_fill_bytes(factors->lower->blocks) : 0) +
+                      (factors->ilu.upper_fill ? bsi_fill_bytes(factors->upper->blocks) : 0);
   const int64_t spare = factors->spare ? 8 * n * factors->upper->block_size : 0;
   return (int64_t)sizeof *factors + (int64_t)fill + spare + bsi_bcsr_memory(factors->lower) +
          bsi_bcsr_memory(factors->upper) + inverses + (factors->lower_inverse ? inverses : 0) +

@@ -115,8 +115,8 @@ static void load_part(void *job, bsi_part part) {
   const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
   for (int32_t i = rows.begin; i < rows.end; i++) {
     const double *from = (const double *)a->values + bsi_block_offset(a, a->row_ptr[i]);
-    load_row(f->lower, f->lower_fill, i, &from);
-    load_row(f->upper, f->upper_fill, i, &from);
+    load_row(f->lower, f->ilu.lower_fill, i, &from);
+    load_row(f->upper, f->ilu.upper_fill, i, &from);
   }
 }
 

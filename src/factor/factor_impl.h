@@ -7,6 +7,21 @@
 
 #include "core/matrix/triangular.h"
 
+/* What ILU keeps of the matrix from which it has made factors, so that they can be updated. */
+typedef struct bsi_ilu_origin {
+  /* false: they were not made by ILU */
+  bool there;
+  /* the blocks of the matrix */
+  int32_t matrix_blocks;
+  /* the blocks of L and U in the longest row */
+  int32_t longest_row;
+  /* the most bytes of L, U and the search for their blocks at a time; 0: there was no search */
+  int64_t peak_bytes;
+  /* in backend memory, a bit for each block, which is set if the matrix does not store the block;
+   * NULL: the matrix stores all blocks */
+  uint8_t *lower_fill, *upper_fill;
+} bsi_ilu_origin;
+
 struct bisai_factors {
   bisai_context *context;
   /* L without its identity diagonal, or a general L with its diagonal; U with the diagonal block
@@ -18,17 +33,7 @@ struct bisai_factors {
   bsi_levels lower_levels, upper_levels;
   bsi_triangular lower_solve, upper_solve;
   bsi_invert_stats stats;
-  /* made by ILU, so that they can be updated; then: */
-  bool from_matrix;
-  /* the blocks of the matrix from which they were made */
-  int32_t matrix_blocks;
-  /* the blocks of L and U in the longest row */
-  int32_t longest_row;
-  /* the most bytes of L, U and the search for their blocks at a time; 0: there was no search */
-  int64_t peak_bytes;
-  /* in backend memory, a bit for each block, which is set if the matrix does not store the block;
-   * NULL: the matrix stores all blocks */
-  uint8_t *lower_fill, *upper_fill;
+  bsi_ilu_origin ilu;
   /* the vector of the solves */
   double *spare;
   /* 0: none */

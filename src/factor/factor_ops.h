@@ -17,8 +17,8 @@ struct bsi_levels;
 
 /* The structure of the factors. */
 typedef struct bsi_symbolic_ops {
-  /* f->lower, f->upper, f->longest_row ← the structure of ILU(0). *missing ← the first block row
-   * without a diagonal block, or −1; if there is one, nothing is made. Waits. */
+  /* f->lower, f->upper, f->ilu.longest_row ← the structure of ILU(0). *missing ← the first block
+   * row without a diagonal block, or −1; if there is one, nothing is made. Waits. */
   bisai_status (*split_triangles)(bisai_context *, const bisai_bcsr *matrix, bisai_factors *f,
                                   int32_t *missing);
   /* *fit ← true if the matrix has the pattern from which the factors were made. Waits. */

@@ -175,22 +175,22 @@ static int64_t bytes_of(const found *t, int32_t block_rows) {
   return t->row_ptr ? 4 * ((int64_t)block_rows + 1) + 8 * (int64_t)t->room : 0;
 }
 
-/* f->peak_bytes ← the bytes that are held now, if they are more. */
+/* f->ilu.peak_bytes ← the bytes that are held now, if they are more. */
 static void note_peak(const symbolic *s, bisai_factors *f) {
   const int32_t n = s->a->block_rows;
   const int64_t bytes = bytes_of(&s->lower, n) + bytes_of(&s->upper, n) +
                         (f->lower ? bsi_bcsr_memory(f->lower) : 0) +
                         (f->upper ? bsi_bcsr_memory(f->upper) : 0);
-  if (bytes > f->peak_bytes) f->peak_bytes = bytes;
+  if (bytes > f->ilu.peak_bytes) f->ilu.peak_bytes = bytes;
 }
 
 /* Makes L and U of the blocks that have been found. What is known of L is released before U is
  * made. */
 static bisai_status create_factors(symbolic *s, bisai_factors *f) {
-  BSI_TRY(create_factor(s, &s->lower, &f->lower, &f->lower_fill));
+  BSI_TRY(create_factor(s, &s->lower, &f->lower, &f->ilu.lower_fill));
   note_peak(s, f);
   free_found(s->context, &s->lower);
-  BSI_TRY(create_factor(s, &s->upper, &f->upper, &f->upper_fill));
+  BSI_TRY(create_factor(s, &s->upper, &f->upper, &f->ilu.upper_fill));
   note_peak(s, f);
   return BISAI_OK;
 }
@@ -212,7 +212,7 @@ static bisai_status find_structure(bisai_context *context, const bisai_bcsr *a, 
   s.upper.row_ptr = bsi_allocate(context, n + 1, sizeof *s.upper.row_ptr);
   if (s.next && s.row_level && s.lower.row_ptr && s.upper.row_ptr) status = find_blocks(&s);
   if (!status) status = create_factors(&s, f);
-  f->longest_row = s.longest;
+  f->ilu.longest_row = s.longest;
   bsi_release(context, s.next);
   bsi_release(context, s.row_level);
   free_found(context, &s.lower);
@@ -231,6 +231,6 @@ bisai_status bsi_factors_reserve(bisai_context *context, const bisai_bcsr *a, in
   /* A missing diagonal block is fill, or an error that find_structure() reports. */
   if (!f->upper) BSI_TRY(find_structure(context, a, level, add_diagonal, max_blocks, f));
   f->lower->unit_diagonal = true;
-  f->matrix_blocks = a->blocks;
+  f->ilu.matrix_blocks = a->blocks;
   return BISAI_OK;
 }

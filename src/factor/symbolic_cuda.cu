@@ -186,7 +186,7 @@ static bisai_status split_triangles(bisai_context *context, const bisai_bcsr *a,
   BSI_TRY(bsi_bcsr_reserve(context, &sizes, nullptr, nullptr, &f->lower));
   sizes.blocks = a->blocks - blocks;
   BSI_TRY(bsi_bcsr_reserve(context, &sizes, nullptr, nullptr, &f->upper));
-  f->longest_row = static_cast<int32_t>(found.longest);
+  f->ilu.longest_row = static_cast<int32_t>(found.longest);
   split_rows<<<bsi_grid((static_cast<int64_t>(n) + 1) * LANES, THREADS), THREADS, 0,
                bsi_stream_of(context)>>>(n, a->row_ptr, a->col_idx, lower, f->lower->row_ptr,
                                          f->lower->col_idx, f->upper->row_ptr, f->upper->col_idx);
@@ -240,8 +240,8 @@ static bisai_status find_levels(bisai_context *context, bisai_triangle triangle,
 
 static bisai_status factors_fit(bisai_context *context, const bisai_factors *f, const bisai_bcsr *a,
                                 bool *fit) {
-  const triangle_of lower = {f->lower->row_ptr, f->lower->col_idx, f->lower_fill},
-                    upper = {f->upper->row_ptr, f->upper->col_idx, f->upper_fill};
+  const triangle_of lower = {f->lower->row_ptr, f->lower->col_idx, f->ilu.lower_fill},
+                    upper = {f->upper->row_ptr, f->upper->col_idx, f->ilu.upper_fill};
   *fit = true;
   if (a->block_rows == 0) return BISAI_OK;
   BSI_TRY(bsi_record_begin<report>(context, structure));

@@ -92,7 +92,7 @@ static bisai_status split_triangles(bisai_context *context, const bisai_bcsr *a,
   for (int t = 0; t < threads; t++) {
     const split_partial *partial = bsi_partial(context, t);
     bsi_min_index(missing, partial->missing);
-    if (partial->longest > f->longest_row) f->longest_row = partial->longest;
+    if (partial->longest > f->ilu.longest_row) f->ilu.longest_row = partial->longest;
   }
   const bisai_status status = *missing < 0 ? split(&s, threads, f) : BISAI_OK;
   bsi_release(context, s.lower);
@@ -127,8 +127,8 @@ static void fit_part(void *job, bsi_part part) {
   const bsi_rows rows = bsi_rows_of(j->matrix->block_rows, a.row_ptr, part);
   for (int32_t i = rows.begin; i < rows.end; i++) {
     int32_t p = a.row_ptr[i];
-    if (row_fits(&lower, f->lower_fill, &a, i, &p) && row_fits(&upper, f->upper_fill, &a, i, &p) &&
-        p == a.row_ptr[i + 1])
+    if (row_fits(&lower, f->ilu.lower_fill, &a, i, &p) &&
+        row_fits(&upper, f->ilu.upper_fill, &a, i, &p) && p == a.row_ptr[i + 1])
       continue;
     bsi_min_index(bsi_partial(j->context, part.thread), i);
     return;

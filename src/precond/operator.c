@@ -15,7 +15,7 @@ static bisai_status apply(void *self, const double *v, double *z) {
 static bsi_operator_cost cost(const void *self) {
   const bisai_precond *m = self;
   const int64_t memory = m->report.memory_bytes;
-  return (bsi_operator_cost){memory, m->factors ? m->factors->peak_bytes : memory,
+  return (bsi_operator_cost){memory, m->factors ? m->factors->ilu.peak_bytes : memory,
                              m->report.apply_bytes};
 }
 

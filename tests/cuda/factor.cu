@@ -100,8 +100,8 @@ outcome factorise(bisai_context *device, const matrix &a, const bisai_factors &f
   const device_array<int32_t> a_ptr(a.ptr), a_idx(a.idx), l_ptr(copy(f.lower->row_ptr, n + 1)),
       l_idx(copy(f.lower->col_idx, f.lower->blocks)), u_ptr(copy(f.upper->row_ptr, n + 1)),
       u_idx(copy(f.upper->col_idx, f.upper->blocks)), order(copy(f.lower_levels.rows, n));
-  const device_array<uint8_t> l_fill(copy_fill(f.lower_fill, f.lower->blocks)),
-      u_fill(copy_fill(f.upper_fill, f.upper->blocks));
+  const device_array<uint8_t> l_fill(copy_fill(f.ilu.lower_fill, f.lower->blocks)),
+      u_fill(copy_fill(f.ilu.upper_fill, f.upper->blocks));
   const size_t values = static_cast<size_t>(bs) * bs;
   const device_array<double> d_a(a.values), d_l(std::vector<double>(f.lower->blocks * values, NAN)),
       d_u(std::vector<double>(f.upper->blocks * values, NAN)),
@@ -113,8 +113,8 @@ outcome factorise(bisai_context *device, const matrix &a, const bisai_factors &f
   upper.row_ptr = u_ptr.data, upper.col_idx = u_idx.data, upper.values = d_u.data;
   bisai_factors g = f;
   g.lower = &lower, g.upper = &upper, g.upper_inverse = d_inverse.data;
-  g.lower_fill = f.lower_fill ? l_fill.data : nullptr,
-  g.upper_fill = f.upper_fill ? u_fill.data : nullptr;
+  g.ilu.lower_fill = f.ilu.lower_fill ? l_fill.data : nullptr,
+  g.ilu.upper_fill = f.ilu.upper_fill ? u_fill.data : nullptr;
   g.lower_levels.rows = order.data;
   outcome o;
   o.stats = BSI_INVERT_STATS_NONE;
@@ -180,8 +180,8 @@ void agrees_with_the_host(bisai_context *device, int32_t n, int bs, int32_t leng
   bsi_levels_destroy(host, &f.lower_levels);
   bisai_bcsr_destroy(&f.lower);
   bisai_bcsr_destroy(&f.upper);
-  bsi_release(host, f.lower_fill);
-  bsi_release(host, f.upper_fill);
+  bsi_release(host, f.ilu.lower_fill);
+  bsi_release(host, f.ilu.upper_fill);
 }
 
 /* Calls test(device, block size, block rows of a larger matrix). */

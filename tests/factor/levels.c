@@ -341,8 +341,8 @@ static void too_many_blocks_are_refused_by_row(void **state) {
   assert_int_equal(made.upper->blocks, upper);
   bisai_bcsr_destroy(&made.lower);
   bisai_bcsr_destroy(&made.upper);
-  context->backend->memory->release(context, made.lower_fill);
-  context->backend->memory->release(context, made.upper_fill);
+  context->backend->memory->release(context, made.ilu.lower_fill);
+  context->backend->memory->release(context, made.ilu.upper_fill);
   made = (bisai_factors){.context = context};
   EXPECT_STATUS(context, BISAI_INDEX_OVERFLOW,
                 bsi_factors_reserve(context, matrix, 3, false, upper - 1, &made));
