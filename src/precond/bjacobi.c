@@ -294,10 +294,10 @@ const bsi_precond_ops bsi_precond_bjacobi = {.options = {&own_options, &bsi_shif
                                              .update = bjacobi_update,
                                              .check_update = bjacobi_check_update,
                                              .apply = bjacobi_apply,
-                                             .symmetry = bjacobi_symmetry,
-                                             .say_indefinite = bjacobi_say_indefinite,
-                                             .describe = bjacobi_describe,
-                                             .report = bjacobi_report,
+                                             .about.symmetry = bjacobi_symmetry,
+                                             .about.say_indefinite = bjacobi_say_indefinite,
+                                             .about.describe = bjacobi_describe,
+                                             .about.report = bjacobi_report,
                                              .destroy = bjacobi_destroy};
 
 bisai_status bisai_precond_get_blocks(const bisai_precond *precond, int32_t *block_ptr) {

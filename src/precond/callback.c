@@ -42,6 +42,6 @@ static bool callback_nonlinear(const bisai_precond *m) { return m->options.callb
 const bsi_precond_ops bsi_precond_callback = {.options = {&own_options},
                                               .check = callback_check,
                                               .apply = callback_apply,
-                                              .symmetry = callback_symmetry,
-                                              .nonlinear = callback_nonlinear,
-                                              .report = callback_report};
+                                              .about.symmetry = callback_symmetry,
+                                              .about.nonlinear = callback_nonlinear,
+                                              .about.report = callback_report};

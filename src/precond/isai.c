@@ -266,10 +266,10 @@ const bsi_precond_ops bsi_precond_isai = {
     .setup = isai_setup,
     .update = isai_update,
     .apply = isai_apply,
-    .symmetry = isai_symmetry,
-    .say_indefinite = bsi_factored_say_indefinite,
-    .describe = isai_describe,
-    .report = isai_report,
+    .about.symmetry = isai_symmetry,
+    .about.say_indefinite = bsi_factored_say_indefinite,
+    .about.describe = isai_describe,
+    .about.report = isai_report,
     .destroy = isai_destroy};
 
 static const bisai_bcsr *inverse_of(const bisai_precond *m, bisai_triangle triangle) {

@@ -21,4 +21,4 @@ static bisai_symmetry none_symmetry(const bisai_precond *m) {
 }
 
 const bsi_precond_ops bsi_precond_none = {
-    .apply = none_apply, .symmetry = none_symmetry, .report = none_report};
+    .apply = none_apply, .about.symmetry = none_symmetry, .about.report = none_report};

@@ -35,7 +35,7 @@ static void describe(bisai_precond *m) {
   const bisai_precond_report *r = &m->report;
   m->description[0] = '\0';
   bsi_append(m, "%s", bisai_precond_kind_string(m->options.kind));
-  if (m->ops->describe) m->ops->describe(m);
+  if (m->ops->about.describe) m->ops->about.describe(m);
   if (m->ops->stages) return; /* they have described themselves */
   if (r->factor.ordering != BISAI_ORDERING_NATURAL)
     bsi_append(m, ", ordering=%s", bisai_ordering_string(r->factor.ordering));
@@ -62,10 +62,10 @@ static void fill_report(bisai_precond *m) {
                               .isai.asymmetry = NAN};
   r->memory_bytes = (int64_t)(sizeof *m + m->ops->state_size) +
                     8 * (int64_t)m->vectors * BSI_VECTORS_AT_ONCE * m->block_rows * m->block_size;
-  r->symmetry = m->ops->symmetry(m);
-  r->nonlinear = m->ops->nonlinear && m->ops->nonlinear(m);
+  r->symmetry = m->ops->about.symmetry(m);
+  r->nonlinear = m->ops->about.nonlinear && m->ops->about.nonlinear(m);
   if (m->factors) bsi_report_factors(m, r);
-  m->ops->report(m, r);
+  m->ops->about.report(m, r);
   if (m->factors) bsi_report_order(m, r);
 }
 
@@ -295,7 +295,7 @@ bisai_status bsi_precond_apply(bisai_precond *precond, const double *v, double *
 
 void bsi_precond_say_indefinite(const bisai_precond *precond, size_t size, char *text) {
   text[0] = '\0';
-  if (precond->ops->say_indefinite) precond->ops->say_indefinite(precond, size, text);
+  if (precond->ops->about.say_indefinite) precond->ops->about.say_indefinite(precond, size, text);
 }
 
 bisai_status bsi_precond_operator(const bisai_context *context, const bisai_precond *precond,

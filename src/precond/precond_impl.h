@@ -17,6 +17,19 @@ enum { BSI_ADVISED_STEPS = 100000, BSI_ADVISED_RATIO = 1000000 };
 
 #define BSI_PRECOND_OPTION(member) BSI_OPTION_IN(bisai_precond_options, member)
 
+/* What a preconditioner tells of itself. A function that is NULL does nothing. */
+typedef struct bsi_precond_about {
+  bisai_symmetry (*symmetry)(const bisai_precond *);
+  /* NULL, or does bsi_precond_say_indefinite() */
+  void (*say_indefinite)(const bisai_precond *, size_t size, char *text);
+  /* NULL: an application is linear. Otherwise returns true if it is not. */
+  bool (*nonlinear)(const bisai_precond *);
+  /* appends to the description, behind the name of the kind (bsi_append()) */
+  void (*describe)(bisai_precond *);
+  /* reports the memory and the figures of the kind itself */
+  void (*report)(const bisai_precond *, bisai_precond_report *);
+} bsi_precond_about;
+
 /* A kind of preconditioner. Its file defines one table, bsi_precond_NAME. A function that is NULL
  * does nothing. */
 typedef struct bsi_precond_ops {
@@ -49,15 +62,7 @@ typedef struct bsi_precond_ops {
   bisai_status (*apply)(bisai_precond *, const bsi_vectors *);
   /* bsi_precond_operator() for a preconditioner that is up to date; NULL: it has no copy */
   bisai_status (*smaller_copy)(const bisai_precond *, const bisai_bcsr *a, const bisai_bcsr **copy);
-  bisai_symmetry (*symmetry)(const bisai_precond *);
-  /* NULL, or does bsi_precond_say_indefinite() */
-  void (*say_indefinite)(const bisai_precond *, size_t size, char *text);
-  /* NULL: an application is linear. Otherwise returns true if it is not. */
-  bool (*nonlinear)(const bisai_precond *);
-  /* appends to the description, behind the name of the kind (bsi_append()) */
-  void (*describe)(bisai_precond *);
-  /* reports the memory and the figures of the kind itself */
-  void (*report)(const bisai_precond *, bisai_precond_report *);
+  bsi_precond_about about;
   void (*destroy)(bisai_precond *);
 } bsi_precond_ops;
 
@@ -165,7 +170,7 @@ void bsi_report_order(const bisai_precond *m, bisai_precond_report *r);
 void bsi_describe_factors(bisai_precond *m);
 /* The symmetry of the kinds whose M is symmetric if L U = L D Lᵀ. */
 bisai_symmetry bsi_factored_symmetry(const bisai_precond *m);
-/* bsi_precond_ops::say_indefinite of these kinds */
+/* bsi_precond_about::say_indefinite of these kinds */
 void bsi_factored_say_indefinite(const bisai_precond *m, size_t size, char *text);
 
 static inline const bsi_triangular *bsi_triangular_of(const bisai_precond *m,
