@@ -136,7 +136,7 @@ static bisai_status bjacobi_setup(bisai_precond *m, const bisai_bcsr *a) {
   m->report.pattern_seconds = bsi_now() - start;
   if (!jacobi_of(m)->natural) m->repair_place = "block";
   m->options.bjacobi.block_ptr = NULL; /* the caller's array may go */
-  if (relaxes(m)) m->vectors = RELAX_VECTORS;
+  if (relaxes(m)) m->work.vectors = RELAX_VECTORS;
   return status;
 }
 
@@ -186,7 +186,7 @@ static bisai_status apply_relaxed(const bisai_precond *m, const bsi_vectors *v) 
 static bisai_status change_error(void *user, const double *x, double *y) {
   const bisai_precond *m = user;
   const int64_t n = bsi_precond_size(m);
-  double *product = m->work + 2 * n;
+  double *product = m->work.values + 2 * n;
   BSI_TRY(bsi_multiply_vector(m->context, state_of(m)->matrix, 1.0, x, 0.0, NULL, product));
   BSI_TRY(solve_blocks(m, 1, product, n, y, n));
   return m->context->backend->vectors->combine(m->context, n, 1.0, x, -m->options.bjacobi.damping,
@@ -197,8 +197,8 @@ static bisai_status change_error(void *user, const double *x, double *y) {
 static bisai_status estimate_radius(bisai_precond *m) {
   const int64_t n = bsi_precond_size(m);
   double norms[2] = {0.0, 0.0};
-  BSI_TRY(
-      bsi_power_norms(m->context, n, POWER_STEPS, change_error, m, m->work, m->work + n, norms));
+  BSI_TRY(bsi_power_norms(m->context, n, POWER_STEPS, change_error, m, m->work.values,
+                          m->work.values + n, norms));
   state_of(m)->radius = bsi_power_growth(norms);
   return BISAI_OK;
 }

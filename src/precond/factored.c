@@ -61,23 +61,25 @@ bisai_status bsi_ordering_check(bisai_context *context, const bisai_precond_opti
 
 /* The matrix that is factorised, up to date with `matrix`. */
 static bisai_status reorder(bisai_precond *m, const bisai_bcsr **matrix) {
-  if (!m->reordered.matrix) return BISAI_OK;
+  if (!m->order.reordered.matrix) return BISAI_OK;
   const double start = bsi_now();
-  const bisai_status status = bsi_reordered_update(m->context, *matrix, &m->reordered);
+  const bisai_status status = bsi_reordered_update(m->context, *matrix, &m->order.reordered);
   m->report.order_seconds += bsi_now() - start;
-  *matrix = m->reordered.matrix;
+  *matrix = m->order.reordered.matrix;
   return status;
 }
 
 static bisai_status create_reordered(bisai_precond *m, const bisai_bcsr *matrix) {
   const bisai_factored_options *o = &m->options.factor;
   if (o->ordering == BISAI_ORDERING_NATURAL || o->ordering == BISAI_ORDERING_GIVEN)
-    return bsi_reordered_create(m->context, matrix, o->permutation, o->equilibrate, &m->reordered);
+    return bsi_reordered_create(m->context, matrix, o->permutation, o->equilibrate,
+                                &m->order.reordered);
   int32_t *permutation = bsi_allocate(m->context, (size_t)m->block_rows, sizeof *permutation);
   if (!permutation) return BISAI_OUT_OF_MEMORY;
   bisai_status status = bisai_order_compute(m->context, matrix, o->ordering, permutation);
   if (!status)
-    status = bsi_reordered_create(m->context, matrix, permutation, o->equilibrate, &m->reordered);
+    status =
+        bsi_reordered_create(m->context, matrix, permutation, o->equilibrate, &m->order.reordered);
   bsi_release(m->context, permutation);
   return status;
 }
@@ -85,13 +87,14 @@ static bisai_status create_reordered(bisai_precond *m, const bisai_bcsr *matrix)
 /* Finds the ordering and measures what it does. */
 static bisai_status order(bisai_precond *m, const bisai_bcsr *matrix) {
   const double start = bsi_now();
-  bisai_status status = m->context->backend->order->shape->measure(m->context, matrix, &m->natural);
-  m->ordered = m->natural;
+  bisai_status status =
+      m->context->backend->order->shape->measure(m->context, matrix, &m->order.natural);
+  m->order.ordered = m->order.natural;
   if (!status && reorders(&m->options.factor)) status = create_reordered(m, matrix);
-  m->reordered.equilibration.symmetric = m->symmetric_scaling;
-  if (!status && m->reordered.permutation)
-    status =
-        m->context->backend->order->shape->measure(m->context, m->reordered.matrix, &m->ordered);
+  m->order.reordered.equilibration.symmetric = m->order.symmetric_scaling;
+  if (!status && m->order.reordered.permutation)
+    status = m->context->backend->order->shape->measure(m->context, m->order.reordered.matrix,
+                                                        &m->order.ordered);
   m->report.order_seconds = bsi_now() - start;
   return status;
 }
@@ -118,7 +121,8 @@ bisai_status bsi_factored_setup(bisai_precond *m, const bisai_bcsr **matrix) {
 }
 
 bisai_status bsi_factored_check_update(const bisai_precond *m, const bisai_bcsr *matrix) {
-  if (m->reordered.matrix) return bsi_reordered_check(m->context, matrix, &m->reordered);
+  if (m->order.reordered.matrix)
+    return bsi_reordered_check(m->context, matrix, &m->order.reordered);
   return m->own_factors ? bsi_factors_check(m->own_factors, matrix) : BISAI_OK;
 }
 
@@ -155,18 +159,18 @@ void bsi_report_factors(const bisai_precond *m, bisai_precond_report *r) {
 }
 
 void bsi_report_order(const bisai_precond *m, bisai_precond_report *r) {
-  const bsi_equilibration *q = &m->reordered.equilibration;
+  const bsi_equilibration *q = &m->order.reordered.equilibration;
   r->factor.ordering = m->options.factor.ordering;
-  r->factor.natural_bandwidth = m->natural.bandwidth;
-  r->factor.natural_profile = m->natural.profile;
-  r->factor.bandwidth = m->ordered.bandwidth;
-  r->factor.profile = m->ordered.profile;
+  r->factor.natural_bandwidth = m->order.natural.bandwidth;
+  r->factor.natural_profile = m->order.natural.profile;
+  r->factor.bandwidth = m->order.ordered.bandwidth;
+  r->factor.profile = m->order.ordered.profile;
   r->factor.equilibrated = q->row_scale != NULL;
   r->factor.smallest_scale = r->factor.equilibrated ? q->smallest : 1.0;
   r->factor.largest_scale = r->factor.equilibrated ? q->largest : 1.0;
-  if (!m->reordered.matrix) return;
-  r->memory_bytes += bsi_reordered_memory(&m->reordered);
-  r->apply_bytes += bsi_reordered_bytes(&m->reordered);
+  if (!m->order.reordered.matrix) return;
+  r->memory_bytes += bsi_reordered_memory(&m->order.reordered);
+  r->apply_bytes += bsi_reordered_bytes(&m->order.reordered);
 }
 
 /* M is congruent to the diagonal blocks of U. */

@@ -90,7 +90,7 @@ static bisai_status isai_check_values(bisai_precond *m, const bisai_bcsr *matrix
     isai_of(m)->asymmetry = NAN;
     return BISAI_OK;
   }
-  m->symmetric_scaling = true;
+  m->order.symmetric_scaling = true;
   const bisai_status status = bsi_bcsr_asymmetry(m->context, matrix, &asymmetry, &mirrored);
   if (status) return status;
   if (asymmetry > BISAI_SYMMETRY_LIMIT)

@@ -61,7 +61,7 @@ static void fill_report(bisai_precond *m) {
                               .bjacobi.near_singular_block = -1,
                               .isai.asymmetry = NAN};
   r->memory_bytes = (int64_t)(sizeof *m + m->ops->state_size) +
-                    8 * (int64_t)m->vectors * BSI_VECTORS_AT_ONCE * m->block_rows * m->block_size;
+                    8 * m->work.vectors * BSI_VECTORS_AT_ONCE * bsi_precond_size(m);
   r->symmetry = m->ops->about.symmetry(m);
   r->nonlinear = m->ops->about.nonlinear && m->ops->about.nonlinear(m);
   if (m->factors) bsi_report_factors(m, r);
@@ -113,15 +113,15 @@ static bisai_status refuse_empty(bisai_precond *m, const bisai_bcsr *matrix) {
 static bisai_status set_up(bisai_precond *m, const bisai_bcsr *matrix) {
   const double start = bsi_now();
   bisai_status status = BISAI_OK;
-  m->vectors = m->ops->vectors;
+  m->work.vectors = m->ops->vectors;
   if (m->ops->needs_factors) status = bsi_factored_setup(m, &matrix);
   if (!status && m->ops->setup) status = m->ops->setup(m, matrix);
-  m->vectors += m->reordered.matrix != NULL;
-  if (!status && m->vectors > 0) {
+  m->work.vectors += m->order.reordered.matrix != NULL;
+  if (!status && m->work.vectors > 0) {
     const size_t n = (size_t)m->block_rows * (size_t)m->block_size;
-    m->work = m->context->backend->memory->allocate(
-        m->context, (size_t)m->vectors * BSI_VECTORS_AT_ONCE * n, sizeof *m->work);
-    if (!m->work) status = BISAI_OUT_OF_MEMORY;
+    m->work.values = m->context->backend->memory->allocate(
+        m->context, (size_t)m->work.vectors * BSI_VECTORS_AT_ONCE * n, sizeof *m->work.values);
+    if (!m->work.values) status = BISAI_OUT_OF_MEMORY;
   }
   if (!status && !m->ops->setup_has_values) status = refresh(m, matrix);
   m->ready = !status;
@@ -260,16 +260,17 @@ static bisai_status check_apply(const bisai_precond *m, const double *v, const d
 /* A reordered v stands in z until its result replaces it. */
 bisai_status bsi_precond_apply_inside(bisai_precond *m, int32_t count, const double *v, int64_t ldv,
                                       double *z, int64_t ldz, int64_t cached_bytes) {
-  if (!m->reordered.matrix) {
-    const bsi_vectors vectors = {count, v, ldv, z, ldz, m->work, cached_bytes};
+  if (!m->order.reordered.matrix) {
+    const bsi_vectors vectors = {count, v, ldv, z, ldz, m->work.values, cached_bytes};
     return m->ops->apply(m, &vectors);
   }
   const int64_t n = bisai_precond_rows(m);
-  double *result = m->work + (m->vectors - 1) * BSI_VECTORS_AT_ONCE * n;
-  const bsi_vectors vectors = {count, z, ldz, result, n, m->work, cached_bytes};
-  bisai_status status = bsi_reordered_enter(m->context, &m->reordered, count, v, ldv, z, ldz);
+  double *result = m->work.values + (m->work.vectors - 1) * BSI_VECTORS_AT_ONCE * n;
+  const bsi_vectors vectors = {count, z, ldz, result, n, m->work.values, cached_bytes};
+  bisai_status status = bsi_reordered_enter(m->context, &m->order.reordered, count, v, ldv, z, ldz);
   if (!status) status = m->ops->apply(m, &vectors);
-  return status ? status : bsi_reordered_leave(m->context, &m->reordered, count, result, n, z, ldz);
+  return status ? status
+                : bsi_reordered_leave(m->context, &m->order.reordered, count, result, n, z, ldz);
 }
 
 /* The same for vectors that may lie in host memory. */
@@ -336,9 +337,9 @@ void bisai_precond_destroy(bisai_precond **precond) {
   *precond = NULL;
   if (m->ops->destroy) m->ops->destroy(m);
   bsi_release(m->context, m->state);
-  m->context->backend->memory->release(m->context, m->work);
+  m->context->backend->memory->release(m->context, m->work.values);
   bisai_factors_destroy(&m->own_factors);
-  bsi_reordered_destroy(m->context, &m->reordered);
+  bsi_reordered_destroy(m->context, &m->order.reordered);
   bsi_release(m->context, m);
 }
 
@@ -362,7 +363,7 @@ int64_t bisai_precond_rows(const bisai_precond *precond) {
 }
 
 const int32_t *bisai_precond_permutation(const bisai_precond *precond) {
-  return precond ? precond->reordered.permutation : NULL;
+  return precond ? precond->order.reordered.permutation : NULL;
 }
 
 const bisai_factors *bisai_precond_factors(const bisai_precond *precond) {

@@ -44,7 +44,7 @@ typedef struct bsi_precond_ops {
    * report of factored.c */
   bool needs_factors;
   /* work vectors of n for each right-hand side. `setup` may set another number in
-   * bisai_precond::vectors */
+   * bisai_precond::work */
   int vectors;
   /* checks options beyond their ranges */
   bisai_status (*check)(bisai_context *, const bisai_precond_options *, const bisai_bcsr *);
@@ -66,6 +66,16 @@ typedef struct bsi_precond_ops {
   void (*destroy)(bisai_precond *);
 } bsi_precond_ops;
 
+/* The order in which a matrix is factorised. */
+typedef struct bsi_precond_order {
+  /* equilibration takes Dc = Dr */
+  bool symmetric_scaling;
+  /* the reordered matrix, if it is not the matrix itself that is factorised */
+  bsi_reordered reordered;
+  /* bandwidth and profile of the matrix and of the factorised matrix */
+  bsi_order_shape natural, ordered;
+} bsi_precond_order;
+
 struct bisai_precond {
   bisai_context *context;
   const bsi_precond_ops *ops;
@@ -76,19 +86,16 @@ struct bisai_precond {
   bool ready;
   /* set-up has gone on although a diagonal block is missing */
   bool lacks_diagonal;
-  /* equilibration takes Dc = Dr */
-  bool symmetric_scaling;
-  /* the reordered matrix, if it is not the matrix itself that is factorised */
-  bsi_reordered reordered;
-  /* bandwidth and profile of the matrix and of the factorised matrix */
-  bsi_order_shape natural, ordered;
+  bsi_precond_order order;
   bisai_factors *own_factors;
   /* own factors or the caller's */
   const bisai_factors *factors;
-  /* vectors·BSI_VECTORS_AT_ONCE·n */
-  double *work;
-  /* those of the kind, and one more if the matrix is reordered */
-  int vectors;
+  struct {
+    /* vectors·BSI_VECTORS_AT_ONCE·n */
+    double *values;
+    /* those of the kind, and one more if the matrix is reordered */
+    int vectors;
+  } work;
   /* the unit that bisai_precond_report::first_repair_row counts */
   const char *repair_place;
   bisai_precond_report report;
