@@ -234,7 +234,7 @@ void measure_strategies(bench &b, const char *section, const std::string &name,
     report(b, section, (name + " " + STRATEGY_NAMES[k]).c_str(),
            {{"most", 1.0 * most},
             {"rows", 1.0 * j.made.partition.rows},
-            {"stored", 1.0 * j.made.stored},
+            {"stored", 1.0 * j.made.matrix.stored},
             {"blocks", 1.0 * j.made.partition.blocks},
             {"values", 1.0 * j.made.stats.value_bytes / 8},
             {"seconds", seconds}});

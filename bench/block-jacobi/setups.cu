@@ -31,7 +31,7 @@ void report_setup(bench &b, const char *section, const std::string &what, int mo
   report(b, section, what.c_str(),
          {{"most", 1.0 * most},
           {"rows", 1.0 * j.made.partition.rows},
-          {"stored", 1.0 * j.made.stored},
+          {"stored", 1.0 * j.made.matrix.stored},
           {"blocks", 1.0 * j.made.partition.blocks},
           {"seconds", t.median},
           {"least", t.least}});

@@ -69,12 +69,12 @@ static bisai_status find_blocks(bisai_context *context, const bisai_bcsr *matrix
 
 static bisai_status find_diagonals(bisai_context *context, const bisai_bcsr *matrix,
                                    bsi_bjacobi *jacobi) {
-  jacobi->position = context->backend->memory->allocate(context, (size_t)jacobi->block_rows,
-                                                        sizeof *jacobi->position);
-  if (!jacobi->position) return BISAI_OUT_OF_MEMORY;
+  jacobi->matrix.position = context->backend->memory->allocate(
+      context, (size_t)jacobi->matrix.block_rows, sizeof *jacobi->matrix.position);
+  if (!jacobi->matrix.position) return BISAI_OUT_OF_MEMORY;
   int32_t missing;
-  BSI_TRY(context->backend->matrix->structures->find_diagonals(context, matrix, jacobi->position,
-                                                               &missing));
+  BSI_TRY(context->backend->matrix->structures->find_diagonals(context, matrix,
+                                                               jacobi->matrix.position, &missing));
   if (missing < 0 || jacobi->options.shift_amount > 0.0) return BISAI_OK;
   return bsi_fail(context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block", missing);
 }
@@ -126,9 +126,9 @@ static bisai_status reserve(bisai_context *context, const bisai_bcsr *matrix, bs
 
 bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix,
                                 const bsi_bjacobi_options *options, bsi_bjacobi *jacobi) {
-  *jacobi = (bsi_bjacobi){.block_rows = matrix->block_rows,
-                          .block_size = matrix->block_size,
-                          .stored = matrix->blocks,
+  *jacobi = (bsi_bjacobi){.matrix = {.block_rows = matrix->block_rows,
+                                     .block_size = matrix->block_size,
+                                     .stored = matrix->blocks},
                           .natural = options->max_rows == 0 && !options->given_start,
                           .options = *options,
                           .stats = BSI_BJACOBI_STATS_NONE};
@@ -145,13 +145,13 @@ bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix
 bisai_status bsi_bjacobi_check(bisai_context *context, const bisai_bcsr *matrix,
                                const bsi_bjacobi *jacobi) {
   BSI_TRY(check_matrix(context, matrix));
-  if (matrix->blocks != jacobi->stored)
+  if (matrix->blocks != jacobi->matrix.stored)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: %d blocks, expected %d",
-                    matrix->blocks, jacobi->stored);
+                    matrix->blocks, jacobi->matrix.stored);
   if (!jacobi->natural) return BISAI_OK;
   int32_t moved;
-  BSI_TRY(context->backend->matrix->structures->compare_diagonals(context, matrix, jacobi->position,
-                                                                  &moved));
+  BSI_TRY(context->backend->matrix->structures->compare_diagonals(context, matrix,
+                                                                  jacobi->matrix.position, &moved));
   if (moved < 0) return BISAI_OK;
   return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                   "the pattern changed: block row %d has its diagonal block elsewhere", moved);
@@ -198,13 +198,13 @@ bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix
 
 void bsi_bjacobi_destroy(bisai_context *context, bsi_bjacobi *jacobi) {
   const bsi_backend *backend = context->backend;
-  backend->memory->release(context, jacobi->position);
+  backend->memory->release(context, jacobi->matrix.position);
   backend->memory->release(context, jacobi->partition.start);
   backend->memory->release(context, jacobi->first_value);
   backend->memory->release(context, jacobi->format);
   backend->memory->release(context, jacobi->data);
   backend->memory->release(context, jacobi->pivots);
-  backend->memory->release(context, jacobi->workspace);
+  backend->memory->release(context, jacobi->workspace.memory);
   *jacobi = (bsi_bjacobi){0};
 }
 
@@ -217,6 +217,6 @@ int64_t bsi_bjacobi_index_bytes(const bsi_bjacobi *jacobi) {
 
 int64_t bsi_bjacobi_memory(const bsi_bjacobi *jacobi) {
   return slots(jacobi) * jacobi->slot_bytes +
-         (jacobi->position ? 4 * (int64_t)jacobi->block_rows : 0) +
-         bsi_bjacobi_index_bytes(jacobi) + jacobi->workspace_bytes;
+         (jacobi->matrix.position ? 4 * (int64_t)jacobi->matrix.block_rows : 0) +
+         bsi_bjacobi_index_bytes(jacobi) + jacobi->workspace.bytes;
 }

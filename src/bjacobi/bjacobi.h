@@ -99,9 +99,30 @@ typedef struct bsi_bjacobi_options {
   int32_t group_rows;
 } bsi_bjacobi_options;
 
-typedef struct bsi_bjacobi {
-  /* block rows, block size and stored blocks of the matrix */
+/* What is known of the matrix. */
+typedef struct bsi_bjacobi_matrix {
+  /* block rows, block size and stored blocks */
   int32_t block_rows, block_size, stored;
+  /* natural: the index of each diagonal block among the matrix's blocks, -1: there is none;
+   * otherwise NULL */
+  int32_t *position;
+} bsi_bjacobi_matrix;
+
+/* What updates and applications need beside the blocks. */
+typedef struct bsi_bjacobi_workspace {
+  /* what the backend's operation `reserve` allocates, and its bytes for the report */
+  void *memory;
+  int64_t bytes;
+  /* device: the number of groups of each class: bsi_bjacobi_class() of their largest block */
+  int32_t class_groups[BSI_BJACOBI_CLASSES];
+  /* device: the groups by class, ascending in each, in the memory; NULL if uniform */
+  int32_t *order;
+  /* device: the record of the memory that is in use, 0 and 1 in turn */
+  int turn;
+} bsi_bjacobi_workspace;
+
+typedef struct bsi_bjacobi {
+  bsi_bjacobi_matrix matrix;
   /* true if the blocks are the matrix's own diagonal blocks */
   bool natural;
   /* given_start is NULL after creation */
@@ -119,18 +140,7 @@ typedef struct bsi_bjacobi {
   void *data;
   /* rows, backend memory; NULL for INVERSE */
   uint8_t *pivots;
-  /* what the backend's operation `reserve` allocates, and its bytes for the report */
-  void *workspace;
-  int64_t workspace_bytes;
-  /* device: the number of groups of each class: bsi_bjacobi_class() of their largest block */
-  int32_t class_groups[BSI_BJACOBI_CLASSES];
-  /* device: the groups by class, ascending in each, in the workspace; NULL if uniform */
-  int32_t *order;
-  /* device: the record of the workspace that is in use, 0 and 1 in turn */
-  int turn;
-  /* natural: the index of each diagonal block among the matrix's blocks, -1: there is none;
-   * otherwise NULL */
-  int32_t *position;
+  bsi_bjacobi_workspace workspace;
   bsi_bjacobi_stats stats;
 } bsi_bjacobi;
 

@@ -187,7 +187,7 @@ template <typename SOLVE> struct solves {
     const int uniform = jacobi->partition.uniform;
     if (uniform) return uniform > least && uniform <= most ? jacobi->groups : 0;
     int32_t sum = 0;
-    for (int k = least / 4; k < most / 4; k++) sum += jacobi->class_groups[k];
+    for (int k = least / 4; k < most / 4; k++) sum += jacobi->workspace.class_groups[k];
     return sum;
   }
 
@@ -225,7 +225,7 @@ template <typename SOLVE> struct solves {
 
   template <int VECTORS> void enqueue_pass(const bsi_apply_job &all) const {
     const solve_job p = {
-        .all = all, .order = all.uniform ? nullptr : jacobi->order, .end = all.groups};
+        .all = all, .order = all.uniform ? nullptr : jacobi->workspace.order, .end = all.groups};
     const bool one_size =
         all.uniform && all.rows % all.uniform == 0 && all.per_group == BSI_WARP / all.uniform;
     if (all.storage != BISAI_FP64)

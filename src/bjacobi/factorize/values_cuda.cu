@@ -152,7 +152,7 @@ bsi_values_job job_of(const bisai_bcsr *matrix, const bsi_bjacobi *jacobi) {
   const bsi_partition *b = &jacobi->partition;
   const bsi_bjacobi_options *o = &jacobi->options;
   const layout at = layout_of(jacobi);
-  char *memory = static_cast<char *>(jacobi->workspace);
+  char *memory = static_cast<char *>(jacobi->workspace.memory);
   workspace *head = reinterpret_cast<workspace *>(memory);
   return {
       .rows = b->rows,
@@ -161,12 +161,12 @@ bsi_values_job job_of(const bisai_bcsr *matrix, const bsi_bjacobi *jacobi) {
       .per_group = jacobi->per_group,
       .start = b->start,
       .first_value = jacobi->first_value,
-      .order = jacobi->order,
+      .order = jacobi->workspace.order,
       .source = jacobi->natural ? BSI_FROM_BLOCKS : source_of(jacobi),
       .block_size = matrix->block_size,
       .row_ptr = matrix->row_ptr,
       .col_idx = matrix->col_idx,
-      .position = jacobi->position,
+      .position = jacobi->matrix.position,
       .matrix = static_cast<const double *>(matrix->values),
       .dense =
           static_cast<double *>(extracts_to_workspace(jacobi) ? memory + at.dense : jacobi->data),
@@ -179,8 +179,8 @@ bsi_values_job job_of(const bisai_bcsr *matrix, const bsi_bjacobi *jacobi) {
       .pivots = jacobi->pivots,
       .data = static_cast<char *>(jacobi->data),
       .slot_bytes = jacobi->slot_bytes,
-      .record = &head->record[jacobi->turn],
-      .next_record = &head->record[1 - jacobi->turn],
+      .record = &head->record[jacobi->workspace.turn],
+      .next_record = &head->record[1 - jacobi->workspace.turn],
       .repair_list =
           o->shift_amount > 0.0 ? reinterpret_cast<int32_t *>(memory + at.repair_list) : nullptr,
   };
@@ -223,8 +223,8 @@ void enqueue(bisai_context *context, const bsi_bjacobi *jacobi, bsi_values_job p
  * first thread blocks of one run beside the last ones of another. */
 void enqueue_classes(bisai_context *context, const bsi_bjacobi *jacobi, bsi_values_job p) {
   int32_t end = jacobi->groups;
-  for (int k = CLASSES - 1; k >= 0; end -= jacobi->class_groups[k--]) {
-    const int32_t count = jacobi->class_groups[k];
+  for (int k = CLASSES - 1; k >= 0; end -= jacobi->workspace.class_groups[k--]) {
+    const int32_t count = jacobi->workspace.class_groups[k];
     if (count == 0) continue;
     enqueue(context, jacobi, p, std::min(4 * (k + 1), jacobi->partition.largest), end - count,
             count);
@@ -297,22 +297,22 @@ static bisai_status bjacobi_reserve(bisai_context *context, const bisai_bcsr *,
                     jacobi->per_group * jacobi->partition.largest, BSI_WARP);
   const layout at = layout_of(jacobi);
   char *const memory = static_cast<char *>(context->backend->memory->allocate(context, at.all, 1));
-  jacobi->workspace = memory;
+  jacobi->workspace.memory = memory;
   if (!memory) return BISAI_OUT_OF_MEMORY;
-  jacobi->workspace_bytes = static_cast<int64_t>(at.all);
+  jacobi->workspace.bytes = static_cast<int64_t>(at.all);
   BSI_TRY(bsi_gpu_fill(context, "block-Jacobi's groups", memory, 0, sizeof(workspace)));
   if (jacobi->partition.uniform || jacobi->groups == 0) return BISAI_OK;
   int32_t *count = reinterpret_cast<workspace *>(memory)->count;
-  jacobi->order = reinterpret_cast<int32_t *>(memory + at.order);
-  BSI_TRY(sort_groups(context, jacobi, jacobi->order, count));
-  return context->backend->memory->fetch(context, jacobi->class_groups, count,
-                                         sizeof jacobi->class_groups);
+  jacobi->workspace.order = reinterpret_cast<int32_t *>(memory + at.order);
+  BSI_TRY(sort_groups(context, jacobi, jacobi->workspace.order, count));
+  return context->backend->memory->fetch(context, jacobi->workspace.class_groups, count,
+                                         sizeof jacobi->workspace.class_groups);
 }
 
 static bisai_status bjacobi_values(bisai_context *context, const bisai_bcsr *matrix,
                                    bsi_bjacobi *jacobi) {
   if (jacobi->groups == 0) return BISAI_OK;
-  jacobi->turn = 1 - jacobi->turn;
+  jacobi->workspace.turn = 1 - jacobi->workspace.turn;
   const bsi_values_job p = job_of(matrix, jacobi);
   const int32_t largest = jacobi->partition.largest;
   if (jacobi->partition.uniform)
@@ -322,14 +322,15 @@ static bisai_status bjacobi_values(bisai_context *context, const bisai_bcsr *mat
   if (p.repair_list && is_plain(jacobi)) repair(context, jacobi, p);
   const bisai_status status = bsi_launched(context, "block-Jacobi's values");
   if (status) /* the next set-up needs a clear record */
-    bsi_gpu_fill(context, "block-Jacobi's values", jacobi->workspace, 0, sizeof(workspace::record));
+    bsi_gpu_fill(context, "block-Jacobi's values", jacobi->workspace.memory, 0,
+                 sizeof(workspace::record));
   return status;
 }
 
 static bisai_status bjacobi_collect(bisai_context *context, bsi_bjacobi *jacobi) {
-  const workspace *memory = static_cast<workspace *>(jacobi->workspace);
+  const workspace *memory = static_cast<workspace *>(jacobi->workspace.memory);
   bsi_values_record record;
-  BSI_TRY(context->backend->memory->fetch(context, &record, &memory->record[jacobi->turn],
+  BSI_TRY(context->backend->memory->fetch(context, &record, &memory->record[jacobi->workspace.turn],
                                           sizeof record));
   fill_stats(jacobi, record, &jacobi->stats);
   return BISAI_OK;

@@ -222,7 +222,7 @@ typedef struct scratch {
 static bsi_block_result set_block(const bisai_bcsr *matrix, const bsi_bjacobi *jacobi, int32_t i,
                                   block *b, bsi_bjacobi_stats *stats) {
   if (jacobi->natural)
-    copy_natural(matrix, b, jacobi->position[i]);
+    copy_natural(matrix, b, jacobi->matrix.position[i]);
   else
     extract(matrix, b);
   const bsi_block_result result = decompose_shifted(matrix, &jacobi->options, b);
