@@ -36,11 +36,12 @@ template <bisai_value_type FORMAT, int VECTORS>
 __global__ void __launch_bounds__(THREADS) apply(const __grid_constant__ bsi_apply_job p) {
   const int lane = threadIdx.x % BSI_WARP;
   const int32_t group = static_cast<int32_t>(blockIdx.x * WARPS + threadIdx.x / BSI_WARP);
-  if (group >= p.groups) return;
+  if (group >= p.partition.groups) return;
   const place l = place_of(p, group, lane);
-  const int64_t first = p.first_value
-                            ? __ldg(p.first_value + group)
-                            : static_cast<int64_t>(group) * p.per_group * p.uniform * p.uniform;
+  const int64_t first = p.partition.first_value
+                            ? __ldg(p.partition.first_value + group)
+                            : static_cast<int64_t>(group) * p.partition.per_group *
+                                  p.partition.uniform * p.partition.uniform;
   const char *values = p.data + first * p.slot_bytes;
   double x[VECTORS], y[VECTORS];
   bsi_wait_for_predecessor();
@@ -58,7 +59,7 @@ __global__ void __launch_bounds__(THREADS) apply(const __grid_constant__ bsi_app
 template <bisai_value_type FORMAT, int M, int VECTORS>
 int32_t enqueue_inverses(const bisai_context *context, bsi_apply_job *p, int32_t count) {
   const unsigned grid =
-      bsi_grid(p->groups, UNIFORM_THREADS / BSI_WARP * uniform_groups<M, VECTORS>);
+      bsi_grid(p->partition.groups, UNIFORM_THREADS / BSI_WARP * uniform_groups<M, VECTORS>);
   for (; count >= VECTORS; count -= VECTORS, p->x += VECTORS * p->ldx, p->y += VECTORS * p->ldy)
     bsi_launch_early(context, apply_uniform<FORMAT, M, VECTORS>, grid, UNIFORM_THREADS, 0, *p);
   return count;
@@ -66,7 +67,7 @@ int32_t enqueue_inverses(const bisai_context *context, bsi_apply_job *p, int32_t
 
 template <bisai_value_type FORMAT, int VECTORS>
 int32_t enqueue_general(const bisai_context *context, bsi_apply_job *p, int32_t count) {
-  const unsigned grid = bsi_grid(p->groups, WARPS);
+  const unsigned grid = bsi_grid(p->partition.groups, WARPS);
   for (; count >= VECTORS; count -= VECTORS, p->x += VECTORS * p->ldx, p->y += VECTORS * p->ldy)
     bsi_launch_early(context, apply<FORMAT, VECTORS>, grid, THREADS, 0, *p);
   return count;
@@ -83,7 +84,7 @@ void enqueue(const bisai_context *context, bsi_apply_job p, int32_t count) {
  * the general kernel than with several rows a lane. */
 void enqueue_rows(const bisai_context *context, bsi_apply_job p, int32_t count) {
   count = bsi_enqueue_vectors(context, &p, count);
-  if (p.storage == BISAI_FP64 && p.uniform == 31)
+  if (p.storage == BISAI_FP64 && p.partition.uniform == 31)
     count = enqueue_general<BISAI_FP64, 1>(context, &p, count);
   for (; count > 0; count--, p.x += p.ldx, p.y += p.ldy) bsi_enqueue_rows(context, p);
 }
@@ -108,7 +109,8 @@ constexpr int FP64_SIZES[] = {1, 2, 3, 5, 6, 7, 12, 20, 24, 28};
 template <bisai_value_type FORMAT, const auto &SIZES, int K = 0>
 bool applied_size(const bisai_context *context, const bsi_apply_job &p, int32_t count) {
   if constexpr (K < static_cast<int>(sizeof SIZES / sizeof *SIZES)) {
-    if (p.uniform != SIZES[K]) return applied_size<FORMAT, SIZES, K + 1>(context, p, count);
+    if (p.partition.uniform != SIZES[K])
+      return applied_size<FORMAT, SIZES, K + 1>(context, p, count);
     enqueue_size<FORMAT, SIZES[K]>(context, p, count);
     return true;
   }
@@ -133,7 +135,8 @@ bool applied_uniform(const bisai_context *context, const bsi_apply_job &p, int32
 }
 
 void apply_inverses(const bisai_context *context, const bsi_apply_job &p, int32_t count) {
-  if (p.uniform && p.rows % p.uniform == 0 && p.per_group == BSI_WARP / p.uniform) {
+  if (p.partition.uniform && p.partition.rows % p.partition.uniform == 0 &&
+      p.partition.per_group == BSI_WARP / p.partition.uniform) {
     if (!applied_uniform(context, p, count)) enqueue_rows(context, p, count);
   } else if (p.storage == BISAI_FP64) {
     enqueue<BISAI_FP64>(context, p, count);
@@ -155,13 +158,13 @@ static bool mostly_narrow(const bsi_bjacobi *jacobi) {
 static bisai_status bjacobi_apply(bisai_context *context, const bsi_bjacobi *jacobi, int32_t count,
                                   const double *x, int64_t ldx, double *y, int64_t ldy) {
   const bsi_partition *b = &jacobi->partition;
-  const bsi_apply_job p = {.rows = b->rows,
-                           .blocks = b->blocks,
-                           .uniform = b->uniform,
-                           .per_group = jacobi->per_group,
-                           .groups = jacobi->groups,
-                           .start = b->start,
-                           .first_value = jacobi->first_value,
+  const bsi_apply_job p = {.partition = {.rows = b->rows,
+                                         .blocks = b->blocks,
+                                         .uniform = b->uniform,
+                                         .per_group = jacobi->per_group,
+                                         .groups = jacobi->groups,
+                                         .start = b->start,
+                                         .first_value = jacobi->first_value},
                            .data = static_cast<const char *>(jacobi->data),
                            .slot_bytes = jacobi->slot_bytes,
                            .storage = jacobi->options.storage,
@@ -173,7 +176,7 @@ static bisai_status bjacobi_apply(bisai_context *context, const bsi_bjacobi *jac
                            .ldx = ldx,
                            .y = y,
                            .ldy = ldy};
-  if (p.groups == 0 || count == 0) return BISAI_OK;
+  if (p.partition.groups == 0 || count == 0) return BISAI_OK;
   if (p.form == BISAI_FORM_INVERSE)
     apply_inverses(context, p, count);
   else if (p.form == BISAI_FORM_LU)

@@ -54,7 +54,7 @@ template <bisai_value_type FORMAT, int M, int COUNT>
 __device__ __forceinline__ void load_group(const bsi_apply_job &p, int64_t group, int format,
                                            int lane, int from, bool mine, double (&e)[COUNT]) {
   constexpr int height = BSI_WARP / M * M;
-  const int64_t left = p.rows - group * height;
+  const int64_t left = p.partition.rows - group * height;
   const int rows = left < height ? static_cast<int>(left) : height;
   const char *values = p.data + group * height * M * p.slot_bytes;
   const int at = lane + from * rows;
@@ -96,9 +96,9 @@ __global__ void __launch_bounds__(UNIFORM_THREADS)
 #pragma unroll
   for (int g = 0; g < groups; g++) {
     row[g] = (first + g) * height + lane;
-    mine[g] = lane < height && row[g] < p.rows;
+    mine[g] = lane < height && row[g] < p.partition.rows;
     if (FORMAT == BISAI_ADAPTIVE)
-      format[g] = first + g < p.groups ? __ldg(p.format + first + g) : 0;
+      format[g] = first + g < p.partition.groups ? __ldg(p.format + first + g) : 0;
 #pragma unroll
     for (int v = 0; v < VECTORS; v++) {
       x[g][v] = mine[g] ? p.x[row[g] + v * p.ldx] : 0.0;

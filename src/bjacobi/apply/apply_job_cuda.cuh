@@ -10,9 +10,12 @@
 #include "gpu/launch.cuh"
 
 struct bsi_apply_job {
-  int32_t rows, blocks, uniform, per_group, groups;
-  const int32_t *start;
-  const int64_t *first_value;
+  /* the partition and its groups: bjacobi/bjacobi.h */
+  struct {
+    int32_t rows, blocks, uniform, per_group, groups;
+    const int32_t *start;
+    const int64_t *first_value;
+  } partition;
   const char *data;
   int slot_bytes;
   bisai_value_type storage;
@@ -27,8 +30,9 @@ struct bsi_apply_job {
 };
 
 static __device__ __forceinline__ int32_t bsi_start_of(const bsi_apply_job &p, int64_t block) {
-  if (block >= p.blocks) return p.rows;
-  return p.uniform ? static_cast<int32_t>(block) * p.uniform : __ldg(p.start + block);
+  if (block >= p.partition.blocks) return p.partition.rows;
+  return p.partition.uniform ? static_cast<int32_t>(block) * p.partition.uniform
+                             : __ldg(p.partition.start + block);
 }
 
 /* Loads value `at`, which is not read again, past the first-level cache. */

@@ -26,22 +26,22 @@ struct place {
 };
 
 __device__ __forceinline__ place place_of(const bsi_apply_job &p, int32_t group, int lane) {
-  const int64_t begin = static_cast<int64_t>(group) * p.per_group;
+  const int64_t begin = static_cast<int64_t>(group) * p.partition.per_group;
   const int32_t top = bsi_start_of(p, begin);
   place l;
   l.row = top + lane;
-  l.height = bsi_start_of(p, begin + p.per_group) - top;
+  l.height = bsi_start_of(p, begin + p.partition.per_group) - top;
   l.base = 0, l.in_block = lane, l.m = l.height, l.width = l.height;
-  if (p.per_group > 1) {
+  if (p.partition.per_group > 1) {
     int32_t from = top;
     l.width = 0;
-    if (p.uniform) {
-      const int sub = lane / p.uniform;
-      from = top + sub * p.uniform;
-      l.m = min(p.uniform, l.height - sub * p.uniform);
-      l.width = min(p.uniform, l.height);
+    if (p.partition.uniform) {
+      const int sub = lane / p.partition.uniform;
+      from = top + sub * p.partition.uniform;
+      l.m = min(p.partition.uniform, l.height - sub * p.partition.uniform);
+      l.width = min(p.partition.uniform, l.height);
     } else {
-      for (int k = 0; k < p.per_group; k++) {
+      for (int k = 0; k < p.partition.per_group; k++) {
         const int32_t begins = bsi_start_of(p, begin + k), ends = bsi_start_of(p, begin + k + 1);
         l.width = max(l.width, ends - begins);
         if (l.row >= begins && l.row < ends) from = begins, l.m = ends - begins;

@@ -196,7 +196,8 @@ __device__ __forceinline__ void apply_part(const bsi_apply_job &p, part<M> &l, d
   /* Lanes without rows, and those of a last group with fewer blocks, do nothing here. */
   bsi_in_format(l.whole ? l.format : static_cast<int>(BISAI_ADAPTIVE),
                 [&](auto format) { multiply<M, format.value>(l, x, p.narrow, sum); });
-  if (!l.whole && l.format != BISAI_ADAPTIVE) multiply_last(l, p.rows % shape<M>::height, x, sum);
+  if (!l.whole && l.format != BISAI_ADAPTIVE)
+    multiply_last(l, p.partition.rows % shape<M>::height, x, sum);
   __syncwarp();
 #pragma unroll
   for (int r = 0; r < shape<M>::rows; r++)
@@ -215,7 +216,7 @@ __global__ void __launch_bounds__(WARPS *BSI_WARP, shape<M>::resident)
   const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
   const int32_t group = static_cast<int32_t>(blockIdx.x * WARPS + warp) * s::groups;
   const int64_t top = static_cast<int64_t>(group) * s::height + lane;
-  const int left = static_cast<int>(min(p.rows - top, int64_t{s::all - lane}));
+  const int left = static_cast<int>(min(p.partition.rows - top, int64_t{s::all - lane}));
   double own[s::steps];
   part<M> parts[s::sets];
   bsi_wait_for_predecessor();
@@ -231,9 +232,9 @@ __global__ void __launch_bounds__(WARPS *BSI_WARP, shape<M>::resident)
     l.block = l.row / M, l.in_block = l.row - l.block * M;
     l.lanes = (BSI_FULL_WARP >> (BSI_WARP - s::lanes)) << sub * s::lanes;
     l.values = p.data + static_cast<int64_t>(its) * (s::height * M * p.slot_bytes);
-    l.whole = s::per_group == 1 || its < p.rows / s::height;
+    l.whole = s::per_group == 1 || its < p.partition.rows / s::height;
     l.format = BISAI_ADAPTIVE;
-    if (sub < s::at_once && its < p.groups) {
+    if (sub < s::at_once && its < p.partition.groups) {
       l.format = p.format ? __ldg(p.format + its) : p.storage;
       /* The formats of groups arrive as late as the values. Groups of every format have at least as
        * many bytes as narrow ones. If most groups are narrow, these bytes are therefore read before
@@ -264,8 +265,9 @@ __global__ void __launch_bounds__(WARPS *BSI_WARP, shape<M>::resident)
 template <int M = BSI_BJACOBI_MAX_ROWS>
 void enqueue(const bisai_context *context, const bsi_apply_job &p) {
   if constexpr (M > 1)
-    if (p.uniform < M) return enqueue<M - 1>(context, p);
-  const int64_t units = (static_cast<int64_t>(p.groups) + shape<M>::groups - 1) / shape<M>::groups;
+    if (p.partition.uniform < M) return enqueue<M - 1>(context, p);
+  const int64_t units =
+      (static_cast<int64_t>(p.partition.groups) + shape<M>::groups - 1) / shape<M>::groups;
   bsi_launch_early(context, apply_rows<M>, bsi_grid(units, WARPS), WARPS * BSI_WARP, 0, p);
 }
 

@@ -55,8 +55,8 @@ template <int M, int L, bool EXACT>
 __device__ __forceinline__ int32_t group_of(const solve_job &p, int32_t unit) {
   constexpr int blocks = shape<M, L>::blocks;
   const int sub = static_cast<int>(threadIdx.x) % BSI_WARP / L,
-            slots = EXACT ? blocks : blocks / p.all.per_group,
-            slot = EXACT ? sub : sub / p.all.per_group;
+            slots = EXACT ? blocks : blocks / p.all.partition.per_group,
+            slot = EXACT ? sub : sub / p.all.partition.per_group;
   const int64_t at = p.from + static_cast<int64_t>(unit) * slots + slot;
   if (slot >= slots || at >= p.end) return -1;
   return p.order ? __ldg(p.order + at) : static_cast<int32_t>(at);
@@ -73,19 +73,21 @@ __device__ __forceinline__ share share_of(const solve_job &p, int32_t group) {
     const int64_t top = static_cast<int64_t>(group / per_group) * rows;
     b.m = M;
     b.start = group * M;
-    b.height =
-        per_group == 1 || p.all.rows - top > rows ? rows : static_cast<int>(p.all.rows - top);
+    b.height = per_group == 1 || p.all.partition.rows - top > rows
+                   ? rows
+                   : static_cast<int>(p.all.partition.rows - top);
     b.first = top * M + b.start - top;
   } else {
-    const int64_t begin = static_cast<int64_t>(group) * p.all.per_group,
-                  block = begin + b.sub % p.all.per_group;
+    const int64_t begin = static_cast<int64_t>(group) * p.all.partition.per_group,
+                  block = begin + b.sub % p.all.partition.per_group;
     const int32_t top = bsi_start_of(p.all, begin);
     b.start = bsi_start_of(p.all, block);
     b.m = bsi_start_of(p.all, block + 1) - b.start;
-    b.height = bsi_start_of(p.all, begin + p.all.per_group) - top;
-    b.first = (p.all.first_value ? __ldg(p.all.first_value + group)
-                                 : begin * p.all.uniform * p.all.uniform) +
-              b.start - top;
+    b.height = bsi_start_of(p.all, begin + p.all.partition.per_group) - top;
+    b.first =
+        (p.all.partition.first_value ? __ldg(p.all.partition.first_value + group)
+                                     : begin * p.all.partition.uniform * p.all.partition.uniform) +
+        b.start - top;
   }
   return b;
 }
@@ -202,7 +204,7 @@ template <typename SOLVE> struct solves {
     p.followed = p.from > 0;
     if (count > 0) {
       launch(SOLVE::template kernel<FORMAT, c.rows, c.lanes, false, VECTORS>(),
-             bsi_grid(p.end - p.from, BSI_WARP / c.lanes / p.all.per_group), p);
+             bsi_grid(p.end - p.from, BSI_WARP / c.lanes / p.all.partition.per_group), p);
       p.beside = true, p.end = p.from;
     }
     if constexpr (K > 0)
@@ -214,20 +216,22 @@ template <typename SOLVE> struct solves {
   template <int VECTORS, int K = 0> bool enqueue_size(solve_job p) const {
     if constexpr (K < SIZES) {
       constexpr solve_class c = SOLVE::SIZES[K];
-      if (p.all.uniform != c.rows) return enqueue_size<VECTORS, K + 1>(p);
-      p.end = p.all.blocks;
+      if (p.all.partition.uniform != c.rows) return enqueue_size<VECTORS, K + 1>(p);
+      p.end = p.all.partition.blocks;
       launch(SOLVE::template kernel<BISAI_FP64, c.rows, c.lanes, true, VECTORS>(),
-             bsi_grid(p.all.blocks, BSI_WARP / c.lanes), p);
+             bsi_grid(p.all.partition.blocks, BSI_WARP / c.lanes), p);
       return true;
     }
     return false;
   }
 
   template <int VECTORS> void enqueue_pass(const bsi_apply_job &all) const {
-    const solve_job p = {
-        .all = all, .order = all.uniform ? nullptr : jacobi->workspace.order, .end = all.groups};
-    const bool one_size =
-        all.uniform && all.rows % all.uniform == 0 && all.per_group == BSI_WARP / all.uniform;
+    const solve_job p = {.all = all,
+                         .order = all.partition.uniform ? nullptr : jacobi->workspace.order,
+                         .end = all.partition.groups};
+    const bool one_size = all.partition.uniform &&
+                          all.partition.rows % all.partition.uniform == 0 &&
+                          all.partition.per_group == BSI_WARP / all.partition.uniform;
     if (all.storage != BISAI_FP64)
       enqueue_classes<BISAI_ADAPTIVE, VECTORS>(p);
     else if (!one_size || !enqueue_size<VECTORS>(p))

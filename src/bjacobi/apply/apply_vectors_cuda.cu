@@ -146,7 +146,8 @@ __device__ __forceinline__ void apply_part(const bsi_apply_job &p, part<M> &l, d
   /* Lanes without rows, and those of a last group with fewer blocks, do nothing here. */
   bsi_in_format(l.whole ? l.format : static_cast<int>(BISAI_ADAPTIVE),
                 [&](auto format) { multiply<M, format.value>(l, x, p.narrow, sum); });
-  if (!l.whole && l.format != BISAI_ADAPTIVE) multiply_last(l, p.rows % shape<M>::height, x, sum);
+  if (!l.whole && l.format != BISAI_ADAPTIVE)
+    multiply_last(l, p.partition.rows % shape<M>::height, x, sum);
   __syncwarp();
   if (l.format == BISAI_ADAPTIVE) return;
   x += l.row % M;
@@ -166,7 +167,7 @@ __global__ void __launch_bounds__(WARPS *BSI_WARP, RESIDENT)
   const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
   const int32_t group = static_cast<int32_t>(blockIdx.x * WARPS + warp) * s::groups;
   const int64_t top = static_cast<int64_t>(group) * s::height + lane;
-  const int left = static_cast<int>(min(p.rows - top, int64_t{s::all - lane}));
+  const int left = static_cast<int>(min(p.partition.rows - top, int64_t{s::all - lane}));
   double own[s::steps][VECTORS];
   bsi_wait_for_predecessor();
 #pragma unroll
@@ -180,9 +181,9 @@ __global__ void __launch_bounds__(WARPS *BSI_WARP, RESIDENT)
   part<M> l;
   l.row = block * M + in_block, l.second = in_block + 1 < M ? 1 : 0;
   l.values = p.data + static_cast<int64_t>(its) * (s::height * M * p.slot_bytes);
-  l.whole = s::per_group == 1 || its < p.rows / s::height;
+  l.whole = s::per_group == 1 || its < p.partition.rows / s::height;
   l.format = BISAI_ADAPTIVE;
-  if (sub < s::groups && static_cast<int64_t>(its) * s::height + l.row < p.rows) {
+  if (sub < s::groups && static_cast<int64_t>(its) * s::height + l.row < p.partition.rows) {
     l.format = p.format ? __ldg(p.format + its) : p.storage;
     /* as in apply_rows_cuda.cu */
     if (l.whole && p.narrow) load<M, BISAI_FP16>(l, 0, l.first);
@@ -214,7 +215,8 @@ __global__ void __launch_bounds__(WARPS *BSI_WARP, RESIDENT)
 
 template <int M, int VECTORS>
 int32_t enqueue_passes(const bisai_context *context, bsi_apply_job *p, int32_t count) {
-  const int64_t units = (static_cast<int64_t>(p->groups) + shape<M>::groups - 1) / shape<M>::groups;
+  const int64_t units =
+      (static_cast<int64_t>(p->partition.groups) + shape<M>::groups - 1) / shape<M>::groups;
   for (; count >= VECTORS; count -= VECTORS, p->x += VECTORS * p->ldx, p->y += VECTORS * p->ldy)
     bsi_launch_early(context, apply_vectors<M, VECTORS>, bsi_grid(units, WARPS), WARPS * BSI_WARP,
                      0, *p);
@@ -226,7 +228,7 @@ int32_t enqueue_passes(const bisai_context *context, bsi_apply_job *p, int32_t c
 template <int M = BSI_BJACOBI_MAX_ROWS>
 int32_t enqueue(const bisai_context *context, bsi_apply_job *p, int32_t count) {
   if constexpr (M > 1)
-    if (p->uniform < M) return enqueue<M - 1>(context, p, count);
+    if (p->partition.uniform < M) return enqueue<M - 1>(context, p, count);
   if constexpr (!bsi_is_common_size(M)) {
     count = enqueue_passes<M, LONG_PASS>(context, p, count);
     count = enqueue_passes<M, PASS>(context, p, count);

@@ -41,7 +41,7 @@ template <const auto &CLASSES, bisai_form FORM, bool PLAIN, int K = 0>
 void enqueue_class(bisai_context *context, int max_rows, const bsi_values_job &p) {
   constexpr int classes = sizeof CLASSES / sizeof *CLASSES;
   constexpr size_class c = CLASSES[K];
-  const bool fits = c.exact ? max_rows == c.rows && p.largest == c.rows : max_rows <= c.rows;
+  const bool fits = c.exact ? max_rows == c.rows && p.launch.largest == c.rows : max_rows <= c.rows;
   if (fits && bsi_enqueue_values<c.rows, c.of_lane, c.lanes, FORM, PLAIN>(context, p)) return;
   if constexpr (K + 1 < classes) enqueue_class<CLASSES, FORM, PLAIN, K + 1>(context, max_rows, p);
 }
@@ -59,7 +59,7 @@ void bsi_enqueue_plain_inverses(bisai_context *context, int max_rows, const bsi_
 }
 
 void bsi_enqueue_decompositions(bisai_context *context, int max_rows, const bsi_values_job &p) {
-  if (p.form == BISAI_FORM_LU)
+  if (p.result.form == BISAI_FORM_LU)
     enqueue_class<DECOMPOSITIONS, BISAI_FORM_LU, false>(context, max_rows, p);
   else
     enqueue_class<DECOMPOSITIONS, BISAI_FORM_GAUSS_HUARD, false>(context, max_rows, p);

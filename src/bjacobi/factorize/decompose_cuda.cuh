@@ -93,11 +93,11 @@ bsi_decompose_by_patches(const bsi_values_job &p, const bsi_lane &l, double shif
     d.condition = d.norm * norm;
   } else {
     d.smallest = 1.0 / bsi_warp_max_magnitude(l.w.row < m ? fabs(own.scale) : 0.0);
-    if (l.w.row < m) p.pivots[l.start + l.w.row] = static_cast<uint8_t>(order[l.w.row]);
+    if (l.w.row < m) p.result.pivots[l.start + l.w.row] = static_cast<uint8_t>(order[l.w.row]);
   }
   d.singular = m > 0 && !(regular && isfinite(norm));
-  bsi_spread_to_tile<N, FORM>(a, own, order, m, p.form == BISAI_FORM_GAUSS_HUARD_TRANSPOSED, l.ld,
-                              tile + l.tile);
+  bsi_spread_to_tile<N, FORM>(a, own, order, m, p.result.form == BISAI_FORM_GAUSS_HUARD_TRANSPOSED,
+                              l.ld, tile + l.tile);
   return d;
 }
 
@@ -126,14 +126,14 @@ static __device__ __forceinline__ void bsi_decompose(const bsi_values_job &p, co
     sum += fabs(a[q]);
     int r = e.step, c = q;
     if (FORM != BISAI_FORM_LU) r = q, c = e.step;
-    if (p.form == BISAI_FORM_GAUSS_HUARD_TRANSPOSED && r > c) {
+    if (p.result.form == BISAI_FORM_GAUSS_HUARD_TRANSPOSED && r > c) {
       const int mirrored = l.w.m - 1 - c;
       c = l.w.m - 1 - r, r = mirrored;
     }
     block[c * l.ld + r] = a[q];
   }
   d->condition = 0.0, d->smallest = e.smallest;
-  if (mine) p.pivots[l.start + l.w.row] = static_cast<uint8_t>(e.pivot);
+  if (mine) p.result.pivots[l.start + l.w.row] = static_cast<uint8_t>(e.pivot);
   __syncwarp();
   d->singular = bsi_any_in_block(l, e.singular || !isfinite(sum));
 }

@@ -15,29 +15,30 @@
  * Loads of the columns must not wait for stores to the tile, or extraction takes much longer. */
 static __device__ __forceinline__ int32_t bsi_first_reaching(const bsi_values_job &p, int32_t i,
                                                              int32_t column) {
-  const int32_t first = __ldg(p.row_ptr + i), end = __ldg(p.row_ptr + i + 1),
-                wanted = column / p.block_size;
-  if (first < end && __ldg(p.col_idx + first) >= wanted) return first;
-  return bsi_lower_bound(bsi_read_only<int32_t>{p.col_idx}, first, end, wanted);
+  const int32_t first = __ldg(p.matrix.row_ptr + i), end = __ldg(p.matrix.row_ptr + i + 1),
+                wanted = column / p.matrix.block_size;
+  if (first < end && __ldg(p.matrix.col_idx + first) >= wanted) return first;
+  return bsi_lower_bound(bsi_read_only<int32_t>{p.matrix.col_idx}, first, end, wanted);
 }
 
 /* Copies row `own` of the lane's block from the matrix's entries from q on. */
 static __device__ __forceinline__ void bsi_extract_row(const bsi_values_job &p, const bsi_lane &l,
                                                        int own, int32_t q, double *tile) {
-  const int32_t end = l.start + l.w.m, row = l.start + own, i = row / p.block_size,
-                r = row - i * p.block_size, last = __ldg(p.row_ptr + i + 1);
+  const int32_t end = l.start + l.w.m, row = l.start + own, i = row / p.matrix.block_size,
+                r = row - i * p.matrix.block_size, last = __ldg(p.matrix.row_ptr + i + 1);
   double *const to = tile + l.tile + own;
 #pragma unroll 1
   for (int c = 0; c < l.w.m; c++) to[c * l.ld] = 0.0;
 #pragma unroll 1
   for (; q < last; q++) {
-    const int32_t left = __ldg(p.col_idx + q) * p.block_size;
+    const int32_t left = __ldg(p.matrix.col_idx + q) * p.matrix.block_size;
     if (left >= end) break;
-    const double *values = p.matrix + static_cast<int64_t>(q) * p.block_size * p.block_size + r;
+    const double *values =
+        p.matrix.values + static_cast<int64_t>(q) * p.matrix.block_size * p.matrix.block_size + r;
 #pragma unroll 1
-    for (int c = 0; c < p.block_size; c++)
+    for (int c = 0; c < p.matrix.block_size; c++)
       if (left + c >= l.start && left + c < end)
-        to[(left + c - l.start) * l.ld] = __ldg(values + c * p.block_size);
+        to[(left + c - l.start) * l.ld] = __ldg(values + c * p.matrix.block_size);
   }
 }
 
@@ -51,9 +52,9 @@ struct bsi_row_place {
 /* Returns the place of row `own` of the lane's block. */
 static __device__ __forceinline__ bsi_row_place bsi_place_of_row(const bsi_values_job &p,
                                                                  const bsi_lane &l, int own) {
-  const int32_t i = (l.start + own) / p.block_size, low = bsi_first_reaching(p, i, l.start);
-  return {low, p.block_size == 1 && low + l.w.m <= __ldg(p.row_ptr + i + 1) &&
-                   __ldg(p.col_idx + low + l.w.m - 1) == l.start + l.w.m - 1};
+  const int32_t i = (l.start + own) / p.matrix.block_size, low = bsi_first_reaching(p, i, l.start);
+  return {low, p.matrix.block_size == 1 && low + l.w.m <= __ldg(p.matrix.row_ptr + i + 1) &&
+                   __ldg(p.matrix.col_idx + low + l.w.m - 1) == l.start + l.w.m - 1};
 }
 
 /* Extracts blocks into the tile, a row by each lane, or where all rows of a sub-warp are whole, by
@@ -75,7 +76,7 @@ static __device__ __forceinline__ void bsi_extract_row_per_lane(const bsi_values
       double *const to = tile + l.tile + top + k;
 #pragma unroll 1
       for (int c = l.w.row; c < l.w.m; c += l.w.lanes)
-        bsi_copy_ahead(to + c * l.ld, p.matrix + from + c, sizeof *to);
+        bsi_copy_ahead(to + c * l.ld, p.matrix.values + from + c, sizeof *to);
     }
     if (mine && !together) bsi_extract_row(p, l, own, at.low, tile);
   }
@@ -99,7 +100,7 @@ static __device__ __forceinline__ void bsi_extract_row_per_lane_of_warp(const bs
 #pragma unroll 4
   for (int k = 0; k < l.w.max_rows; k++, to++) {
     const int32_t from = __shfl_sync(BSI_FULL_WARP, at.low, k) + lane;
-    if (mine) bsi_copy_ahead(to, p.matrix + from, sizeof *to);
+    if (mine) bsi_copy_ahead(to, p.matrix.values + from, sizeof *to);
   }
   bsi_commit_copies();
   bsi_wait_for_copies();
@@ -116,9 +117,9 @@ static __device__ __forceinline__ void bsi_extract_by_sub_warp(const bsi_values_
     const int32_t own = top + l.w.row;
     int32_t low = 0, high = 0;
     if (own < l.w.m) {
-      const int32_t i = (l.start + own) / p.block_size;
+      const int32_t i = (l.start + own) / p.matrix.block_size;
       low = bsi_first_reaching(p, i, l.start);
-      high = __ldg(p.row_ptr + i + 1);
+      high = __ldg(p.matrix.row_ptr + i + 1);
 #pragma unroll 1
       for (int c = 0; c < l.w.m; c++) tile[l.tile + own + c * l.ld] = 0.0;
     }
@@ -128,16 +129,17 @@ static __device__ __forceinline__ void bsi_extract_by_sub_warp(const bsi_values_
       const int32_t from = __shfl_sync(BSI_FULL_WARP, low, l.w.base + k),
                     to = __shfl_sync(BSI_FULL_WARP, high, l.w.base + k);
       if (top + k >= l.w.m || l.w.row >= working) continue;
-      const int32_t r = (l.start + top + k) % p.block_size;
+      const int32_t r = (l.start + top + k) % p.matrix.block_size;
       for (int64_t t = l.w.row;; t += working) {
-        const int64_t q = from + t / p.block_size;
+        const int64_t q = from + t / p.matrix.block_size;
         if (q >= to) break;
-        const int32_t column =
-            __ldg(p.col_idx + q) * p.block_size + static_cast<int32_t>(t % p.block_size);
+        const int32_t column = __ldg(p.matrix.col_idx + q) * p.matrix.block_size +
+                               static_cast<int32_t>(t % p.matrix.block_size);
         if (column >= end) break;
         if (column >= l.start)
           tile[l.tile + top + k + (column - l.start) * l.ld] =
-              __ldg(p.matrix + (q * p.block_size + t % p.block_size) * p.block_size + r);
+              __ldg(p.matrix.values +
+                    (q * p.matrix.block_size + t % p.matrix.block_size) * p.matrix.block_size + r);
       }
     }
   }
@@ -149,13 +151,16 @@ static __device__ double bsi_rows_norm(const bsi_values_job &p, const bsi_lane &
   double largest = 0.0; /* ignores a sum that is NaN, as the host does */
 #pragma unroll 1
   for (int own = l.w.row; own < l.w.m; own += l.w.lanes) {
-    const int32_t row = l.start + own, i = row / p.block_size, r = row - i * p.block_size;
+    const int32_t row = l.start + own, i = row / p.matrix.block_size,
+                  r = row - i * p.matrix.block_size;
     const double *values =
-        p.matrix + static_cast<int64_t>(p.row_ptr[i]) * p.block_size * p.block_size + r;
-    const int64_t count = static_cast<int64_t>(p.row_ptr[i + 1] - p.row_ptr[i]) * p.block_size;
+        p.matrix.values +
+        static_cast<int64_t>(p.matrix.row_ptr[i]) * p.matrix.block_size * p.matrix.block_size + r;
+    const int64_t count =
+        static_cast<int64_t>(p.matrix.row_ptr[i + 1] - p.matrix.row_ptr[i]) * p.matrix.block_size;
     double sum = 0.0;
 #pragma unroll 1
-    for (int64_t c = 0; c < count; c++) sum += fabs(values[c * p.block_size]);
+    for (int64_t c = 0; c < count; c++) sum += fabs(values[c * p.matrix.block_size]);
     largest = fmax(largest, sum);
   }
   double norm = 0.0;
@@ -203,8 +208,8 @@ struct bsi_plain_block {
 static __device__ __forceinline__ bsi_plain_block bsi_find_plain(const bsi_values_job &p,
                                                                  const bsi_lane &l, int m) {
   if (p.source != BSI_FROM_BLOCKS) return {p.dense + l.first + l.in_group, l.height, l.w.m > 0};
-  const int32_t position = l.w.m > 0 ? __ldg(p.position + l.block) : -1;
-  return {p.matrix + static_cast<int64_t>(position) * m * m, m, position >= 0};
+  const int32_t position = l.w.m > 0 ? __ldg(p.matrix.position + l.block) : -1;
+  return {p.matrix.values + static_cast<int64_t>(position) * m * m, m, position >= 0};
 }
 
 /* Loads the lane's rows a of blocks that lie side by side, and adds `shift` to the diagonal.

@@ -36,39 +36,47 @@ struct bsi_values_record {
 
 struct bsi_values_job {
   /* the partition and its groups: bjacobi/bjacobi.h */
-  int32_t rows, blocks, uniform, per_group;
-  const int32_t *start;
-  const int64_t *first_value;
-  /* The launch takes groups order[from + i], or from + i if order is NULL, for i < count. */
-  const int32_t *order;
-  int32_t from, count;
-  /* device memory that holds the count; NULL: `count` does */
-  const int32_t *device_count;
-  /* the most rows of a block in the launch, and the lanes of a sub-warp */
-  int largest, lanes;
-  /* true: the previous launch is that of another class of the same set-up, and this one may run
-   * beside it */
-  bool beside;
+  struct {
+    int32_t rows, blocks, uniform, per_group;
+    const int32_t *start;
+    const int64_t *first_value;
+  } partition;
+  struct {
+    /* The launch takes groups order[from + i], or from + i if order is NULL, for i < count. */
+    const int32_t *order;
+    int32_t from, count;
+    /* device memory that holds the count; NULL: `count` does */
+    const int32_t *device_count;
+    /* the most rows of a block in the launch, and the lanes of a sub-warp */
+    int largest, lanes;
+    /* true: the previous launch is that of another class of the same set-up, and this one may run
+     * beside it */
+    bool beside;
+  } launch;
   /* bsi_block_source */
   int source;
-  /* the matrix; `position` has the place of each diagonal block, −1: none */
-  int32_t block_size;
-  const int32_t *row_ptr, *col_idx, *position;
-  const double *matrix;
+  struct {
+    int32_t block_size;
+    /* `position` has the place of each diagonal block, −1: none */
+    const int32_t *row_ptr, *col_idx, *position;
+    const double *values;
+  } matrix;
   /* blocks extracted before, in the layout of the groups */
   double *dense;
   /* the shift of singular blocks over the largest row sum; 0: none */
   double shift_amount;
-  /* the result: bjacobi/bjacobi.h */
-  bisai_form form;
-  /* bisai_value_type, or ADAPTIVE with its tolerance */
-  int storage;
-  double tolerance;
-  /* ADAPTIVE: bsi_adaptive_mask() */
-  unsigned admitted;
-  uint8_t *format, *pivots;
-  char *data;
-  int slot_bytes;
+  /* bjacobi/bjacobi.h */
+  struct {
+    bisai_form form;
+    /* bisai_value_type, or ADAPTIVE with its tolerance */
+    int storage;
+    double tolerance;
+    /* ADAPTIVE: bsi_adaptive_mask() */
+    unsigned admitted;
+    uint8_t *format, *pivots;
+    char *data;
+    int slot_bytes;
+  } result;
   /* this set-up's record, and the next set-up's, which this one clears */
   bsi_values_record *record, *next_record;
   /* Kernels without repairs list the groups that need some here; NULL: they do not. */

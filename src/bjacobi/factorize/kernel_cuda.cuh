@@ -19,7 +19,7 @@ static __device__ __forceinline__ void bsi_record(const bsi_values_job &p, const
                                                   bsi_largest_condition *largest) {
   const bool group_has_singular = (__ballot_sync(BSI_FULL_WARP, d.singular) & l.group_mask) != 0;
   if (PLAIN && p.repair_list && group_has_singular) {
-    if (l.group_leader) bsi_list_for_repair(p, l.block / p.per_group);
+    if (l.group_leader) bsi_list_for_repair(p, l.block / p.partition.per_group);
   } else if (l.leader) {
     if (d.singular)
       bsi_record_singular(p, l.block);
@@ -67,7 +67,7 @@ constexpr int bsi_warp_values = bsi_tile_values<M, R> +
 /* Computes the values of the job's groups.
  * M: the most rows of a block.
  * R: the rows of a lane.
- * LANES: the lanes of a sub-warp; 0: p.lanes.
+ * LANES: the lanes of a sub-warp; 0: p.launch.lanes.
  * FORM: INVERSE, LU, or GAUSS_HUARD for both of its layouts.
  * PLAIN: inverses of blocks that lie side by side, in fp64. Another launch repairs singular ones:
  *   this one needs fewer registers.
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(BSI_VALUES_THREADS, bsi_resident_warps<M, R> /
   if (!PLAIN) bsi_clear_formats(&formats);
   __syncthreads();
   const int groups_per_warp = bsi_groups_per_warp(p);
-  const int32_t count = !PLAIN && p.device_count ? *p.device_count : p.count;
+  const int32_t count = !PLAIN && p.launch.device_count ? *p.launch.device_count : p.launch.count;
   const int32_t units = count / groups_per_warp + (count % groups_per_warp > 0);
   for (int32_t unit = static_cast<int32_t>(blockIdx.x * BSI_VALUES_WARPS) + warp; unit < units;
        unit += static_cast<int32_t>(gridDim.x * BSI_VALUES_WARPS)) {
@@ -152,23 +152,23 @@ static inline bool bsi_launch_resident(bisai_context *context, void (*kernel)(bs
             each = std::min(warps / BSI_VALUES_WARPS, fit);
   const unsigned grid =
       std::min(bsi_grid(units, BSI_VALUES_WARPS), static_cast<unsigned>(has->processors * each));
-  if (p.beside)
+  if (p.launch.beside)
     bsi_launch_early(context, kernel, grid, BSI_VALUES_THREADS, static_cast<size_t>(asked), p);
   else
     kernel<<<grid, BSI_VALUES_THREADS, asked, bsi_stream_of(context)>>>(p);
   return true;
 }
 
-/* Returns the number of units of a launch whose sub-warps have p.lanes lanes. */
+/* Returns the number of units of a launch whose sub-warps have p.launch.lanes lanes. */
 static inline int64_t bsi_units(const bsi_values_job &p) {
   const int groups_per_warp = bsi_groups_per_warp(p);
-  return (static_cast<int64_t>(p.count) + groups_per_warp - 1) / groups_per_warp;
+  return (static_cast<int64_t>(p.launch.count) + groups_per_warp - 1) / groups_per_warp;
 }
 
 /* Enqueues bsi_compute_values(), which explains the template parameters. */
 template <int M, int R, int LANES, bisai_form FORM, bool PLAIN, bool EXACT = false>
 static inline bool bsi_enqueue_values(bisai_context *context, bsi_values_job p) {
-  p.lanes = LANES > 0 ? LANES : (p.largest + R - 1) / R;
+  p.launch.lanes = LANES > 0 ? LANES : (p.launch.largest + R - 1) / R;
   return bsi_launch_resident(context, bsi_compute_values<M, R, LANES, FORM, PLAIN, EXACT>,
                              bsi_resident_warps<M, R>,
                              sizeof(double) * bsi_warp_values<M, R, LANES, FORM>, bsi_units(p), p);

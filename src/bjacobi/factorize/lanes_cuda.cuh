@@ -32,8 +32,9 @@ struct bsi_lane {
 };
 
 static __device__ __forceinline__ int32_t bsi_start_of(const bsi_values_job &p, int64_t block) {
-  if (block >= p.blocks) return p.rows;
-  return p.uniform ? static_cast<int32_t>(block) * p.uniform : __ldg(p.start + block);
+  if (block >= p.partition.blocks) return p.partition.rows;
+  return p.partition.uniform ? static_cast<int32_t>(block) * p.partition.uniform
+                             : __ldg(p.partition.start + block);
 }
 
 /* The number of doubles in a warp's tile.
@@ -50,15 +51,15 @@ static __device__ __forceinline__ unsigned bsi_lanes_mask(int first, int lanes) 
  * bsi_tile_values. */
 template <int M, int R>
 static __device__ __forceinline__ int bsi_group_tile(const bsi_values_job &p) {
-  const int rows = min(M, R * p.lanes);
-  return rows * (p.per_group * rows + 1);
+  const int rows = min(M, R * p.launch.lanes);
+  return rows * (p.partition.per_group * rows + 1);
 }
 
 static __host__ __device__ __forceinline__ int bsi_groups_per_warp(const bsi_values_job &p) {
-  return BSI_WARP / p.lanes / p.per_group;
+  return BSI_WARP / p.launch.lanes / p.partition.per_group;
 }
 
-/* True if blocks have padded places. LANES: the lanes of a sub-warp; 0: p.lanes. EXACT: as in
+/* True if blocks have padded places. LANES: the lanes of a sub-warp; 0: p.launch.lanes. EXACT: as in
  * bsi_compute_values(). */
 template <int LANES, bool EXACT> constexpr bool bsi_padded = LANES > 0 && !EXACT;
 
@@ -72,25 +73,28 @@ template <int M, int R, int LANES = 0, bool EXACT = false>
 static __device__ __forceinline__ bsi_lane bsi_lane_of(const bsi_values_job &p, int32_t unit,
                                                        int32_t count) {
   bsi_lane l;
-  const int lane = threadIdx.x % BSI_WARP, sub = lane / p.lanes,
+  const int lane = threadIdx.x % BSI_WARP, sub = lane / p.launch.lanes,
             groups_per_warp = bsi_groups_per_warp(p);
-  const int32_t in_warp = sub / p.per_group, i = unit * groups_per_warp + in_warp;
+  const int32_t in_warp = sub / p.partition.per_group, i = unit * groups_per_warp + in_warp;
   const bool there = in_warp < groups_per_warp && i < count;
-  l.w.lanes = LANES > 0 ? LANES : p.lanes;
-  l.w.row = lane - sub * p.lanes;
-  l.w.base = sub * p.lanes;
+  l.w.lanes = LANES > 0 ? LANES : p.launch.lanes;
+  l.w.row = lane - sub * p.launch.lanes;
+  l.w.base = sub * p.launch.lanes;
   l.w.m = 0;
   l.block = 0, l.start = 0, l.first = 0, l.height = 0, l.in_group = 0, l.tile = 0, l.ld = 0;
   if (there) {
-    const int32_t group = p.order ? __ldg(p.order + p.from + i) : p.from + i;
-    const int64_t begin = static_cast<int64_t>(group) * p.per_group;
-    const int32_t block = static_cast<int32_t>(begin) + sub % p.per_group,
+    const int32_t group =
+        p.launch.order ? __ldg(p.launch.order + p.launch.from + i) : p.launch.from + i;
+    const int64_t begin = static_cast<int64_t>(group) * p.partition.per_group;
+    const int32_t block = static_cast<int32_t>(begin) + sub % p.partition.per_group,
                   top = bsi_start_of(p, begin);
     l.block = block;
     l.start = bsi_start_of(p, block);
     l.w.m = bsi_start_of(p, static_cast<int64_t>(block) + 1) - l.start;
-    l.height = p.per_group == 1 ? l.w.m : bsi_start_of(p, begin + p.per_group) - top;
-    l.first = p.first_value ? __ldg(p.first_value + group) : begin * p.uniform * p.uniform;
+    l.height =
+        p.partition.per_group == 1 ? l.w.m : bsi_start_of(p, begin + p.partition.per_group) - top;
+    l.first = p.partition.first_value ? __ldg(p.partition.first_value + group)
+                                      : begin * p.partition.uniform * p.partition.uniform;
     l.in_group = l.start - top;
     l.ld = l.height | 1;
     l.tile = in_warp * bsi_group_tile<M, R>(p) + l.in_group;
@@ -102,10 +106,11 @@ static __device__ __forceinline__ bsi_lane bsi_lane_of(const bsi_values_job &p, 
     l.tile = sub * place;
   }
   l.leader = l.w.m > 0 && l.w.row == 0;
-  l.group_leader = l.leader && sub % p.per_group == 0;
+  l.group_leader = l.leader && sub % p.partition.per_group == 0;
   l.w.mask = __ballot_sync(BSI_FULL_WARP, l.w.row < l.w.m);
-  l.w.mask &= bsi_lanes_mask(l.w.base, p.lanes);
-  l.group_mask = bsi_lanes_mask(in_warp * p.per_group * p.lanes, p.per_group * p.lanes);
+  l.w.mask &= bsi_lanes_mask(l.w.base, p.launch.lanes);
+  l.group_mask = bsi_lanes_mask(in_warp * p.partition.per_group * p.launch.lanes,
+                                p.partition.per_group * p.launch.lanes);
   l.w.max_rows = bsi_warp_max(l.w.m);
   return l;
 }

@@ -67,7 +67,7 @@ static __device__ __forceinline__ void bsi_clear_next_record(const bsi_values_jo
 static __device__ __forceinline__ void bsi_record_condition(const bsi_values_job &p,
                                                             const bsi_largest_condition &mine) {
   __shared__ bsi_largest_condition largest[BSI_VALUES_WARPS];
-  if (p.form != BISAI_FORM_INVERSE) return;
+  if (p.result.form != BISAI_FORM_INVERSE) return;
   const bsi_largest_condition of_warp = {.condition = bsi_warp_max(mine.condition),
                                          .block = bsi_warp_max(mine.block)};
   if (threadIdx.x % BSI_WARP == 0) largest[threadIdx.x / BSI_WARP] = of_warp;

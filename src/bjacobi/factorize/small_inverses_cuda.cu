@@ -135,7 +135,7 @@ __device__ __forceinline__ void load(const bsi_values_job &p, int32_t position, 
     const int32_t from = __shfl_sync(BSI_FULL_WARP, position, block);
     if (from >= 0)
       bsi_copy_ahead(tile + (i * BSI_WARP + (lane ^ swizzle<M>(block))) * s::chunk,
-                     p.matrix + chunk * s::chunk + static_cast<int64_t>(from) * s::values,
+                     p.matrix.values + chunk * s::chunk + static_cast<int64_t>(from) * s::values,
                      sizeof(double) * s::chunk);
     block += BSI_WARP / s::chunks, chunk += BSI_WARP % s::chunks;
     if (BSI_WARP % s::chunks != 0 && chunk >= s::chunks) block++, chunk -= s::chunks;
@@ -187,7 +187,8 @@ __device__ __forceinline__ void store(const bsi_values_job &p, int32_t first, in
       tile[lane * s::lead + static_cast<int>(order >> 4 * c & 15u) * M + r] = a[c * M + r];
   __syncwarp();
   const double *from = tile + lane / M * s::lead + lane % M;
-  double *to = reinterpret_cast<double *>(p.data) + static_cast<int64_t>(first) * s::values + lane;
+  double *to =
+      reinterpret_cast<double *>(p.result.data) + static_cast<int64_t>(first) * s::values + lane;
   for (; blocks >= s::per_group; blocks -= s::per_group) {
     store_group<M>(s::per_group * M, from, to, lane);
     from += s::per_group * s::lead, to += s::per_group * s::values;
@@ -207,7 +208,7 @@ __device__ __forceinline__ void store_by_pairs(const bsi_values_job &p, int32_t 
   const int64_t height = min(s::per_group, blocks - group) * M;
   const unsigned other = __shfl_xor_sync(BSI_FULL_WARP, order, 1);
   const unsigned of_even = odd ? other : order, of_odd = odd ? order : other;
-  double *to = reinterpret_cast<double *>(p.data) +
+  double *to = reinterpret_cast<double *>(p.result.data) +
                static_cast<int64_t>(first + group) * s::values + (even - group) * M + (odd ? 2 : 0);
 #pragma unroll
   for (int c = 0; c < M; c++) {
@@ -240,15 +241,15 @@ __global__ void __launch_bounds__(THREADS, PLANS[M - 1].warps / WARPS)
   largest[threadIdx.x] = {};
   const int64_t step = static_cast<int64_t>(gridDim.x) * WARPS * s::blocks;
   const auto blocks_from = [&](int64_t from) {
-    return static_cast<int>(
-        max(min(static_cast<int64_t>(s::blocks), p.blocks - from), static_cast<int64_t>(0)));
+    return static_cast<int>(max(min(static_cast<int64_t>(s::blocks), p.partition.blocks - from),
+                                static_cast<int64_t>(0)));
   };
   const auto position_from = [&](int64_t from) {
-    return lane < blocks_from(from) ? __ldg(p.position + from + lane) : -1;
+    return lane < blocks_from(from) ? __ldg(p.matrix.position + from + lane) : -1;
   };
   int64_t first = (static_cast<int64_t>(blockIdx.x) * WARPS + warp) * s::blocks;
   int32_t here = position_from(first), next = position_from(first + step);
-  for (; first < p.blocks; first += step) {
+  for (; first < p.partition.blocks; first += step) {
     const int blocks = blocks_from(first);
     const bool mine = lane < blocks;
     const int32_t block = static_cast<int32_t>(first) + lane;
@@ -288,7 +289,7 @@ __global__ void __launch_bounds__(THREADS, PLANS[M - 1].warps / WARPS)
 
 template <int M> bool enqueue(bisai_context *context, const bsi_values_job &p) {
   using s = shape<M>;
-  const int64_t units = (static_cast<int64_t>(p.blocks) + s::blocks - 1) / s::blocks;
+  const int64_t units = (static_cast<int64_t>(p.partition.blocks) + s::blocks - 1) / s::blocks;
   return bsi_launch_resident(context, invert_small<M>, PLANS[M - 1].warps, sizeof(double) * s::tile,
                              units, p);
 }
@@ -296,7 +297,7 @@ template <int M> bool enqueue(bisai_context *context, const bsi_values_job &p) {
 } // namespace
 
 bool bsi_enqueue_small_inverses(bisai_context *context, const bsi_values_job &p) {
-  switch (p.uniform) {
+  switch (p.partition.uniform) {
 #define CASE(M)                                                                                    \
   case M: return enqueue<M>(context, p);
     BSI_BLOCK_SIZES(CASE)

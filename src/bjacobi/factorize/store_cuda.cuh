@@ -39,15 +39,15 @@ static __device__ bisai_value_type bsi_choose_adaptive_format(const bsi_values_j
   unsigned mask = 1u << (BSI_ADAPTIVE_FORMATS - 1);
 #pragma unroll
   for (int k = 0; k < BSI_ADAPTIVE_FORMATS - 1; k++) {
-    const bool wanted = l.w.m > 0 && (p.admitted >> k & 1u) != 0 &&
-                        bsi_adaptive_allows(bsi_adaptive_format(k), condition, p.tolerance);
+    const bool wanted = l.w.m > 0 && (p.result.admitted >> k & 1u) != 0 &&
+                        bsi_adaptive_allows(bsi_adaptive_format(k), condition, p.result.tolerance);
     if (!__any_sync(BSI_FULL_WARP, wanted)) continue;
     const auto lost = [k](double v) {
       bool fits;
       return fabs(v - bsi_value_round(bsi_adaptive_format(k), v, &fits));
     };
     const double error = fabs(bsi_sub_largest<LANES>(l.w, bsi_column_sums<R>(l, tile, lost)));
-    if (wanted && bsi_adaptive_keeps(norm, error, p.tolerance)) mask |= 1u << k;
+    if (wanted && bsi_adaptive_keeps(norm, error, p.result.tolerance)) mask |= 1u << k;
   }
   if (l.w.m == 0) mask = ~0u;
 #pragma unroll
@@ -72,7 +72,7 @@ static __device__ __forceinline__ bool bsi_fits(const bsi_values_job &p, const b
       good &= fits;
     }
     const bool pivot_left = bsi_value_round(format, column[own], &fits) != 0.0;
-    good &= column_left && row_left && (pivot_left || p.form == BISAI_FORM_INVERSE);
+    good &= column_left && row_left && (pivot_left || p.result.form == BISAI_FORM_INVERSE);
   }
   return good;
 }
@@ -81,7 +81,7 @@ static __device__ __forceinline__ bool bsi_fits(const bsi_values_job &p, const b
 template <bisai_value_type FORMAT, int R>
 static __device__ __forceinline__ void bsi_store_as(const bsi_values_job &p, const bsi_lane &l,
                                                     const double *tile) {
-  char *to = p.data + l.first * p.slot_bytes;
+  char *to = p.result.data + l.first * p.result.slot_bytes;
   const double *from = tile + l.tile + l.w.row;
   size_t at = static_cast<size_t>(l.in_group + l.w.row);
 #pragma unroll(FORMAT == BISAI_FP64 ? 4 : 1)
@@ -116,10 +116,11 @@ static __device__ __forceinline__ void bsi_store_groups(const bsi_values_job &p,
   const int lane = threadIdx.x % BSI_WARP, groups_per_warp = bsi_groups_per_warp(p);
   for (int g = 0; g < groups_per_warp; g++) {
     const int64_t block = (static_cast<int64_t>(unit) * groups_per_warp + g) * per_group;
-    const int height = static_cast<int>(min(static_cast<int64_t>(per_group), p.blocks - block)) * M;
+    const int height =
+        static_cast<int>(min(static_cast<int64_t>(per_group), p.partition.blocks - block)) * M;
     if (lane >= height) continue;
     const double *from = tile + g * bsi_group_tile<M, R>(p) + lane;
-    double *to = reinterpret_cast<double *>(p.data) + block * M * M + lane;
+    double *to = reinterpret_cast<double *>(p.result.data) + block * M * M + lane;
 #pragma unroll
     for (int c = 0; c < M; c++, from += height | 1, to += height) *to = *from;
   }
@@ -139,7 +140,7 @@ static __device__ __forceinline__ void bsi_clear_formats(bsi_format_counts *form
 /* Adds a thread block's counts to the record. All threads call. */
 static __device__ __forceinline__ void bsi_record_formats(const bsi_values_job &p,
                                                           const bsi_format_counts &formats) {
-  if (p.storage != BISAI_ADAPTIVE) return;
+  if (p.result.storage != BISAI_ADAPTIVE) return;
   __syncthreads();
   if (threadIdx.x < BSI_FORMATS && formats.blocks[threadIdx.x] > 0) {
     atomicAdd(&p.record->formats[threadIdx.x],
@@ -156,9 +157,9 @@ static __device__ __forceinline__ bisai_value_type bsi_select_format(const bsi_v
                                                                      double condition,
                                                                      const double *tile,
                                                                      bsi_format_counts *formats) {
-  if (p.storage == BISAI_FP64) return BISAI_FP64;
-  if (p.storage != BISAI_ADAPTIVE) {
-    const bisai_value_type format = static_cast<bisai_value_type>(p.storage);
+  if (p.result.storage == BISAI_FP64) return BISAI_FP64;
+  if (p.result.storage != BISAI_ADAPTIVE) {
+    const bisai_value_type format = static_cast<bisai_value_type>(p.result.storage);
     const unsigned bad = __ballot_sync(BSI_FULL_WARP, !bsi_fits(p, l, tile, format)) & l.w.mask;
     if (l.leader && bad != 0)
       atomicMax(&p.record->first_overflow, ~static_cast<unsigned long long>(l.block));
@@ -179,7 +180,8 @@ static __device__ __forceinline__ void bsi_store_rounded(const bsi_values_job &p
                                                          const double *tile,
                                                          bsi_format_counts *formats) {
   const bisai_value_type format = bsi_select_format<R, LANES>(p, l, norm, condition, tile, formats);
-  if (p.format && l.group_leader) p.format[l.block / p.per_group] = static_cast<uint8_t>(format);
+  if (p.result.format && l.group_leader)
+    p.result.format[l.block / p.partition.per_group] = static_cast<uint8_t>(format);
   bsi_store_blocks<R>(p, l, tile, format);
 }
 

@@ -23,7 +23,7 @@ template <int K = 0> static bool enqueue(bisai_context *context, const bsi_value
   if constexpr (K < shapes) {
     constexpr uniform_shape s = SHAPES[K];
     static_assert(s.rows * s.lanes >= s.size, "lanes for all rows");
-    if (p.uniform != s.size) return enqueue<K + 1>(context, p);
+    if (p.partition.uniform != s.size) return enqueue<K + 1>(context, p);
     return bsi_enqueue_values<s.size, s.rows, s.lanes, BISAI_FORM_INVERSE, true, true>(context, p);
   } else {
     return false;

@@ -122,10 +122,10 @@ __global__ void __launch_bounds__(BSI_VALUES_THREADS)
   const int warp = threadIdx.x / BSI_WARP;
   double *tile = tiles + warp * bsi_tile_values<BSI_BJACOBI_MAX_ROWS, 1>;
   const int32_t groups_per_warp = bsi_groups_per_warp(p),
-                units = p.count / groups_per_warp + (p.count % groups_per_warp > 0);
+                units = p.launch.count / groups_per_warp + (p.launch.count % groups_per_warp > 0);
   for (int32_t unit = static_cast<int32_t>(blockIdx.x * BSI_VALUES_WARPS) + warp; unit < units;
        unit += static_cast<int32_t>(gridDim.x * BSI_VALUES_WARPS)) {
-    const bsi_lane l = bsi_lane_of<BSI_BJACOBI_MAX_ROWS, 1>(p, unit, p.count);
+    const bsi_lane l = bsi_lane_of<BSI_BJACOBI_MAX_ROWS, 1>(p, unit, p.launch.count);
     bsi_extract<false>(p, l, tile);
     double *to = p.dense + l.first + l.in_group + l.w.row;
     for (int c = 0; c < l.w.m && l.w.row < l.w.m; c++)
@@ -155,30 +155,31 @@ bsi_values_job job_of(const bisai_bcsr *matrix, const bsi_bjacobi *jacobi) {
   char *memory = static_cast<char *>(jacobi->workspace.memory);
   workspace *head = reinterpret_cast<workspace *>(memory);
   return {
-      .rows = b->rows,
-      .blocks = b->blocks,
-      .uniform = b->uniform,
-      .per_group = jacobi->per_group,
-      .start = b->start,
-      .first_value = jacobi->first_value,
-      .order = jacobi->workspace.order,
+      .partition = {.rows = b->rows,
+                    .blocks = b->blocks,
+                    .uniform = b->uniform,
+                    .per_group = jacobi->per_group,
+                    .start = b->start,
+                    .first_value = jacobi->first_value},
+      .launch = {.order = jacobi->workspace.order},
       .source = jacobi->natural ? BSI_FROM_BLOCKS : source_of(jacobi),
-      .block_size = matrix->block_size,
-      .row_ptr = matrix->row_ptr,
-      .col_idx = matrix->col_idx,
-      .position = jacobi->matrix.position,
-      .matrix = static_cast<const double *>(matrix->values),
+      .matrix = {.block_size = matrix->block_size,
+                 .row_ptr = matrix->row_ptr,
+                 .col_idx = matrix->col_idx,
+                 .position = jacobi->matrix.position,
+                 .values = static_cast<const double *>(matrix->values)},
       .dense =
           static_cast<double *>(extracts_to_workspace(jacobi) ? memory + at.dense : jacobi->data),
       .shift_amount = o->shift_amount,
-      .form = o->form,
-      .storage = o->storage,
-      .tolerance = o->storage == BISAI_ADAPTIVE ? bsi_adaptive_tolerance(o->digits) : 0.0,
-      .admitted = bsi_adaptive_mask(o->formats),
-      .format = jacobi->format,
-      .pivots = jacobi->pivots,
-      .data = static_cast<char *>(jacobi->data),
-      .slot_bytes = jacobi->slot_bytes,
+      .result = {.form = o->form,
+                 .storage = o->storage,
+                 .tolerance =
+                     o->storage == BISAI_ADAPTIVE ? bsi_adaptive_tolerance(o->digits) : 0.0,
+                 .admitted = bsi_adaptive_mask(o->formats),
+                 .format = jacobi->format,
+                 .pivots = jacobi->pivots,
+                 .data = static_cast<char *>(jacobi->data),
+                 .slot_bytes = jacobi->slot_bytes},
       .record = &head->record[jacobi->workspace.turn],
       .next_record = &head->record[1 - jacobi->workspace.turn],
       .repair_list =
@@ -196,26 +197,27 @@ bool is_plain(const bsi_bjacobi *jacobi) {
 
 /* Returns true for natural blocks of one size in groups as large as fit a warp. */
 bool is_uniform(const bsi_values_job &p) {
-  return p.source == BSI_FROM_BLOCKS && p.uniform > 0 && p.per_group == BSI_WARP / p.uniform;
+  return p.source == BSI_FROM_BLOCKS && p.partition.uniform > 0 &&
+         p.partition.per_group == BSI_WARP / p.partition.uniform;
 }
 
 /* Enqueues `count` groups from index `from` of the order on, of blocks of at most max_rows rows. */
 void enqueue(bisai_context *context, const bsi_bjacobi *jacobi, bsi_values_job p, int max_rows,
              int32_t from, int32_t count) {
-  p.from = from;
-  p.count = count;
-  p.largest = jacobi->per_group > 1 ? jacobi->partition.largest : max_rows;
+  p.launch.from = from;
+  p.launch.count = count;
+  p.launch.largest = jacobi->per_group > 1 ? jacobi->partition.largest : max_rows;
   if (extracts_before(jacobi)) {
-    p.lanes = p.largest;
+    p.launch.lanes = p.launch.largest;
     bsi_launch_resident(context, extract, EXTRACTION_WARPS,
                         sizeof(double) * bsi_tile_values<BSI_BJACOBI_MAX_ROWS, 1>, bsi_units(p), p);
     p.source = BSI_FROM_DENSE;
   }
-  if (p.form != BISAI_FORM_INVERSE) return bsi_enqueue_decompositions(context, max_rows, p);
+  if (p.result.form != BISAI_FORM_INVERSE) return bsi_enqueue_decompositions(context, max_rows, p);
   if (!is_plain(jacobi)) return bsi_enqueue_inverses(context, max_rows, p);
-  const bool done =
-      is_uniform(p) && (p.uniform <= BSI_SPECIAL_SIZES ? bsi_enqueue_small_inverses(context, p)
-                                                       : bsi_enqueue_uniform_inverses(context, p));
+  const bool done = is_uniform(p) && (p.partition.uniform <= BSI_SPECIAL_SIZES
+                                          ? bsi_enqueue_small_inverses(context, p)
+                                          : bsi_enqueue_uniform_inverses(context, p));
   if (!done) bsi_enqueue_plain_inverses(context, max_rows, p);
 }
 
@@ -228,18 +230,18 @@ void enqueue_classes(bisai_context *context, const bsi_bjacobi *jacobi, bsi_valu
     if (count == 0) continue;
     enqueue(context, jacobi, p, std::min(4 * (k + 1), jacobi->partition.largest), end - count,
             count);
-    p.beside = !extracts_before(jacobi);
+    p.launch.beside = !extracts_before(jacobi);
   }
 }
 
 /* Enqueues the groups that plain kernels have listed once more, with repairs. */
 void repair(bisai_context *context, const bsi_bjacobi *jacobi, bsi_values_job p) {
-  p.order = p.repair_list;
-  p.beside = false;
-  p.device_count = &p.record->repair_groups;
-  p.from = 0;
-  p.count = std::min(jacobi->groups, REPAIR_GROUPS);
-  p.largest = jacobi->partition.largest;
+  p.launch.order = p.repair_list;
+  p.launch.beside = false;
+  p.launch.device_count = &p.record->repair_groups;
+  p.launch.from = 0;
+  p.launch.count = std::min(jacobi->groups, REPAIR_GROUPS);
+  p.launch.largest = jacobi->partition.largest;
   bsi_enqueue_inverses(context, jacobi->partition.largest, p);
 }
 
