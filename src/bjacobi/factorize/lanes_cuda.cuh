@@ -59,8 +59,8 @@ static __host__ __device__ __forceinline__ int bsi_groups_per_warp(const bsi_val
   return BSI_WARP / p.launch.lanes / p.partition.per_group;
 }
 
-/* True if blocks have padded places. LANES: the lanes of a sub-warp; 0: p.launch.lanes. EXACT: as in
- * bsi_compute_values(). */
+/* True if blocks have padded places. LANES: the lanes of a sub-warp; 0: p.launch.lanes. EXACT: as
+ * in bsi_compute_values(). */
 template <int LANES, bool EXACT> constexpr bool bsi_padded = LANES > 0 && !EXACT;
 
 /* The distance between columns of a padded place, and the doubles of the place. */
