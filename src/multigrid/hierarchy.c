@@ -211,10 +211,11 @@ static bisai_status choose_inverse(const bisai_bcsr *matrix, const bsi_multigrid
   bsi_hierarchy inverted, rest;
   bool finite = true;
   bisai_status status = create_inverse(h->context, matrix, setup, &inverted, &finite);
+  const bool chosen = !status && finite;
   if (!status && !finite) status = bsi_bcsr_check_finite(h->context, matrix);
-  if (!status && finite) bsi_hierarchy_note_peak(&inverted, bsi_hierarchy_memory(h));
-  rest = status || !finite ? inverted : *h;
-  if (!status && finite) *h = inverted;
+  if (chosen) bsi_hierarchy_note_peak(&inverted, bsi_hierarchy_memory(h));
+  rest = chosen ? *h : inverted;
+  if (chosen) *h = inverted;
   bsi_hierarchy_destroy(h->context, &rest);
   return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The levels of multigrid: set-up, update, cycle. What the files of multigrid share.
+/* The levels of multigrid: set-up and update.
  *
  * Level 0 has the caller's matrix. From the matrix A of a level, aggregation makes the tentative
  * prolongation T, and

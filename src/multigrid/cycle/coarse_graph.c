@@ -6,14 +6,14 @@
 #include "multigrid/cycle/cycle_ops.h"
 #include "multigrid/level/smoother.h"
 
-/* The most bytes that the product with a matrix of the tail moves. The products of larger matrices
- * take longer than a launch. */
+/* The most bytes that the product with a matrix of the graph moves. The products of larger
+ * matrices take longer than a launch. */
 enum { GRAPH_BYTES = 1 << 24 };
-/* The most steps that are recorded, which take 1 MB in host memory and in backend memory. Only
+/* The most operations that are recorded, which take 1 MB in host memory and in backend memory. Only
  * cycles with hundreds of smoothings have more in levels that are so small. */
 enum { GRAPH_STEPS = 4096 };
 
-/* Counts the steps of the tail, and stores as many as there is room for. */
+/* Counts the operations of the graph, and stores as many as there is room for. */
 static bisai_status record(bsi_hierarchy *h, bsi_level_visit *visit) {
   h->graph.count = 0;
   h->graph.recording = true;
@@ -22,7 +22,8 @@ static bisai_status record(bsi_hierarchy *h, bsi_level_visit *visit) {
   return status;
 }
 
-/* Returns an upper bound of the steps of a visit to level l, without those of coarser levels. */
+/* Returns an upper bound of the operations of a visit to level l, without those of coarser levels.
+ * */
 static int64_t steps_of_visit(const bsi_hierarchy *h, int l) {
   const bisai_multigrid_options *o = &h->setup.options;
   const int64_t degree = bsi_smoother_degree(h, &h->levels[l]);
@@ -32,7 +33,7 @@ static int64_t steps_of_visit(const bsi_hierarchy *h, int l) {
   return h->coarse.inverse ? 1 : degree * BSI_COARSEST_SMOOTHINGS;
 }
 
-/* Returns the first level of the tail, 0 if there is none. The steps of a tail read fp64. */
+/* Returns the first level of the graph, 0 if there is none. Recorded operations read fp64. */
 static int first_level(const bsi_hierarchy *h, int64_t most_rows) {
   int level = h->count;
   int64_t steps = 0;
@@ -45,7 +46,7 @@ static int first_level(const bsi_hierarchy *h, int64_t most_rows) {
     if (steps > GRAPH_STEPS) break;
     level = l;
   }
-  return level < h->count - 1 ? level : 0; /* one level has few steps */
+  return level < h->count - 1 ? level : 0; /* one level has few operations */
 }
 
 bisai_status bsi_coarse_graph_create(bsi_hierarchy *h, int64_t most_rows, bsi_level_visit *visit) {

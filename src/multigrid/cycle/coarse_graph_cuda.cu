@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tail of a cycle on the device: all steps of the small levels in one cooperative launch. The
- * thread blocks wait for each other after each step.
+/* The coarse graph on the device: all operations of the small levels in one cooperative launch. The
+ * thread blocks wait for each other after each operation.
  *
  * The matrices stay the same during the launch, and may be read through the L1 cache. The vectors
  * change, and are read from the L2 cache. The latency of loads bounds the time of a step. A warp
@@ -29,7 +29,7 @@ enum {
 
 /* The scalar rows up to which a step is as fast here as in a launch of its own (docs/tuning.md,
  * "Multigrid and CPR"). */
-constexpr int64_t TAIL_ROWS = 4000;
+constexpr int64_t GRAPH_ROWS = 4000;
 
 /* The sums of the rows that several warps share. */
 using shared_sums = double[WARPS][BSI_WARP];
@@ -405,4 +405,4 @@ static bisai_status run(bisai_context *context, int64_t rows, int64_t values, in
   return bsi_launched(context, what);
 }
 
-const bsi_coarse_graph_ops bsi_coarse_graph_cuda = {.most_rows = TAIL_ROWS, .run = run};
+const bsi_coarse_graph_ops bsi_coarse_graph_cuda = {.most_rows = GRAPH_ROWS, .run = run};
