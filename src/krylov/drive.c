@@ -73,6 +73,11 @@ static bisai_status start_cycle(bsi_solver_run *run) {
     record_residual(run, run->cycle.end == BSI_CYCLE_FULL ? norm / run->norms.reference
                                                           : run->norms.residual / run->norms.b);
   if (steps_update_x(s)) run->norms.residual = NAN;
+  const int left = s->options.max_iterations - run->counts.iterations,
+            longest = s->method->cycle.longest(s);
+  run->cycle.steps = (bsi_cycle_steps){.limit = longest < left ? longest : left,
+                                       .applications = run->counts.applications};
+  run->cycle.open = true;
   return BISAI_OK;
 }
 
@@ -80,8 +85,8 @@ static double *status_of(const bisai_solver *s, int j) {
   return s->status.words + 2 * (j % s->status.slots);
 }
 
-/* Waits for step j and records its estimate. *steps ← the number of good steps so far. */
-static bisai_status await_step(bsi_solver_run *run, int j, int *steps) {
+/* Waits for step j and records its estimate. */
+static bisai_status await_step(bsi_solver_run *run, int j) {
   bisai_solver *s = run->solver;
   double fetched[2] = {NAN, NAN};
   BSI_TRY(bsi_backend_of(run)->memory->await_shared(s->context, 2, status_of(s, j), fetched));
@@ -89,11 +94,13 @@ static bisai_status await_step(bsi_solver_run *run, int j, int *steps) {
     run->cycle.end = BSI_CYCLE_NOT_FINITE;
     return BISAI_OK;
   }
-  *steps = j + 1;
+  run->cycle.steps.good = j + 1;
   run->counts.iterations++;
   bsi_forecast_add(&run->forecast, fetched[0]);
   record_residual(run, fetched[0] / run->norms.reference);
   s->method->cycle.judge(run, fetched);
+  if (run->cycle.end == BSI_CYCLE_FULL && run->pause.ask)
+    run->pause.now = run->pause.ask(run->pause.user, run->counts.iterations, run->norms.estimate);
   return BISAI_OK;
 }
 
@@ -106,37 +113,34 @@ static int steps_ahead(const bsi_solver_run *run) {
   return left - 1 < most ? left - 1 : most;
 }
 
-/* Runs steps until one ends the cycle. The host enqueues a few steps beyond the last one whose
- * status it knows. Steps after the end do not change the results of earlier steps. They are not
- * counted, and their failures are ignored. */
-static bisai_status run_cycle(bsi_solver_run *run, int *steps) {
+/* Runs steps until one ends the cycle, or until the solve shall wait. The host enqueues a few steps
+ * beyond the last one whose status it knows. Steps after the end do not change the results of
+ * earlier steps. They are not counted, and their failures are ignored. */
+static bisai_status run_cycle(bsi_solver_run *run) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
-  const int left = s->options.max_iterations - run->counts.iterations,
-            longest = s->method->cycle.longest(s);
-  const int limit = longest < left ? longest : left, applications = run->counts.applications;
-  int sent = 0, seen = 0;
+  bsi_cycle_steps *steps = &run->cycle.steps;
   bisai_status status = BISAI_OK;
-  while (seen < limit && run->cycle.end == BSI_CYCLE_FULL && !run->stop) {
+  while (steps->seen < steps->limit && run->cycle.end == BSI_CYCLE_FULL && !run->stop &&
+         !run->pause.now) {
     const int ahead = steps_ahead(run);
-    while (!status && sent < limit && sent <= seen + ahead) {
-      if (!run->timing.pending) run->timing.step = sent;
-      backend->memory->clear_shared(s->context, 2, status_of(s, sent));
-      status = s->method->cycle.step(run, sent, status_of(s, sent));
+    while (!status && steps->sent < steps->limit && steps->sent <= steps->seen + ahead) {
+      if (!run->timing.pending) run->timing.step = steps->sent;
+      backend->memory->clear_shared(s->context, 2, status_of(s, steps->sent));
+      status = s->method->cycle.step(run, steps->sent, status_of(s, steps->sent));
       if (status) break;
-      sent++;
+      steps->sent++;
       run->counts.enqueued++;
     }
-    if (seen == sent) return status;
-    bisai_status awaited = await_step(run, seen++, steps);
-    if (!awaited && seen > run->timing.step + (run->timing.warm ? TIMED_EVERY : 0))
+    if (steps->seen == steps->sent) return status;
+    bisai_status awaited = await_step(run, steps->seen++);
+    if (!awaited && steps->seen > run->timing.step + (run->timing.warm ? TIMED_EVERY : 0))
       awaited = bsi_read_clock(run);
     if (awaited) return awaited;
   }
   run->reason = BISAI_REASON_NONE;
-  run->counts.enqueued = run->counts.iterations;
   run->counts.applications =
-      applications + (run->system.precond ? s->method->applications * seen : 0);
+      steps->applications + (run->system.precond ? s->method->applications * steps->seen : 0);
   return BISAI_OK;
 }
 
@@ -183,6 +187,15 @@ static bisai_status take_best_of_cycle(bsi_solver_run *run) {
   if (run->norms.residual < run->norms.best) return BISAI_OK;
   BSI_TRY(backend->vectors->copy(s->context, s->n, s->vectors.best, run->system.x));
   return bsi_compute_residual(run);
+}
+
+/* Ends the cycle: x and its true residual. */
+static bisai_status end_cycle(bsi_solver_run *run) {
+  run->cycle.open = false;
+  run->counts.enqueued = run->counts.iterations;
+  if (run->cycle.steps.good > 0) BSI_TRY(correct(run, run->cycle.steps.good));
+  BSI_TRY(bsi_compute_residual(run));
+  return take_best_of_cycle(run);
 }
 
 static void note_halved(bsi_solver_run *run) {
@@ -372,18 +385,23 @@ static bisai_status begin_otherwise(bsi_solver_run *run) {
   return bsi_compute_residual(run);
 }
 
+/* Does what follows a cycle: judges, and begins again where that may help. */
+static bisai_status follow_cycle(bsi_solver_run *run) {
+  run->reason = judge(run);
+  if (failed(run)) BSI_TRY(mend_range(run));
+  return run->reason == BISAI_REASON_BREAKDOWN ? begin_otherwise(run) : BISAI_OK;
+}
+
 bisai_status bsi_solve(bsi_solver_run *run) {
-  bisai_status status = begin(run);
+  bisai_status status = run->begun ? BISAI_OK : begin(run);
+  run->begun = true;
+  run->pause.now = false;
   while (!status && run->reason == BISAI_REASON_NONE) {
-    int steps = 0;
-    status = start_cycle(run);
-    if (!status) status = run_cycle(run, &steps);
-    if (!status && steps > 0) status = correct(run, steps);
-    if (!status) status = bsi_compute_residual(run);
-    if (!status) status = take_best_of_cycle(run);
-    if (!status) run->reason = judge(run);
-    if (!status && failed(run)) status = mend_range(run);
-    if (!status && run->reason == BISAI_REASON_BREAKDOWN) status = begin_otherwise(run);
+    if (!run->cycle.open) status = start_cycle(run);
+    if (!status) status = run_cycle(run);
+    if (!status && run->pause.now && !run->stop) return BISAI_OK;
+    if (!status) status = end_cycle(run);
+    if (!status) status = follow_cycle(run);
   }
   restore_best(run);
   if (!status) status = bsi_read_clock(run);

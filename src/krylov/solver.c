@@ -4,6 +4,7 @@
 #include "krylov/causes.h"
 #include "krylov/drive.h"
 #include "krylov/methods/methods.h"
+#include "krylov/open_solve.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -228,6 +229,41 @@ static bisai_status check_arguments(bisai_solver *solver, const bsi_operator *op
                   (long long)cols, (long long)solver->n);
 }
 
+bisai_status bsi_solve_begin(bisai_solver *solver, bsi_operator op, bisai_precond *precond,
+                             const double *b, double *x, bsi_open_solve *open) {
+  *open = (bsi_open_solve){
+      .run = {.solver = solver,
+              .system = {.op = op, .matrix = op.matrix, .precond = precond, .asymmetry = NAN},
+              .scaling = {.vectors = 1, .products = 1},
+              .norms = {.b = NAN, .residual = NAN, .estimate = NAN, .best = INFINITY}}};
+  solver->history[0] = NAN;
+  BSI_TRY(check_arguments(solver, &op, precond, b, x));
+  BSI_TRY(bisai_solver_check(solver, op.matrix, precond, &open->run.system.asymmetry));
+  BSI_TRY(bsi_stage_input(solver->context, solver->n, 1, b, 0, &open->from));
+  BSI_TRY(bsi_stage_output(solver->context, solver->n, 1, solver->options.use_initial_guess, x, 0,
+                           &open->to));
+  open->run.system.b = open->from.data;
+  open->run.system.x = open->to.data;
+  return BISAI_OK;
+}
+
+bisai_status bsi_solve_continue(bsi_open_solve *open) {
+  const double start = bsi_now();
+  bisai_status status = bsi_solve(&open->run);
+  if (!status && !open->run.pause.now) status = conclude(&open->run);
+  open->seconds += bsi_now() - start;
+  return status;
+}
+
+bisai_status bsi_solve_end(bsi_open_solve *open, bisai_status status, bisai_solver_report *report) {
+  bisai_context *context = open->run.solver->context;
+  const double start = bsi_now();
+  status = bsi_stage_return(context, status, &open->to);
+  bsi_stage_release(context, &open->from);
+  if (report) fill_report(&open->run, open->seconds + bsi_now() - start, report);
+  return status;
+}
+
 static bisai_status solve(bisai_solver *solver, bsi_operator op, bisai_precond *precond,
                           const double *b, double *x, bisai_solver_report *report) {
   if (!solver) return BISAI_INVALID_ARGUMENT;
@@ -237,27 +273,11 @@ static bisai_status solve(bisai_solver *solver, bsi_operator op, bisai_precond *
                                                  report->struct_size, sizeof *report);
     if (status) return status;
   }
-  bsi_solver_run run = {
-      .solver = solver,
-      .system = {.op = op, .matrix = op.matrix, .precond = precond, .asymmetry = NAN},
-      .scaling = {.vectors = 1, .products = 1},
-      .norms = {.b = NAN, .residual = NAN, .estimate = NAN, .best = INFINITY}};
-  solver->history[0] = NAN;
-  bsi_staged from = {0}, to = {0};
-  bisai_status status = check_arguments(solver, &op, precond, b, x);
-  if (!status) status = bisai_solver_check(solver, op.matrix, precond, &run.system.asymmetry);
-  if (!status) status = bsi_stage_input(solver->context, solver->n, 1, b, 0, &from);
-  if (!status)
-    status = bsi_stage_output(solver->context, solver->n, 1, solver->options.use_initial_guess, x,
-                              0, &to);
-  run.system.b = from.data;
-  run.system.x = to.data;
-  if (!status) status = bsi_solve(&run);
-  if (!status) status = conclude(&run);
-  status = bsi_stage_return(solver->context, status, &to);
-  bsi_stage_release(solver->context, &from);
-  if (report) fill_report(&run, bsi_now() - start, report);
-  return status;
+  bsi_open_solve open;
+  bisai_status status = bsi_solve_begin(solver, op, precond, b, x, &open);
+  open.seconds = bsi_now() - start;
+  if (!status) status = bsi_solve_continue(&open);
+  return bsi_solve_end(&open, status, report);
 }
 
 bisai_status bisai_solver_solve(bisai_solver *solver, const bisai_bcsr *matrix,

@@ -85,10 +85,23 @@ typedef struct bsi_run_bad_entry {
   int64_t index;
 } bsi_run_bad_entry;
 
+/* The steps of the present cycle. */
+typedef struct bsi_cycle_steps {
+  /* at most that many */
+  int limit;
+  /* enqueued, of known status, and good */
+  int sent, seen, good;
+  /* bsi_run_counts::applications at its start */
+  int applications;
+} bsi_cycle_steps;
+
 /* How the present cycle began, and how the last one ended. */
 typedef struct bsi_run_cycle {
+  /* the cycle has begun, and its correction has not been added to x */
+  bool open;
   /* the method's `prepare` has been called for this cycle */
   bool prepared;
+  bsi_cycle_steps steps;
   bsi_cycle_end end;
   /* of the last cycle */
   bisai_breakdown breakdown;
@@ -118,6 +131,15 @@ typedef struct bsi_run_timing {
   int step;
 } bsi_run_timing;
 
+/* Lets a solve wait between two steps. */
+typedef struct bsi_run_pause {
+  /* NULL, or returns true after an iteration if the solve shall wait */
+  bool (*ask)(void *user, int iteration, double relative_residual);
+  void *user;
+  /* the solve waits; bsi_solve() continues it */
+  bool now;
+} bsi_run_pause;
+
 /* One solve. */
 typedef struct bsi_solver_run {
   bisai_solver *solver;
@@ -131,8 +153,10 @@ typedef struct bsi_solver_run {
   bsi_run_cycle cycle;
   bsi_run_counts counts;
   bsi_run_timing timing;
+  bsi_run_pause pause;
   /* asked for by the monitor */
   bool stop;
+  bool begun;
   bisai_reason reason;
 } bsi_solver_run;
 
