@@ -23,6 +23,13 @@ static inline int32_t bsi_graph_degree(const bsi_graph *graph, int32_t i) {
   return graph->ptr[i + 1] - graph->ptr[i];
 }
 
+/* The ordering of this build that keeps the fill of a complete factorisation lowest. */
+#ifdef BISAI_HAVE_METIS
+#define BSI_ORDERING_LEAST_FILL BISAI_ORDERING_ND
+#else
+#define BSI_ORDERING_LEAST_FILL BISAI_ORDERING_RCM
+#endif
+
 bisai_status bsi_order_rcm(bisai_context *context, const bsi_graph *graph, int32_t *permutation);
 bisai_status bsi_order_dissect(bisai_context *context, const bsi_graph *graph,
                                int32_t *permutation);
