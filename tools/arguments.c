@@ -63,8 +63,8 @@ static const struct argp_option system_options[] = {
 static const struct argp_option solver_options[] = {
     {"rhs", KEY_RHS, "FILE", 0,
      "Right-hand side: a file, -, or ones (default: the one in the archive or PETSc file of the "
-     "matrix, or NAME_b.mtx beside NAME.mtx; otherwise ones, or A x with x_i = (i/n)^2 if A or its "
-     "transpose maps a constant to zero)",
+     "matrix, or NAME_b.mtx beside NAME.mtx; otherwise A x with x_i = 1, or with x_i = (i/n)^2 if "
+     "A or its transpose maps a constant to zero)",
      0},
     {"tolerance", KEY_TOLERANCE, "T", 0,
      "Tolerance of the relative residual (default 1e-8, cavity 1e-5)", 0},

@@ -111,11 +111,12 @@ static bool draw(bisai_context *context, const options *o, const problem *p, int
  * before a signal. */
 static int run_methods(command which, bisai_context *context, const options *o, const problem *p,
                        FILE *out, double *x, run_result *results) {
-  int begun = 0, count = o->methods.count, width = table_width(&o->methods);
+  int begun = 0, count = o->methods.count;
+  const table_shape shape = table_shape_of(p, &o->methods);
   FILE *table = which == COMMAND_COMPARE ? out : NULL;
   const bool at_once = !progress_breaks(out);
   if (out) table_heading(out, context, p, o);
-  if (table && at_once) table_columns(table, width);
+  if (table && at_once) table_columns(table, shape);
   do { /* a signal before the first method has a result ends the program */
     run_result *r = &results[begun];
     if (out) standard_flush(out);
@@ -124,12 +125,12 @@ static int run_methods(command which, bisai_context *context, const options *o, 
     else
       run_method(context, p, o, &o->methods.items[begun], x, r);
     begun++;
-    if (table && at_once) table_row(table, width, r);
+    if (table && at_once) table_row(table, shape, r);
     if (out && which == COMMAND_SOLVE) table_solve(out, p, r);
     if (strcmp(r->reason, "stopped") == 0) say("%s: %s", r->label, run_message(r));
   } while (begun < count && !signals_caught());
-  if (table && !at_once) table_columns(table, width);
-  for (int i = 0; table && !at_once && i < begun; i++) table_row(table, width, &results[i]);
+  if (table && !at_once) table_columns(table, shape);
+  for (int i = 0; table && !at_once && i < begun; i++) table_row(table, shape, &results[i]);
   if (table) {
     const verdict v = verdict_of(p, begun, results);
     table_failures(table, p, begun, results);

@@ -45,6 +45,9 @@ bool facts_singular(const facts *f);
  * matrices are of this kind. */
 bool facts_may_be_definite(const facts *f);
 
+/* Takes the constants out of the `rows` values of x: subtracts their means. */
+void constants_remove(const constants *v, int block_size, int64_t rows, double *x);
+
 /* Returns the largest |vᵀb|/(‖v‖‖b‖) over the constants with Aᵀ v = 0. It is 0 up to rounding if
  * these constants allow a solution of A x = b. */
 double facts_inconsistency(const facts *f, int block_size, int64_t rows, const double *rhs);

@@ -186,10 +186,11 @@ static json_t *run(const run_result *r, bisai_method solver, int block_size) {
        text(r->solved && r->solve.breakdown, bisai_breakdown_string(r->solve.breakdown))},
       {"memory_bytes", integer(run_has_memory(r), r->setup.memory_bytes)},
       {"total_s", number(r->solved, run_total(r))},
-      {"repeats", integer(r->repeats > 0, r->repeats)},
-      {"least_total_s", number(r->repeats > 0, r->least_seconds)},
+      {"repeats", integer(r->repeats.runs > 0, r->repeats.runs)},
+      {"least_total_s", number(r->repeats.runs > 0, r->repeats.least_seconds)},
       {"symmetric", option(r, "symmetric")}, {"note", text(r->texts.note != NULL, r->texts.note)},
-      {"solver", text(true, bisai_method_string(r->m.by_cg ? BISAI_CG : solver))});
+      {"solver", text(true, bisai_method_string(r->m.by_cg ? BISAI_CG : solver))},
+      {"error", number(r->solved, r->error)});
   return add_stages(r, add_options(r, SECTION_OWN, result));
 }
 
@@ -255,6 +256,7 @@ static json_t *document(bisai_context *context, const problem *p, const options 
              {"rhs", text(true, problem_rhs_name(p->rhs_from))},
              {"rhs_file", text(p->rhs_file != NULL, p->rhs_file)},
              {"rhs_columns", integer(p->rhs_from == RHS_OWN, p->rhs_columns)},
+             {"solution", text(p->known.x != NULL, problem_solution_name(p->known.what))},
              {"tolerance", number(true, p->tolerance)},
              {"solver", text(true, bisai_method_string(o->solver.method))});
   bool ok = add_solver_options(all, &o->solver);

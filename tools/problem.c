@@ -177,13 +177,19 @@ const char *problem_rhs_name(problem_rhs from) {
   return names[from];
 }
 
+const char *problem_solution_name(problem_solution what) {
+  static const char *const names[] = {
+      [SOLUTION_UNKNOWN] = NULL, [SOLUTION_ONES] = "ones", [SOLUTION_SQUARES] = "squares"};
+  return names[what];
+}
+
 static void set_ones(problem *p) {
   p->rhs_from = RHS_ONES;
   for (int64_t i = 0; i < p->rows; i++) p->rhs[i] = 1;
 }
 
 /* Sets b = A x̂. The padding rows of x̂ are zero, so that those of b are zero too. */
-static bool set_consistent(bisai_context *context, problem *p) {
+static bool set_consistent(bisai_context *context, problem_solution what, problem *p) {
   double *x = calloc((size_t)p->unknowns, sizeof *x);
   if (!x) {
     say("%s: out of memory", p->name);
@@ -191,11 +197,11 @@ static bool set_consistent(bisai_context *context, problem *p) {
   }
   for (int64_t i = 0; i < p->rows; i++) {
     const double place = (double)(i + 1) / (double)p->rows;
-    x[i] = place * place;
+    x[i] = what == SOLUTION_SQUARES ? place * place : 1;
   }
-  const bisai_status status = bisai_bcsr_multiply(p->matrix, x, p->rhs);
-  free(x);
+  p->known = (known_solution){what, x};
   p->rhs_from = RHS_CONSISTENT;
+  const bisai_status status = bisai_bcsr_multiply(p->matrix, x, p->rhs);
   return !status || fail(context, p->name, status);
 }
 
@@ -265,9 +271,9 @@ bool problem_load(bisai_context *context, const options *o, problem *p) {
   if (!problem_load_system(context, o, p)) return false;
   if (p->rhs_from == RHS_NONE) {
     const facts *f = problem_facts(context, p);
-    if (!make_rhs(p)) return false;
-    set_ones(p);
-    if (f->known && facts_singular(f) && !set_consistent(context, p)) return false;
+    const bool singular = f->known && facts_singular(f);
+    if (!make_rhs(p) || !set_consistent(context, singular ? SOLUTION_SQUARES : SOLUTION_ONES, p))
+      return false;
   }
   p->tolerance = o->tolerance > 0 ? o->tolerance : own_tolerance(o);
   say_what_is_known(o, p);
@@ -277,6 +283,7 @@ bool problem_load(bisai_context *context, const options *o, problem *p) {
 void problem_free(problem *p) {
   bisai_bcsr_destroy(&p->matrix);
   free(p->rhs);
+  free(p->known.x);
   free(p->name);
   *p = (problem){0};
 }

@@ -11,8 +11,7 @@
 #include "options.h"
 
 /* The source of the right-hand side. RHS_OWN: the file of the matrix. RHS_BESIDE: a file beside
- * it. RHS_CONSISTENT: A x̂ with x̂_i = (i/n)², i = 1 … n, for a matrix that maps a constant to
- * zero, so that A x = 1 has no solution. */
+ * it. RHS_CONSISTENT: A x̂ with a known x̂, so that there is a solution, and x can be compared. */
 typedef enum problem_rhs {
   RHS_NONE,
   RHS_ONES,
@@ -22,6 +21,21 @@ typedef enum problem_rhs {
   RHS_BESIDE,
   RHS_CONSISTENT
 } problem_rhs;
+
+/* SOLUTION_ONES: x̂ = 1. SOLUTION_SQUARES: x̂_i = (i/n)², i = 1 … n, for a matrix that maps a
+ * constant to zero, because A·1 may be zero then. */
+typedef enum problem_solution {
+  SOLUTION_UNKNOWN,
+  SOLUTION_ONES,
+  SOLUTION_SQUARES
+} problem_solution;
+
+/* A solution of A x = b. */
+typedef struct known_solution {
+  problem_solution what;
+  /* `unknowns` values, zero in padding rows; NULL if SOLUTION_UNKNOWN */
+  double *x;
+} known_solution;
 
 typedef struct problem {
   /* the case as given, for example "cavity", or the file's name without folders and extensions */
@@ -38,6 +52,7 @@ typedef struct problem {
   const char *rhs_file;
   /* RHS_OWN: the columns in the file, of which the first is taken */
   int64_t rhs_columns;
+  known_solution known;
   double tolerance;
   /* found when they are needed: problem_facts() */
   facts facts;
@@ -59,6 +74,9 @@ const facts *problem_facts(bisai_context *context, problem *p);
 
 /* Returns "none", "ones", "case", "file", "own", "beside" or "consistent". */
 const char *problem_rhs_name(problem_rhs from);
+
+/* Returns "ones" or "squares", or NULL if no solution is known. */
+const char *problem_solution_name(problem_solution what);
 
 /* Returns the block size of the options: the given one, that of the case, or that of the paper for
  * a known file unless the option is auto. Otherwise 0: bisai_block_size_choose() decides. */

@@ -8,6 +8,7 @@
 
 #include "cusparse_methods.h"
 #include "label.h"
+#include "measure.h"
 #include "message.h"
 #include "petsc_methods.h"
 #include "progress.h"
@@ -78,40 +79,6 @@ static void refuse(bisai_context *context, run_result *r) {
   set_message(r, "failed", place ? text : message);
 }
 
-/* ‖v‖₂ = largest·sqrt(sum). The values are divided by the largest, so that no square leaves the
- * range of a double. */
-typedef struct norm {
-  double largest, sum;
-} norm;
-
-static norm norm_of(int64_t n, const double *v) {
-  norm result = {0, 0};
-  for (int64_t i = 0; i < n; i++) {
-    double size = fabs(v[i]);
-    if (!isfinite(size)) return (norm){size, 1};
-    if (size > result.largest) result.largest = size;
-  }
-  for (int64_t i = 0; i < n && result.largest > 0; i++) {
-    double part = v[i] / result.largest;
-    result.sum += part * part;
-  }
-  return result;
-}
-
-/* Returns ‖b − A x‖/‖b‖ over the original rows, from a separate product. 0/0 = 0. */
-static bisai_status relative_residual(const problem *p, const double *x, double *value) {
-  double *y = malloc((size_t)p->unknowns * sizeof *y);
-  if (!y) return BISAI_OUT_OF_MEMORY;
-  bisai_status status = bisai_bcsr_multiply(p->matrix, x, y);
-  if (!status) {
-    for (int64_t i = 0; i < p->rows; i++) y[i] = p->rhs[i] - y[i];
-    norm r = norm_of(p->rows, y), b = norm_of(p->rows, p->rhs);
-    *value = r.largest == 0 ? 0 : fabs(r.largest / b.largest * sqrt(r.sum / b.sum));
-  }
-  free(y);
-  return status;
-}
-
 static void keep_history(run_result *r) {
   size_t bytes = (size_t)r->solve.history_length * sizeof *r->history;
   if (r->solve.history && bytes) {
@@ -157,11 +124,12 @@ static void judge(bisai_context *context, const problem *p, bisai_status status,
   keep_history(r);
   r->reason = solve_reason(r->solve.reason);
   if (status) fail(context, status, r->reason, r);
-  status = relative_residual(p, x, &r->residual);
+  status = measure_residual(p, x, &r->residual);
+  if (!status) status = measure_error(p, x, &r->error);
   r->converged = r->solve.reason == BISAI_REASON_CONVERGED && r->residual <= 2 * p->tolerance;
   if (status) {
     set_message(r, "failed",
-                status == BISAI_OUT_OF_MEMORY ? "no memory to recompute the residual"
+                status == BISAI_OUT_OF_MEMORY ? "no memory to recompute residual and error"
                                               : bisai_status_string(status));
   } else if (r->solve.reason == BISAI_REASON_CONVERGED && !isfinite(r->residual)) {
     set_message(r, "not_finite", "the recomputed residual is not finite");
@@ -316,6 +284,7 @@ static void run_once(bisai_context *context, const problem *p, const options *o,
                     .reason = "failed",
                     .texts.message = strdup(""),
                     .residual = NAN,
+                    .error = NAN,
                     .analysis_seconds = NAN};
   method_label(m, r->label);
   progress shown;
@@ -349,8 +318,8 @@ static void repeat(bisai_context *context, const problem *p, const options *o, d
                    run_result *r) {
   run_result *all = o->repeat > 1 ? calloc((size_t)o->repeat, sizeof *all) : NULL;
   int runs = 1;
-  r->repeats = 1;
-  r->least_seconds = run_total(r);
+  r->repeats.runs = 1;
+  r->repeats.least_seconds = run_total(r);
   if (!all) return;
   all[0] = *r;
   while (runs < o->repeat && all[runs - 1].converged && !signals_caught()) {
@@ -363,8 +332,8 @@ static void repeat(bisai_context *context, const problem *p, const options *o, d
   qsort(all, (size_t)runs, sizeof *all, compare_totals);
   const int median = (runs - 1) / 2;
   *r = all[median];
-  r->repeats = runs;
-  r->least_seconds = run_total(&all[0]);
+  r->repeats.runs = runs;
+  r->repeats.least_seconds = run_total(&all[0]);
   for (int i = 0; i < runs; i++)
     if (i != median) run_result_free(&all[i]);
   free(all);

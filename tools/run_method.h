@@ -22,6 +22,12 @@ typedef struct run_texts {
   char *description;
 } run_texts;
 
+/* The runs after a warm-up. The result is that of the run with the median total time. */
+typedef struct run_repeats {
+  int runs;
+  double least_seconds; /* their least total time */
+} run_repeats;
+
 typedef struct run_result {
   method m;
   char label[METHOD_LABEL];
@@ -38,14 +44,13 @@ typedef struct run_result {
   run_texts texts;
   /* ‖b − A x‖/‖b‖ over the original rows; infinite or NaN if x is */
   double residual;
+  /* ‖x − x̂‖/‖x̂‖ (measure.h); NaN if x̂ is not known */
+  double error;
   /* solve.history_length values */
   double *history;
   /* seconds of another library's analyses that are needed once; NaN if there are none */
   double analysis_seconds;
-  /* number of runs after a warm-up; the result is that of the run with the median total time */
-  int repeats;
-  /* the least total time of these runs */
-  double least_seconds;
+  run_repeats repeats;
   bisai_precond_report setup;
   bisai_solver_report solve;
 } run_result;

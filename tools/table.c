@@ -30,7 +30,8 @@ void table_heading(FILE *out, bisai_context *context, const problem *p, const op
     fprintf(out, ", the first of %" PRId64 " columns", p->rhs_columns);
   if (p->rhs_from == RHS_OWN) fputc('\n', out);
   if (p->rhs_from == RHS_BESIDE) fprintf(out, "rhs      %s, beside the matrix\n", p->rhs_file);
-  if (p->rhs_from == RHS_CONSISTENT)
+  if (p->known.what == SOLUTION_ONES) fputs("rhs      A x with x_i = 1, i = 1 to n\n", out);
+  if (p->known.what == SOLUTION_SQUARES)
     fputs(
         "rhs      A x with x_i = (i/n)^2, i = 1 to n, because A is singular: it, or its transpose, "
         "maps a constant to zero\n",
@@ -47,22 +48,24 @@ void table_heading(FILE *out, bisai_context *context, const problem *p, const op
           p->tolerance, o->solver.max_iterations, plural(o->solver.max_iterations));
 }
 
-int table_width(const method_list *methods) {
+table_shape table_shape_of(const problem *p, const method_list *methods) {
   int width = 10;
   for (int i = 0; i < methods->count; i++) {
     char label[METHOD_LABEL];
     method_label(&methods->items[i], label);
     if ((int)strlen(label) > width) width = (int)strlen(label);
   }
-  return width;
+  return (table_shape){width, p->known.x != NULL};
 }
 
-void table_columns(FILE *out, int width) {
-  fprintf(out, "%-*s%*s%*s%*s%*s%*s%*s\n", width, "", COUNT_WIDTH, "", TIME_WIDTH, "set-up",
-          TIME_WIDTH, "solve", TIME_WIDTH, "total", TIME_WIDTH, "memory", TIME_WIDTH, "true");
-  fprintf(out, "%-*s%*s%*s%*s%*s%*s%*s  %s\n", width, "method", COUNT_WIDTH, "iterations",
+void table_columns(FILE *out, table_shape shape) {
+  const int error = shape.error ? TIME_WIDTH : 0;
+  fprintf(out, "%-*s%*s%*s%*s%*s%*s%*s%*s\n", shape.width, "", COUNT_WIDTH, "", TIME_WIDTH,
+          "set-up", TIME_WIDTH, "solve", TIME_WIDTH, "total", TIME_WIDTH, "memory", TIME_WIDTH,
+          "true", error, shape.error ? "error" : "");
+  fprintf(out, "%-*s%*s%*s%*s%*s%*s%*s%*s  %s\n", shape.width, "method", COUNT_WIDTH, "iterations",
           TIME_WIDTH, "ms", TIME_WIDTH, "ms", TIME_WIDTH, "ms", TIME_WIDTH, "MB", TIME_WIDTH,
-          "residual", "reason");
+          "residual", error, shape.error ? "of x" : "", "reason");
 }
 
 static void print_count(FILE *out, bool has, int64_t count) {
@@ -96,8 +99,8 @@ static void print_residual(FILE *out, double value, const char *what) {
     fprintf(out, "%s %s", not_finite(value), what);
 }
 
-void table_row(FILE *out, int width, const run_result *r) {
-  fprintf(out, "%-*s", width, r->label);
+void table_row(FILE *out, table_shape shape, const run_result *r) {
+  fprintf(out, "%-*s", shape.width, r->label);
   print_count(out, r->solved, r->solve.iterations);
   print_figure(out, r->set_up && !method_is(&r->m, BISAI_PRECOND_NONE),
                1e3 * r->setup.setup_seconds);
@@ -109,6 +112,10 @@ void table_row(FILE *out, int width, const run_result *r) {
     fprintf(out, "%*.2e", TIME_WIDTH, r->residual);
   else
     fprintf(out, "%*s", TIME_WIDTH, r->solved ? not_finite(r->residual) : "-");
+  if (shape.error && isfinite(r->error))
+    fprintf(out, "%*.2e", TIME_WIDTH, r->error);
+  else if (shape.error)
+    fprintf(out, "%*s", TIME_WIDTH, "-");
   fprintf(out, "  %s\n", r->reason);
   standard_flush(out);
 }
@@ -185,16 +192,24 @@ static void print_changes(FILE *out, const char *prefix, const char *colon, cons
   if (method_has_stages(&r->m)) pressure_print_rows(out, prefix, colon, &s->cpr);
 }
 
+/* Returns how the error of x is measured. */
+static const char *measure_of(problem_solution what) {
+  return what == SOLUTION_SQUARES
+             ? "||x - y|| / ||y|| with y_i = (i/n)^2, without constants that A maps to zero"
+             : "||x - y|| / ||y|| with y_i = 1";
+}
+
 /* Explains the columns. */
-static void print_columns(FILE *out, int count, const run_result *results) {
+static void print_columns(FILE *out, const problem *p, int count, const run_result *results) {
   int repeats = 0;
   fprintf(
       out,
       "\niterations of the solver; set-up of the preconditioner; solve: the iterations from x = 0; "
       "total: set-up and solve;\n"
       "memory of the preconditioner; true residual: ||b - A x|| / ||b||, recomputed at the end.\n");
+  if (p->known.x) fprintf(out, "error of x: %s.\n", measure_of(p->known.what));
   for (int i = 0; i < count; i++)
-    if (results[i].repeats > repeats) repeats = results[i].repeats;
+    if (results[i].repeats.runs > repeats) repeats = results[i].repeats.runs;
   if (repeats == 1)
     fprintf(out, "Each method was warmed up and run once; --repeat N gives minimum and median.\n");
   if (repeats < 2) return;
@@ -204,9 +219,9 @@ static void print_columns(FILE *out, int count, const run_result *results) {
           "Least totals in ms:",
           repeats);
   for (int i = 0; i < count; i++) {
-    if (results[i].repeats > 0)
+    if (results[i].repeats.runs > 0)
       fprintf(out, "%s %s %.4g", i > 0 ? "," : "", results[i].label,
-              1e3 * results[i].least_seconds);
+              1e3 * results[i].repeats.least_seconds);
   }
   fputc('\n', out);
 }
@@ -214,7 +229,7 @@ static void print_columns(FILE *out, int count, const run_result *results) {
 void table_failures(FILE *out, const problem *p, int count, const run_result *results) {
   bool any = false, exact = false, cheaper = false, approximate = false, missing = false,
        singular = false, by_cg = false;
-  print_columns(out, count, results);
+  print_columns(out, p, count, results);
   for (int i = 0; i < count; i++) {
     const run_result *r = &results[i];
     if (!r->converged) fprintf(out, "%s: %s\n", r->label, run_message(r));
@@ -278,6 +293,8 @@ void table_solve(FILE *out, const problem *p, const run_result *r) {
     fputs("residual ", out);
     print_residual(out, r->residual, "recomputed, ");
     print_residual(out, r->solve.estimated_residual, "estimated\n");
+    if (isfinite(r->error))
+      fprintf(out, "error    %.3e of x: %s\n", r->error, measure_of(p->known.what));
   }
   bool more = !r->converged && run_message(r) != r->reason;
   fprintf(out, "result   %s%s%s\n", r->reason, more ? ": " : "", more ? run_message(r) : "");

@@ -11,9 +11,16 @@
 /* Prints the system, the backend and the solver. */
 void table_heading(FILE *out, bisai_context *context, const problem *p, const options *o);
 
-int table_width(const method_list *methods); /* of the column of methods */
-void table_columns(FILE *out, int width);
-void table_row(FILE *out, int width, const run_result *r);
+typedef struct table_shape {
+  /* of the column of methods */
+  int width;
+  /* there is a column for the error of x, because a solution is known */
+  bool error;
+} table_shape;
+
+table_shape table_shape_of(const problem *p, const method_list *methods);
+void table_columns(FILE *out, table_shape shape);
+void table_row(FILE *out, table_shape shape, const run_result *r);
 /* Prints what went wrong, and what that means. */
 void table_failures(FILE *out, const problem *p, int count, const run_result *results);
 

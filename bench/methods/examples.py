@@ -50,7 +50,7 @@ EXAMPLES = {
     },
     "shift": (
         "compare",
-        ["{cavity05}", "--block-size", "2", *TABLE]
+        ["{cavity05}", "--rhs", "ones", "--block-size", "2", *TABLE]
         + ["--methods", "ilu:shift=0.01,ilu:level=1:shift=0.01", "--max-iterations", "2000"],
     ),
     "mg shift": (

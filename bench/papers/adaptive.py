@@ -42,7 +42,7 @@ class System:
         """Returns the program's arguments, or None if the matrix is not there."""
         if self.file:
             path = bench.matrix(self.file)
-            return path and [path, "--block-size", 1]
+            return path and [path, "--block-size", 1, "--rhs", markdown.right_hand_side(path)]
         size = self.device if bench.backend == "cuda" else self.host
         return ["--case", self.case, "--size", self.quick if bench.quick else size]
 

@@ -73,7 +73,7 @@ class Case:
         """Returns the source of the system, and the program's arguments for it."""
         real = None if self.same or bench.quick else bench.matrix(self.name)
         if real:
-            return "the matrix itself", [real]
+            return "the matrix itself", [real, "--rhs", "ones"]
         size = self.size if bench.backend == "cuda" else self.host
         size = self.quick if bench.quick else size
         return "the case itself" if self.same else "stand-in", [

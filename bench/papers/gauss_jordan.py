@@ -68,12 +68,14 @@ class Case:
         """Returns the program's arguments, or None if the matrix is not there."""
         if self.file:
             path = bench.matrix(self.file)
-            return path and [path]
+            return path and [path, "--rhs", "ones"]
         case, size, quick = self.case
         return ["--case", case, "--size", quick if bench.quick else size]
 
     def command(self):
-        system = self.file or f"--case {self.case[0]} --size {self.case[1]}"
+        system = (
+            f"{self.file} --rhs ones" if self.file else f"--case {self.case[0]} --size {self.case[1]}"
+        )
         return (
             f"bisai compare {system} --backend cuda --block-size 1 --solver idr --tolerance 1e-10"
             " --max-iterations 100000 --repeat 5 --methods bjacobi:max=1,…,bjacobi:max=32"

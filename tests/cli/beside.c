@@ -22,7 +22,8 @@ static void expect(const char *line, int status, const char *out, const char *er
   program_expect_ended(shell(line), line, status, out, err);
 }
 
-/* The last value of the solution, which is 5 for last6, 10 for last12 and 2.5 for ones. */
+/* The last value of the solution, which is 5 for last6, 10 for last12, 2.5 for ones, and 1 without
+ * a right-hand side. */
 static void expect_last(const char *arguments, double expected) {
   char line[512];
   snprintf(line, sizeof line,
@@ -37,11 +38,12 @@ static void expect_last(const char *arguments, double expected) {
 
 #define MATRIX "matrix   A: 5 block rows of size 1, 13 blocks\n"
 #define BESIDE MATRIX "rhs      A_b.mtx, beside the matrix\nbackend"
-#define ONES MATRIX "backend"
+#define OTHER MATRIX "backend"
+#define NONE "rhs      A x with x_i = 1, i = 1 to n\nbackend"
 
 static void it_is_taken_and_said(void **state) {
   (void)state;
-  expect("$B solve A.mtx --block-size 1", 0, ONES, "");
+  expect("$B solve A.mtx --block-size 1", 0, MATRIX NONE, "");
   program_write("A_b.mtx", last6);
   expect("$B solve A.mtx --block-size 1", 0, BESIDE, "");
   expect("$B compare A.mtx --block-size 1 --methods ilu", 0, BESIDE, "");
@@ -63,13 +65,13 @@ static void another_right_hand_side_that_is_asked_for_takes_its_place(void **sta
   (void)state;
   program_write("A_b.mtx", last6);
   program_write("other.mtx", last12);
-  expect("$B solve A.mtx --block-size 1 --rhs ones", 0, ONES, "");
-  expect("$B solve A.mtx --block-size 1 --rhs other.mtx", 0, ONES, "");
+  expect("$B solve A.mtx --block-size 1 --rhs ones", 0, OTHER, "");
+  expect("$B solve A.mtx --block-size 1 --rhs other.mtx", 0, OTHER, "");
   expect_last("A.mtx --rhs other.mtx", 10);
   expect_last("A.mtx --rhs ones", 2.5);
   /* What is not even looked at may be anything. */
   program_write("A_b.mtx", "nonsense");
-  expect("$B solve A.mtx --block-size 1 --rhs ones", 0, ONES, "");
+  expect("$B solve A.mtx --block-size 1 --rhs ones", 0, OTHER, "");
 }
 
 static void only_a_matrix_market_file_has_it_beside_itself(void **state) {
@@ -79,14 +81,14 @@ static void only_a_matrix_market_file_has_it_beside_itself(void **state) {
   program_write("stdin_b.mtx", last6);
   program_write("pipe_b.mtx", last6);
   expect("$B solve - --block-size 1 < A.mtx", 0,
-         "matrix   stdin: 5 block rows of size 1, 13 blocks\nbackend", "");
+         "matrix   stdin: 5 block rows of size 1, 13 blocks\n" NONE, "");
   expect("mkfifo pipe.mtx; cat A.mtx > pipe.mtx & $B solve pipe.mtx --block-size 1", 0,
-         "matrix   pipe: 5 block rows of size 1, 13 blocks\nbackend", "");
-  expect("cp A.mtx A; $B solve A --block-size 1", 0, ONES, "");
+         "matrix   pipe: 5 block rows of size 1, 13 blocks\n" NONE, "");
+  expect("cp A.mtx A; $B solve A --block-size 1", 0, MATRIX NONE, "");
   expect("$B convert A.mtx A.petsc --rhs none --block-size 1 && $B solve A.petsc", 0,
-         "matrix   A: 5 rows, 13 blocks of size 1, to A.petsc\n" ONES, "");
+         "matrix   A: 5 rows, 13 blocks of size 1, to A.petsc\n" MATRIX NONE, "");
   expect("mkdir B; cp A.mtx B.mtx; mkdir B_b.mtx; $B solve B.mtx --block-size 1", 0,
-         "matrix   B: 5 block rows of size 1, 13 blocks\nbackend", "");
+         "matrix   B: 5 block rows of size 1, 13 blocks\n" NONE, "");
 }
 
 static void either_may_be_compressed(void **state) {
@@ -117,13 +119,13 @@ static void one_of_another_length_is_ignored_with_a_warning(void **state) {
 #define IGNORED                                                                                    \
   "bisai: A_b.mtx: line 2: a vector of 4 values; 5 are needed\nbisai: A_b.mtx: ignored as "        \
   "a right-hand side\n"
-  expect("$B solve A.mtx --block-size 1", 0, ONES, IGNORED);
+  expect("$B solve A.mtx --block-size 1", 0, MATRIX NONE, IGNORED);
   expect("$B convert A.mtx C.mtx --block-size 1; test ! -e C_b.mtx", 0,
          "matrix   A: 5 rows, 13 blocks of size 1, to C.mtx\n", IGNORED);
   expect("$B convert A.mtx A.mtx --block-size 1", 0,
          "matrix   A: 5 rows, 13 blocks of size 1, to A.mtx\n", IGNORED);
   program_expect_file("A_b.mtx", four);
-  expect_last("A.mtx", 2.5);
+  expect_last("A.mtx", 1);
 }
 
 static void one_that_cannot_be_read_is_no_dead_end(void **state) {

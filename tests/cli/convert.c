@@ -46,7 +46,10 @@ static void the_right_hand_side_goes_along(void **state) {
   program_expect_file("C_b.mtx", last6);
   expect("convert B.petsc D.petsc --rhs none", 0,
          "matrix   B: 5 rows, 13 blocks of size 1, to D.petsc\n", "");
-  expect("solve D.petsc", 0, "matrix   D: 5 block rows of size 1, 13 blocks\nbackend", "");
+  expect("solve D.petsc", 0,
+         "matrix   D: 5 block rows of size 1, 13 blocks\nrhs      A x with x_i = 1, i = 1 to "
+         "n\nbackend",
+         "");
   expect("convert laplace5.mtx E --format market --rhs ones --block-size 1", 0,
          "matrix   laplace5: 5 rows, 13 blocks of size 1, to E\nrhs      ones, to E_b\n", "");
   program_expect_file("E_b", "%%MatrixMarket matrix array real general\n5 1\n1\n1\n1\n1\n1\n");

@@ -64,18 +64,19 @@ static const char *const run_keys[] = {"method",
                                        "least_total_s",
                                        "symmetric",
                                        "note",
-                                       "solver"};
+                                       "solver",
+                                       "error"};
 enum { RUN_KEYS = sizeof run_keys / sizeof run_keys[0] };
 
 static void json_has_exactly_the_keys_of_the_contract(void **state) {
   (void)state;
-  static const char *const top[] = {"version", "backend",  "device",           "matrix",
-                                    "rhs",     "rhs_file", "rhs_columns",      "tolerance",
-                                    "solver",  "flexible", "assume_symmetric", "shadow_dimension",
-                                    "restart", "runs",     "verdict"};
+  static const char *const top[] = {
+      "version",          "backend",  "device",    "matrix", "rhs",      "rhs_file",
+      "rhs_columns",      "solution", "tolerance", "solver", "flexible", "assume_symmetric",
+      "shadow_dimension", "restart",  "runs",      "verdict"};
   static const char *const matrix[] = {"name", "block_rows", "block_size", "blocks", "asymmetry"};
   json_t *root = results("compare --case cavity --size 5 --backend host");
-  expect_keys(root, top, 15);
+  expect_keys(root, top, 16);
   assert_string_equal(text(root, "version"), BISAI_VERSION);
   assert_string_equal(text(root, "backend"), "host");
   assert_true(strlen(text(root, "device")) > 0);
@@ -189,19 +190,19 @@ static void what_does_not_apply_is_null(void **state) {
   (void)state;
   static const char *const applies[] = {
       "nnnnyyynnnynyny"
-      "nnnnnnnnnnnnnnnnnnnynyyyynn", /* none */
+      "nnnnnnnnnnnnnnnnnnnynyyyynnyn", /* none */
       "nynyyyynnyyyyny"
-      "nynnynnnnnnnnnnnynnynyyyynn", /* bjacobi */
+      "nynnynnnnnnnnnnnynnynyyyynnyn", /* bjacobi */
       "nnnnyyyynnyyyny"
-      "yynnynnnnnyyynynnnnynyyyynn", /* ilu */
+      "yynnynnnnnyyynynnnnynyyyynnyn", /* ilu */
       "yynyyyyyyyyyyyy"
-      "yyyyynyyyyyyyyynnnnynyyyyyn", /* isai */
+      "yyyyynyyyyyyyyynnnnynyyyyynyn", /* isai */
       "nnynyyyynyyyyny"
-      "yynnynnnnnyyynnnnnnynyyyynn", /* sweeps */
+      "yynnynnnnnyyynnnnnnynyyyynnyn", /* sweeps */
       "yyynyyynyyyyyny"
-      "yynnynnnnnnnnnnnnynynyyyynn", /* mg */
+      "yynnynnnnnnnnnnnnynynyyyynnyn", /* mg */
       "nnnyyyyyyyyyyny"
-      "nnnnynnnnnyynnnnnyyynyyyynn", /* cpr */
+      "nnnnynnnnnyynnnnnyyynyyyynnyn", /* cpr */
   };
   json_t *root = results("compare --case cavity --size 5 --methods "
                          "none,bjacobi,ilu,isai:storage=fp32:k=2:relax=1,sweeps:n=3,mg,cpr");
@@ -305,7 +306,8 @@ static void expect_failed_setup(json_t *run, const char *reason) {
 
 static void failures_are_runs_with_their_reason_in_order(void **state) {
   (void)state;
-  json_t *root = results("compare half_zero.mtx --block-size 1 --methods bjacobi,none,ilu");
+  json_t *root =
+      results("compare half_zero.mtx --rhs ones --block-size 1 --methods bjacobi,none,ilu");
   expect_failed_setup(run_of(root, 0), "singular_block");
   assert_string_equal(text(run_of(root, 1), "reason"), "failed"); /* breakdown */
   assert_true(json_is_integer(json_object_get(run_of(root, 1), "iterations")));
@@ -335,8 +337,9 @@ static void failures_are_runs_with_their_reason_in_order(void **state) {
 
 static void the_residual_is_that_of_the_written_solution(void **state) {
   (void)state;
-  json_t *root = results(
-      "solve laplace5.mtx --block-size 2 --tolerance 1e-3 --preconditioner isai --output x.mtx");
+  json_t *root =
+      results("solve laplace5.mtx --rhs ones --block-size 2 --tolerance 1e-3 --preconditioner isai "
+              "--output x.mtx");
   bisai_context *context = test_context(1);
   double x[7] = {0}, sum = 0;
   EXPECT_OK(context, bisai_read_vector(context, "x.mtx", 5, x + 1));

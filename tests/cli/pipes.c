@@ -64,7 +64,9 @@ static void named_pipes_are_opened_once(void **state) {
   expect(FEED "feed A.petsc; $B solve pipe --preconditioner ilu", 0,
          "matrix   pipe: 5 block rows of size 1, 13 blocks\nrhs      the file's own\nbackend", "");
   expect(FEED "feed laplace5.mtx; $B solve pipe --block-size 1", 0,
-         "matrix   pipe: 5 block rows of size 1, 13 blocks\nbackend", "");
+         "matrix   pipe: 5 block rows of size 1, 13 blocks\nrhs      A x with x_i = 1, i = 1 to "
+         "n\nbackend",
+         "");
   expect(FEED "feed A.petsc; $B info pipe", 0,
          "matrix       pipe: 5 rows, 13 entries\nblock size   1, ", "");
   expect(FEED "feed A.petsc; $B convert pipe out.mtx --block-size 1", 0,

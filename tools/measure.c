@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "measure.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ‖v‖₂ = largest·sqrt(sum). The values are divided by the largest, so that no square leaves the
+ * range of a double. */
+typedef struct norm {
+  double largest, sum;
+} norm;
+
+static norm norm_of(int64_t n, const double *v) {
+  norm result = {0, 0};
+  for (int64_t i = 0; i < n; i++) {
+    double size = fabs(v[i]);
+    if (!isfinite(size)) return (norm){size, 1};
+    if (size > result.largest) result.largest = size;
+  }
+  for (int64_t i = 0; i < n && result.largest > 0; i++) {
+    double part = v[i] / result.largest;
+    result.sum += part * part;
+  }
+  return result;
+}
+
+/* Returns ‖v‖/‖w‖, and 0 for v = 0. */
+static double ratio(int64_t n, const double *v, const double *w) {
+  const norm a = norm_of(n, v), b = norm_of(n, w);
+  return a.largest == 0 ? 0 : fabs(a.largest / b.largest * sqrt(a.sum / b.sum));
+}
+
+bisai_status measure_residual(const problem *p, const double *x, double *value) {
+  double *y = malloc((size_t)p->unknowns * sizeof *y);
+  if (!y) return BISAI_OUT_OF_MEMORY;
+  bisai_status status = bisai_bcsr_multiply(p->matrix, x, y);
+  if (!status) {
+    for (int64_t i = 0; i < p->rows; i++) y[i] = p->rhs[i] - y[i];
+    *value = ratio(p->rows, y, p->rhs);
+  }
+  free(y);
+  return status;
+}
+
+bisai_status measure_error(const problem *p, const double *x, double *value) {
+  const facts *f = &p->facts;
+  *value = NAN;
+  if (!p->known.x || (constants_exist(&f->left) && !constants_exist(&f->right))) return BISAI_OK;
+  double *e = malloc((size_t)p->rows * sizeof *e);
+  if (!e) return BISAI_OUT_OF_MEMORY;
+  for (int64_t i = 0; i < p->rows; i++) e[i] = x[i] - p->known.x[i];
+  constants_remove(&f->right, bisai_bcsr_block_size(p->matrix), p->rows, e);
+  const double error = ratio(p->rows, e, p->known.x);
+  if (isfinite(error)) *value = error;
+  free(e);
+  return BISAI_OK;
+}
