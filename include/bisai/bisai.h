@@ -13,6 +13,7 @@
 #include <bisai/order.h>
 #include <bisai/pattern.h>
 #include <bisai/precond.h>
+#include <bisai/project.h>
 #include <bisai/status.h>
 #include <bisai/version.h>
 
