@@ -21,10 +21,10 @@ extern "C" {
 
 /** Computes x ← x − V (VᵀV)⁻¹ Vᵀ x, where the columns of V are `count` vectors. The vectors are
  *  orthonormalised in a copy. Both steps take two passes of classical Gram–Schmidt, so that what
- *  rounding leaves of V in x is about 10⁻¹⁶ of what is left of x, or less (Giraud, Langou, Rozložník
- *  and van den Eshof 2005). Takes about 4 n·count·(count + 1) additions and multiplications, and
- *  temporary memory of (n + 256)·(count + 1) values. The bits of x do not depend on the number of
- *  threads. Waits.
+ *  rounding leaves of V in x is about 10⁻¹⁶ of what is left of x, or less (Giraud, Langou,
+ *  Rozložník and van den Eshof 2005). Takes about 4 n·count·(count + 1) additions and
+ *  multiplications, and temporary memory of (n + 256)·(count + 1) values. The bits of x do not
+ *  depend on the number of threads. Waits.
  *  @param n        the number of values of a vector, at least 1
  *  @param count    the number of vectors; 0: does nothing
  *  @param vectors  vector c starts at vectors + c·ld. On a device they and x may each be in device
