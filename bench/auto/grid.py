@@ -32,7 +32,7 @@ import time
 import settings
 
 HOPELESS = 8.0  # seconds of a run if no setting has solved the matrix and two have been cut
-KEPT = ("iterations", "setup_s", "solve_s", "total_s", "memory_bytes", "least_total_s")
+KEPT = ("iterations", "setup_s", "solve_s", "total_s", "memory_bytes", "least_total_s", "error")
 
 
 def name_of(path):
@@ -71,8 +71,9 @@ def product(text):
     return squares if min(max(map(abs, sums)), max(map(abs, down))) < limit else sums
 
 
-def unpacked(path, folder):
-    """Writes the matrix and its right-hand side without compression, and returns its file."""
+def unpacked(path, folder, make):
+    """Writes the matrix and its right-hand side without compression, and returns its file. `make`
+    asks for a right-hand side where there is none."""
 
     def text_of(file):
         with (lzma.open if file.suffix == ".xz" else open)(file, "rt") as source:
@@ -84,7 +85,7 @@ def unpacked(path, folder):
     given = path.with_name(path.name.replace(".mtx", "_b.mtx"))
     if given.exists():
         (folder / f"{name}_b.mtx").write_text(text_of(given))
-    elif not (folder / "ones").exists():
+    elif make:
         b = product(text)
         lines = ["%%MatrixMarket matrix array real general", f"{len(b)} 1", *map(repr, b)]
         (folder / f"{name}_b.mtx").write_text("\n".join(lines) + "\n")
@@ -103,7 +104,9 @@ class Grid:
             for line in options.output.read_text().splitlines():
                 self.remember(json.loads(line))
         help_text = subprocess.run([options.bisai, "help", "solve"], capture_output=True, text=True)
-        self.known = help_text.stdout
+        self.known = " ".join(help_text.stdout.split())
+        # Before version 0.3 the program took ones where it now takes A times ones.
+        self.makes_b = "otherwise A x with x_i" in self.known
 
     def remember(self, line):
         key = line["matrix"], line["setting"], line.get("repeats", 1)
@@ -160,7 +163,9 @@ class Grid:
         words = ["--tolerance", "1e-8", "--max-iterations", "10000", "--threads", "1"]
         words += ["--backend", self.options.backend, "--json", "-"]
         own = path.with_name(path.name.replace(".mtx", "_b.mtx"))
-        return words + ["--rhs", str(own) if own.exists() else "ones"]
+        if own.exists() or self.options.rhs == "ones":
+            words += ["--rhs", str(own) if own.exists() else "ones"]
+        return words
 
     def line(self, path, setting, status, run=None, result=None, **more):
         line = {"matrix": name_of(path), "setting": setting, "status": status}
@@ -171,7 +176,7 @@ class Grid:
         if result:
             line.update(block_size=result["matrix"]["block_size"], device=result["device"])
             line["rows"] = result["matrix"]["block_rows"] * result["matrix"]["block_size"]
-            line["rhs"] = "ones" if result["rhs"] == "ones" else "file"
+            line["rhs"] = result["rhs"]
         return {**line, **more}
 
     def group(self, path, flags, methods, repeats=1):
@@ -283,10 +288,9 @@ def main():
     files.sort(key=lambda file: -file.stat().st_size)
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)
-        if options.rhs == "ones":
-            (scratch / "ones").touch()
+        make = options.rhs == "own" and not grid.makes_b
         with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
-            paths = list(pool.map(unpacked, files, [scratch] * len(files)))
+            paths = list(pool.map(unpacked, files, [scratch] * len(files), [make] * len(files)))
         print(f"{len(paths)} matrices after {time.monotonic() - grid.began:.0f} s", flush=True)
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             calls = [pool.submit(*job) for job in grid.jobs(paths)]
