@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file order.h
- *  Orderings of the block rows and columns: permutations of the block graph of A + Aᵀ.
+ *  Orderings of the block rows and columns: permutations of the block graph of A + Aᵀ. Matchings:
+ *  permutations of the rows alone, which bring large entries to the diagonal.
  *
  *  A permutation maps new rows to old rows: row i of P A Pᵀ is row permutation[i] of A. The
  *  ordering determines which blocks an incomplete factorisation drops, and thereby the number of
@@ -74,6 +75,57 @@ BISAI_API bisai_status bisai_order_compute(bisai_context *context, const bisai_b
  *  @retval BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_order_check(bisai_context *context, int32_t block_rows,
                                          const int32_t *permutation);
+
+/** What a matching brings to the diagonal. */
+typedef enum bisai_matching {
+  /** nothing: rows stay where they are */
+  BISAI_MATCHING_NONE = 0,
+  /** scalar entries with the largest product of magnitudes */
+  BISAI_MATCHING_ENTRIES = 1,
+  /** blocks with the largest product of |det|. Among measures of blocks, the best choice by this
+   *  one does not depend on the scaling of rows and columns */
+  BISAI_MATCHING_BLOCKS = 2
+} bisai_matching;
+
+/** The words of bisai_matching: X(enumerator, word). */
+#define BISAI_MATCHING_LIST(X)                                                                     \
+  X(BISAI_MATCHING_NONE, "none")                                                                   \
+  X(BISAI_MATCHING_ENTRIES, "entries")                                                             \
+  X(BISAI_MATCHING_BLOCKS, "blocks")
+
+/** Returns "none", "entries" or "blocks", and "unknown matching" for other values. */
+BISAI_API const char *bisai_matching_string(bisai_matching value);
+
+/** Looks up a word of bisai_matching_string().
+ *  @param value  out; unchanged if the word is unknown
+ *  @returns      false for an unknown word and for NULL */
+BISAI_API bool bisai_matching_parse(const char *word, bisai_matching *value);
+
+/** Computes the permutation of rows that makes the product of the weights w_jj on the diagonal
+ *  largest, and the scaling that comes with it (Duff and Koster 2001, job 5, by shortest augmenting
+ *  paths). Weights are magnitudes of entries, or |det|^(1/bs) of blocks. With m rows and e entries
+ *  or blocks the search takes O(m·e·log m) steps at worst, and as a rule little more than O(e). It
+ *  runs on the host, on one thread, and fetches the values of a matrix on a device. The result is
+ *  the same in every run.
+ *  @param matrix     square, fp64; it has m = block_rows·bs rows for ENTRIES, or m = block_rows for
+ *                    BLOCKS
+ *  @param matching   not NONE
+ *  @param row_of     out; m entries in host memory: row j of the permuted matrix is row row_of[j];
+ *                    unchanged on failure
+ *  @param row_log    out unless NULL; m binary logarithms r in host memory; unchanged on failure
+ *  @param col_log    out unless NULL; m binary logarithms s, likewise. w_ij·2^(r_i + s_j) is at
+ *                    most 1, and it is 1 for i = row_of[j], up to rounding
+ *  @retval BISAI_SINGULAR_BLOCK    no permutation has nonzeros (regular blocks) on the whole
+ *                                  diagonal; the message names a row (block row)
+ *  @retval BISAI_NOT_FINITE        a value is NaN or infinite; the message names the block
+ *  @retval BISAI_UNSUPPORTED       the values are not fp64, or diagonal blocks are implied
+ *  @retval BISAI_INDEX_OVERFLOW    ENTRIES: the blocks have more than 2³¹−1 values
+ *  @retval BISAI_INVALID_ARGUMENT  a pointer is NULL, the matrix is not square, or the matching is
+ *                                  unknown or NONE
+ *  @retval BISAI_OUT_OF_MEMORY */
+BISAI_API bisai_status bisai_order_match(bisai_context *context, const bisai_bcsr *matrix,
+                                         bisai_matching matching, int32_t *row_of, double *row_log,
+                                         double *col_log);
 
 #ifdef __cplusplus
 }

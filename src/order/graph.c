@@ -118,20 +118,24 @@ static bisai_status merge_transposed(bisai_context *context, const bsi_structure
   return status;
 }
 
-bisai_status bsi_graph_create(bisai_context *context, const bisai_bcsr *matrix, bsi_graph *graph) {
-  const int32_t n = matrix->block_rows;
-  bsi_structure a;
+bisai_status bsi_graph_of_structure(bisai_context *context, int32_t n, const bsi_structure *a,
+                                    bsi_graph *graph) {
   bool symmetric = false;
-  bisai_status status = bsi_bcsr_structure(matrix, &a);
-  if (status) return status;
   bsi_graph made = {.n = n, .ptr = bsi_allocate(context, (size_t)n + 1, sizeof *made.ptr)};
-  status = made.ptr ? copy_symmetric(context, &a, &made, &symmetric) : BISAI_OUT_OF_MEMORY;
-  if (!status && !symmetric) status = merge_transposed(context, &a, &made);
+  bisai_status status =
+      made.ptr ? copy_symmetric(context, a, &made, &symmetric) : BISAI_OUT_OF_MEMORY;
+  if (!status && !symmetric) status = merge_transposed(context, a, &made);
   if (status)
     bsi_graph_destroy(context, &made);
   else
     *graph = made;
   return status;
+}
+
+bisai_status bsi_graph_create(bisai_context *context, const bisai_bcsr *matrix, bsi_graph *graph) {
+  bsi_structure a;
+  BSI_TRY(bsi_bcsr_structure(matrix, &a));
+  return bsi_graph_of_structure(context, matrix->block_rows, &a, graph);
 }
 
 void bsi_graph_destroy(bisai_context *context, bsi_graph *graph) {

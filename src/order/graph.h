@@ -18,6 +18,9 @@ typedef struct bsi_graph {
 } bsi_graph;
 
 bisai_status bsi_graph_create(bisai_context *context, const bisai_bcsr *matrix, bsi_graph *graph);
+/* The same for a structure of n rows with ascending columns. */
+bisai_status bsi_graph_of_structure(bisai_context *context, int32_t n, const bsi_structure *a,
+                                    bsi_graph *graph);
 void bsi_graph_destroy(bisai_context *context, bsi_graph *graph);
 static inline int32_t bsi_graph_degree(const bsi_graph *graph, int32_t i) {
   return graph->ptr[i + 1] - graph->ptr[i];
@@ -34,6 +37,10 @@ bisai_status bsi_order_rcm(bisai_context *context, const bsi_graph *graph, int32
 bisai_status bsi_order_dissect(bisai_context *context, const bsi_graph *graph,
                                int32_t *permutation);
 bisai_status bsi_order_colour(bisai_context *context, const bsi_graph *graph, int32_t *permutation);
+
+/* Computes an ordering of the graph of a structure with ascending columns. */
+bisai_status bsi_order_structure(bisai_context *context, int32_t n, const bsi_structure *a,
+                                 bisai_ordering ordering, int32_t *permutation);
 
 /* The bandwidth and profile of A + Aᵀ: the largest |i − j|, and Σ_i (i − first column of row i). */
 typedef struct bsi_order_shape {

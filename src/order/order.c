@@ -9,14 +9,14 @@
 
 BSI_DEFINE_WORDS(ordering, BISAI_ORDERING_LIST, "unknown ordering")
 
-static bisai_status compute(bisai_context *context, const bisai_bcsr *matrix,
-                            bisai_ordering ordering, int32_t *permutation) {
+bisai_status bsi_order_structure(bisai_context *context, int32_t n, const bsi_structure *a,
+                                 bisai_ordering ordering, int32_t *permutation) {
   if (ordering == BISAI_ORDERING_NATURAL) {
-    for (int32_t i = 0; i < matrix->block_rows; i++) permutation[i] = i;
+    for (int32_t i = 0; i < n; i++) permutation[i] = i;
     return BISAI_OK;
   }
   bsi_graph graph;
-  bisai_status status = bsi_graph_create(context, matrix, &graph);
+  bisai_status status = bsi_graph_of_structure(context, n, a, &graph);
   if (status) return status;
   status = ordering == BISAI_ORDERING_RCM  ? bsi_order_rcm(context, &graph, permutation)
            : ordering == BISAI_ORDERING_ND ? bsi_order_dissect(context, &graph, permutation)
@@ -38,7 +38,9 @@ bisai_status bisai_order_compute(bisai_context *context, const bisai_bcsr *matri
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "a given ordering cannot be computed");
   if (ordering < BISAI_ORDERING_NATURAL || ordering > BISAI_ORDERING_COLOUR)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown ordering %d", (int)ordering);
-  return compute(context, matrix, ordering, permutation);
+  bsi_structure s;
+  BSI_TRY(bsi_bcsr_structure(matrix, &s));
+  return bsi_order_structure(context, matrix->block_rows, &s, ordering, permutation);
 }
 
 bisai_status bisai_order_check(bisai_context *context, int32_t block_rows,
