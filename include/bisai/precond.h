@@ -10,6 +10,7 @@
 #include <bisai/pattern.h>
 #include <bisai/precond_bjacobi.h>
 #include <bisai/precond_cpr.h>
+#include <bisai/precond_factored.h>
 #include <bisai/precond_multigrid.h>
 
 #ifdef __cplusplus
@@ -164,30 +165,6 @@ typedef struct bisai_callback_options {
   bool nonlinear;
 } bisai_callback_options;
 
-/** Options that ILU, ISAI and the sweeps share. */
-typedef struct bisai_factored_options {
-  /** level of fill of the factors that the preconditioner computes; default 0 */
-  int32_t level;
-  /** the caller's factors, which must outlive the preconditioner. Default NULL: the
-   *  preconditioner computes and owns the factors of block ILU(level) of the matrix */
-  const bisai_factors *factors;
-  /** applies if the preconditioner computes its factors. It then factorises P A Pᵀ, and z = Pᵀ
-   *  (L U)⁻¹ P v. The caller's patterns are those of P A Pᵀ. NONE, BJACOBI and CALLBACK do not
-   *  depend on the ordering and ignore it. Default BISAI_ORDERING_NATURAL */
-  bisai_ordering ordering;
-  /** for BISAI_ORDERING_GIVEN: block_rows entries from the new to the old ordering, read during
-   *  creation; NULL for other orderings */
-  const int32_t *permutation;
-  /** applies under the same conditions as `ordering`. If true, the reordered Dr A Dc is
-   *  factorised, and z = Dc (L U)⁻¹ Dr v. Dr and Dc have a power of two for each scalar row and
-   *  column. These factors bring the largest magnitudes of the rows and columns of A near 1
-   *  (Ruiz 2001). ILU, ISAI and SWEEPS commute with such scaling, and powers of two cause no
-   *  rounding. In fp64, z therefore changes only by the rounding of blocks that are inverted
-   *  with other pivots. Equilibration helps narrow storage, whose range is small, and thresholds
-   *  and shifts, which are relative. Default false */
-  bool equilibrate;
-} bisai_factored_options;
-
 /** Options of a preconditioner; start from bisai_precond_options_default(). The options of each
  *  kind are in the member that has its name. Options that the chosen kind does not take must
  *  keep their defaults: bisai_precond_create() refuses them by name. Only ordering, permutation
@@ -224,8 +201,7 @@ typedef struct bisai_precond_options {
 BISAI_API bisai_precond_options bisai_precond_options_default(void);
 
 /** Describes an option of a kind. The kind's own options come first, and the options that it shares
- *  with others follow. The list leaves out the options that every kind allows and some ignore:
- *  ordering, permutation, equilibrate, user.
+ *  with others follow. The list leaves out permutation and user.
  *  @param index  from 0
  *  @returns      a description, whose offsets count in bisai_precond_options; NULL after the
  *      last option, and for unknown kinds */
@@ -249,9 +225,10 @@ BISAI_API bool bisai_precond_kind_needs_code(bisai_precond_kind kind);
  *  @retval BISAI_MISSING_DIAGONAL, BISAI_SINGULAR_BLOCK  the message names the block row in the
  *      caller's numbering. For block-Jacobi with blocks other than those of the matrix, it names
  *      the block and its scalar rows. With equilibration, a matrix must not have block rows or
- *      columns of zeros. A matrix with an empty block row or column (no block is stored there)
- *      is singular. It is refused by BISAI_MISSING_DIAGONAL, whatever the shift, and the message
- *      names the row or column. NONE and CALLBACK take such a matrix
+ *      columns of zeros. With a matching, it must have a complete one. A matrix with an empty block
+ *      row or column (no block is stored there) is singular. It is refused by
+ *      BISAI_MISSING_DIAGONAL, whatever the shift, and the message names the row or column. NONE
+ *      and CALLBACK take such a matrix
  *  @retval BISAI_UNAVAILABLE  the ordering needs METIS, and this build has none
  *  @retval BISAI_INDEX_OVERFLOW  a factor or a pattern has more than 2³¹−1 blocks; the message
  *    names the block row
@@ -288,8 +265,8 @@ BISAI_API bisai_status bisai_precond_create(bisai_context *context, const bisai_
  *      new values are not symmetric. ISAI: as at creation
  *  @retval BISAI_SINGULAR_BLOCK  as at creation. Or a coarse matrix of MULTIGRID becomes singular.
  *      Only a creation with singular values reserves the memory for that
- *  @retval BISAI_INVALID_STRUCTURE  MULTIGRID has the nodes SCALAR, and a value is not zero where
- *      creation left out a zero */
+ *  @retval BISAI_INVALID_STRUCTURE  MULTIGRID has the nodes SCALAR, or the matching is ENTRIES, and
+ *      a value is not zero where creation left out a zero */
 BISAI_API bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matrix);
 
 /** Computes z ← M⁻¹ v. Both vectors have n values and must not overlap. Allocates nothing, with
@@ -324,33 +301,6 @@ BISAI_API bisai_status bisai_precond_error_factor(bisai_precond *precond, const 
 
 /** Frees *precond and sets it to NULL; accepts NULL and pointers to NULL. */
 BISAI_API void bisai_precond_destroy(bisai_precond **precond);
-
-/** What ILU, ISAI and the sweeps report. */
-typedef struct bisai_factored_report {
-  /** number of stored blocks of L + U; 0 without factors */
-  int64_t blocks;
-  /** number of dependent steps of an exact solve with L; 0 without factors */
-  int32_t lower_levels;
-  /** number of dependent steps of an exact solve with U; 0 without factors */
-  int32_t upper_levels;
-  /** the ordering in use; natural if the kind ignores the ordering */
-  bisai_ordering ordering;
-  /** largest |i − j| of the blocks of A + Aᵀ in the caller's ordering; 0 without factors */
-  int32_t natural_bandwidth;
-  /** largest |i − j| in the ordering in use; 0 without factors */
-  int32_t bandwidth;
-  /** sum over the block rows i of A + Aᵀ of i minus the first block column of the row, in the
-   *  caller's ordering; 0 without factors */
-  int64_t natural_profile;
-  /** the same sum in the ordering in use; 0 without factors */
-  int64_t profile;
-  /** true if rows and columns are scaled */
-  bool equilibrated;
-  /** smallest factor in Dr and Dc; 1 if there are none */
-  double smallest_scale;
-  /** largest factor in Dr and Dc; 1 if there are none */
-  double largest_scale;
-} bisai_factored_report;
 
 /** What ISAI reports. For other kinds, `asymmetry` is NaN and all other fields are zero. */
 typedef struct bisai_isai_report {
@@ -408,10 +358,11 @@ typedef struct bisai_precond_report {
    *  largest in 23 bits. */
   int32_t largest_condition_row;
   /** When M is symmetric. NONE and BJACOBI: VALUES. BJACOBI with decompositions narrower than fp64:
-   *  NONE, because L and U are rounded separately. ILU, SWEEPS and symmetric ISAI: PATTERN, or
-   *  CALLER with the caller's factors. Other ISAI: NONE, because NU is not the transpose of NL.
-   *  CALLBACK: CALLER. MULTIGRID: VALUES, or NONE if A is not symmetric, the smoother is not, or
-   *  `pre` and `post` differ. The cycle K counts as if its coefficients were fixed. CPR: NONE. */
+   *  NONE, because L and U are rounded separately. ILU, SWEEPS and symmetric ISAI: PATTERN,
+   *  CALLER with the caller's factors, or NONE with a matching. Other ISAI: NONE, because NU is
+   *  not the transpose of NL. CALLBACK: CALLER. MULTIGRID: VALUES, or NONE if A is not symmetric,
+   *  the smoother is not, or `pre` and `post` differ. The cycle K counts as if its coefficients
+   *  were fixed. CPR: NONE. */
   bisai_symmetry symmetry;
   /** true if M is not linear, or changes from one application to the next. GMRES and CG take such
    *  an M only if they are flexible, and other methods refuse it (BISAI_NOT_LINEAR). CALLBACK:
@@ -451,12 +402,17 @@ BISAI_API bisai_status bisai_precond_get_blocks(const bisai_precond *precond, in
 BISAI_API int64_t bisai_precond_rows(const bisai_precond *precond);
 
 /** Returns the permutation in use, from the new to the old ordering, or NULL for the natural
- *  ordering. It has block_rows entries in the backend's memory. The preconditioner owns it. */
+ *  ordering without a matching. It has block_rows entries in the backend's memory, or block_rows·bs
+ *  for a matching of entries. The preconditioner owns it. With a matching it is that of the
+ *  columns. */
 BISAI_API const int32_t *bisai_precond_permutation(const bisai_precond *precond);
 
+/** Returns the permutation of the rows likewise. Without a matching it is that of the columns. */
+BISAI_API const int32_t *bisai_precond_row_permutation(const bisai_precond *precond);
+
 /** Returns the factors in use, or NULL. The preconditioner owns them unless they are the
- *  caller's. With an ordering or equilibration they are the factors of P Dr A Dc Pᵀ. NL and NU
- *  below belong to this matrix too. */
+ *  caller's. With an ordering, a matching or equilibration they are the factors of
+ *  P Q Dr A Dc Pᵀ. NL and NU below belong to this matrix too. */
 BISAI_API const bisai_factors *bisai_precond_factors(const bisai_precond *precond);
 
 /** Returns NL of ISAI, and NULL for other kinds. The preconditioner owns it. */

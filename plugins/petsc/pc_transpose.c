@@ -206,6 +206,7 @@ static const char *obstacle(const bsi_pc *m) {
   case BISAI_PRECOND_MULTIGRID: return "the matrix or the smoothing of mg is not symmetric";
   default: return "its type has none";
   }
+  if (o->factor.matching != BISAI_MATCHING_NONE) return "a matching permutes rows alone";
   if (o->factor.equilibrate) return "rows and columns are scaled";
   if (o->kind == BISAI_PRECOND_ISAI && o->isai.storage != BISAI_FP64)
     return "the approximate inverses are not stored in fp64";

@@ -41,6 +41,10 @@ typedef struct bsi_reordered_ops {
    * On a device, the arrays of the equilibration are in device memory, its other fields in host
    * memory. Waits. */
   bisai_status (*equilibrate)(bisai_context *, const bisai_bcsr *, struct bsi_equilibration *);
+  /* Finds the first of the values that a scalar B leaves out which is not zero, by its place in
+   * bsi_reordered::zeros; -1: there is none. Waits. */
+  bisai_status (*find_nonzero)(bisai_context *, const bisai_bcsr *, const struct bsi_reordered *,
+                               int32_t *first);
   /* Computes the values of the reordered and equilibrated matrix from A's. */
   bisai_status (*values)(bisai_context *, const bisai_bcsr *, struct bsi_reordered *);
 } bsi_reordered_ops;

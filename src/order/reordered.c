@@ -1,106 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* B = P Dr A Dc Pᵀ. Its structure and the source of each block are computed once, its values at
+/* B = P Q Dr A Dc Pᵀ. Its structure and the source of each block are computed once, its values at
  * every update. */
 #include "order/reordered.h"
 
+#include <math.h>
+
 #include "core/context/context_impl.h"
 #include "core/matrix/bcsr_impl.h"
-#include "core/matrix/search.h"
-#include "core/matrix/sort.h"
-#include "core/threads/parallel.h"
+#include "order/matching.h"
 #include "order/order_ops.h"
-
-enum { BLOCKS_PER_THREAD = 4096 };
-
-/* The structure of B in host memory. */
-typedef struct permuted {
-  int32_t *row_ptr, *col_idx;
-} permuted;
-
-typedef struct permute_job {
-  int32_t n;
-  const bsi_structure *a;
-  const int32_t *inverse;
-  const bsi_reordered *r;
-  const permuted *b;
-} permute_job;
-
-/* Makes rows of B: row i is row permutation[i] of A with its columns renumbered by `inverse` and
- * sorted. b->row_ptr is made. */
-static void permute_part(void *work, bsi_part part) {
-  const permute_job *job = work;
-  const bsi_structure *a = job->a;
-  const bsi_rows rows = bsi_rows_of(job->n, job->b->row_ptr, part);
-  for (int32_t i = rows.begin; i < rows.end; i++) {
-    const int32_t begin = a->row_ptr[job->r->host_permutation[i]], at = job->b->row_ptr[i],
-                  length = job->b->row_ptr[i + 1] - at;
-    int32_t *columns = job->b->col_idx + at;
-    for (int32_t k = 0; k < length; k++) columns[k] = job->inverse[a->col_idx[begin + k]];
-    bsi_sort(columns, length);
-    for (int32_t k = 0; k < length; k++) {
-      const int32_t column = job->inverse[a->col_idx[begin + k]];
-      job->r->host_source[at + bsi_find_column(columns, 0, length, column)] = begin + k;
-    }
-  }
-}
-
-static void permute_structure(bisai_context *context, const permute_job *job) {
-  int32_t *row_ptr = job->b->row_ptr;
-  row_ptr[0] = 0;
-  for (int32_t i = 0; i < job->n; i++) {
-    const int32_t old = job->r->host_permutation[i];
-    row_ptr[i + 1] = row_ptr[i] + job->a->row_ptr[old + 1] - job->a->row_ptr[old];
-  }
-  bsi_run(context, bsi_threads_for(context->threads, row_ptr[job->n], BLOCKS_PER_THREAD),
-          BSI_SOME_PARTS, permute_part, (void *)(uintptr_t)job);
-}
-
-/* Reserves the maps. A backend with memory of its own has them twice. */
-static bool reserve_maps(bisai_context *context, const bisai_bcsr *a, bsi_reordered *r) {
-  const bsi_backend *backend = context->backend;
-  const size_t n = (size_t)a->block_rows, blocks = (size_t)a->blocks;
-  const bool elsewhere = !backend->memory->is_host;
-  r->permutation = backend->memory->allocate(context, n, sizeof *r->permutation);
-  if (r->permutation) r->source = backend->memory->allocate(context, blocks, sizeof *r->source);
-  if (!r->source) return false;
-  r->host_permutation =
-      elsewhere ? bsi_allocate(context, n, sizeof *r->host_permutation) : r->permutation;
-  if (!r->host_permutation) return false;
-  r->host_source = elsewhere ? bsi_allocate(context, blocks, sizeof *r->host_source) : r->source;
-  return r->host_source != NULL;
-}
-
-static bisai_status upload_maps(bisai_context *context, const bisai_bcsr *a,
-                                const bsi_reordered *r) {
-  const bsi_backend *backend = context->backend;
-  if (r->host_permutation == r->permutation) return BISAI_OK;
-  BSI_TRY(backend->memory->upload(context, r->permutation, r->host_permutation,
-                                  (size_t)a->block_rows * sizeof *r->permutation));
-  return backend->memory->upload(context, r->source, r->host_source,
-                                 (size_t)a->blocks * sizeof *r->source);
-}
-
-static bisai_status create_permuted(bisai_context *context, const bisai_bcsr *a,
-                                    const bsi_structure *s, const int32_t *permutation,
-                                    bsi_reordered *r) {
-  const size_t n = (size_t)a->block_rows;
-  if (!reserve_maps(context, a, r)) return BISAI_OUT_OF_MEMORY;
-  permuted b = {.row_ptr = bsi_allocate(context, n + 1, sizeof *b.row_ptr)};
-  if (b.row_ptr) b.col_idx = bsi_allocate(context, (size_t)a->blocks, sizeof *b.col_idx);
-  int32_t *inverse = b.col_idx ? bsi_allocate(context, n, sizeof *inverse) : NULL;
-  bisai_status status = inverse ? BISAI_OK : BISAI_OUT_OF_MEMORY;
-  if (!status) {
-    for (size_t i = 0; i < n; i++) inverse[r->host_permutation[i] = permutation[i]] = (int32_t)i;
-    permute_structure(context, &(permute_job){a->block_rows, s, inverse, r, &b});
-    r->matrix->row_names = r->host_permutation;
-    status = bsi_bcsr_set_structure(r->matrix, b.row_ptr, b.col_idx);
-  }
-  if (!status) status = upload_maps(context, a, r);
-  bsi_release(context, inverse);
-  bsi_release(context, b.col_idx);
-  bsi_release(context, b.row_ptr);
-  return status;
-}
 
 static bisai_status create_equilibration(bisai_context *context, const bisai_bcsr *a,
                                          bsi_equilibration *e) {
@@ -136,22 +44,39 @@ static bisai_status check_matrix(bisai_context *context, const bisai_bcsr *a) {
   return BISAI_OK;
 }
 
+/* Reserves Dr and Dc of a matching, one array. */
+static bisai_status create_scales(bisai_context *context, const bisai_bcsr *a, bsi_reordered *r) {
+  const bsi_memory_ops *memory = context->backend->memory;
+  const size_t n = (size_t)a->block_rows * (size_t)a->block_size;
+  bsi_equilibration *e = &r->equilibration;
+  e->row_scale = memory->allocate(context, 2 * n, sizeof *e->row_scale);
+  if (!e->row_scale) return BISAI_OUT_OF_MEMORY;
+  e->col_scale = e->row_scale + n;
+  if (memory->is_host) return BISAI_OK;
+  r->host_scale = bsi_allocate(context, 2 * n, sizeof *r->host_scale);
+  return r->host_scale ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+}
+
+static bisai_status find_matching(bisai_context *context, const bisai_bcsr *a,
+                                  bisai_matching matching, bsi_reordered *r) {
+  if (matching == BISAI_MATCHING_NONE) return BISAI_OK;
+  BSI_TRY(bsi_matching_create(context, a, matching, &r->matching));
+  r->matched = true;
+  return bsi_matching_solve(&r->matching, a);
+}
+
 bisai_status bsi_reordered_create(bisai_context *context, const bisai_bcsr *a,
-                                  const int32_t *permutation, bool equilibrate,
-                                  bsi_reordered *reordered) {
-  bsi_reordered made = {0};
-  bsi_structure s;
+                                  const bsi_reordering *how, bsi_reordered *reordered) {
+  bsi_reordered made = {.matching.context = context};
   bisai_status status = check_matrix(context, a);
-  if (!status) status = bsi_bcsr_structure(a, &s);
-  if (!status)
-    status = bsi_bcsr_reserve(
-        context,
-        &(bsi_bcsr_sizes){a->block_rows, a->block_cols, a->block_size, a->blocks, BISAI_FP64}, NULL,
-        NULL, &made.matrix);
-  if (!status)
-    status = permutation ? create_permuted(context, a, &s, permutation, &made)
-                         : bsi_bcsr_set_structure(made.matrix, s.row_ptr, s.col_idx);
-  if (!status && equilibrate) status = create_equilibration(context, a, &made.equilibration);
+  if (!status) status = find_matching(context, a, how->matching, &made);
+  if (!status) status = bsi_reordered_structure(context, a, how, &made.matching, &made);
+  if (!status && how->equilibrate) {
+    bsi_matching_destroy(&made.matching);
+    status = create_equilibration(context, a, &made.equilibration);
+  } else if (!status && made.matched) {
+    status = create_scales(context, a, &made);
+  }
   if (status)
     bsi_reordered_destroy(context, &made);
   else
@@ -159,47 +84,12 @@ bisai_status bsi_reordered_create(bisai_context *context, const bisai_bcsr *a,
   return status;
 }
 
-typedef struct compare_job {
-  bisai_context *context;
-  const bsi_reordered *r;
-  const bsi_structure *b, *a;
-} compare_job;
-
-static bool same_row(const compare_job *job, int32_t i) {
-  const bsi_structure *b = job->b, *a = job->a;
-  const int32_t *permutation = job->r->host_permutation, *source = job->r->host_source;
-  const int32_t old = permutation ? permutation[i] : i, end = b->row_ptr[i + 1];
-  if (a->row_ptr[old + 1] - a->row_ptr[old] != end - b->row_ptr[i]) return false;
-  for (int32_t p = b->row_ptr[i]; p < end; p++) {
-    const int32_t column = permutation ? permutation[b->col_idx[p]] : b->col_idx[p];
-    if (a->col_idx[source ? source[p] : p] != column) return false;
-  }
-  return true;
-}
-
-static void compare_part(void *work, bsi_part part) {
-  const compare_job *job = work;
-  int32_t *first = bsi_partial(job->context, part.thread);
-  const bsi_rows rows = bsi_rows_of(job->r->matrix->block_rows, job->b->row_ptr, part);
-  int32_t i = rows.begin;
-  while (i < rows.end && same_row(job, i)) i++;
-  bsi_min_index(first, i < rows.end ? i : -1);
-}
-
-/* Returns true if A, with as many blocks, still has the pattern from which `source` was made. */
-static bool same_pattern(bisai_context *context, const bsi_reordered *r, const bsi_structure *b,
-                         const bsi_structure *a) {
-  const int threads = bsi_threads_for(context->threads, r->matrix->blocks, BLOCKS_PER_THREAD);
-  compare_job job = {context, r, b, a};
-  return bsi_find_first(context, threads, compare_part, &job) < 0;
-}
-
 static bisai_status check_pattern(bisai_context *context, const bisai_bcsr *a,
                                   const bsi_reordered *r) {
   bsi_structure of_a, of_b;
   BSI_TRY(bsi_bcsr_structure(a, &of_a));
   BSI_TRY(bsi_bcsr_structure(r->matrix, &of_b));
-  if (a->blocks == r->matrix->blocks && same_pattern(context, r, &of_b, &of_a)) return BISAI_OK;
+  if (bsi_reordered_same_pattern(context, r, &of_b, a, &of_a)) return BISAI_OK;
   return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                   "the pattern changed: other blocks than at creation");
 }
@@ -226,6 +116,57 @@ static bisai_status equilibrate(bisai_context *context, const bisai_bcsr *a, bsi
   return e->symmetric ? copy_row_scales(context, a, e) : BISAI_OK;
 }
 
+/* Dr and Dc of a matching: powers of two that are nearest to those of the duals. */
+static bisai_status scale_by_duals(bisai_context *context, const bisai_bcsr *a, bsi_reordered *r) {
+  bsi_equilibration *e = &r->equilibration;
+  const bsi_matching *m = &r->matching;
+  const int64_t n = (int64_t)a->block_rows * a->block_size, each = m->n > 0 ? n / m->n : 1;
+  double *scale = r->host_scale ? r->host_scale : e->row_scale;
+  if (!r->matched) BSI_TRY(bsi_matching_solve(&r->matching, a));
+  r->matched = false;
+  e->smallest = n > 0 ? INFINITY : 1.0;
+  e->largest = n > 0 ? 0.0 : 1.0;
+  for (int64_t k = 0; k < 2 * n; k++) {
+    const double dual = k < n ? m->row_log[k / each] : m->col_log[(k - n) / each];
+    const double exponent =
+        fmax(-BSI_LARGEST_EXPONENT, fmin(BSI_LARGEST_EXPONENT, floor(dual + 0.5)));
+    scale[k] = ldexp(1.0, (int)exponent);
+    e->smallest = fmin(e->smallest, scale[k]);
+    e->largest = fmax(e->largest, scale[k]);
+  }
+  return r->host_scale ? context->backend->memory->upload(context, e->row_scale, scale,
+                                                          2 * (size_t)n * sizeof *scale)
+                       : BISAI_OK;
+}
+
+/* Returns the block row that has block `block`. */
+static int32_t row_of_block(const bsi_structure *a, int32_t rows, int64_t block) {
+  int32_t low = 0, high = rows;
+  while (high - low > 1) {
+    const int32_t middle = low + (high - low) / 2;
+    if (a->row_ptr[middle] <= block)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static bisai_status check_zeros(bisai_context *context, const bisai_bcsr *a,
+                                const bsi_reordered *r) {
+  bsi_structure s;
+  int32_t first = -1, value = 0;
+  if (r->zero_count == 0) return BISAI_OK;
+  BSI_TRY(context->backend->order->reordered->find_nonzero(context, a, r, &first));
+  if (first < 0) return BISAI_OK;
+  BSI_TRY(context->backend->memory->fetch(context, &value, r->zeros + first, sizeof value));
+  BSI_TRY(bsi_bcsr_structure(a, &s));
+  return bsi_fail(context, BISAI_INVALID_STRUCTURE,
+                  "block row %d has a nonzero where creation left out a zero: the matching of "
+                  "entries needs a new preconditioner",
+                  row_of_block(&s, a->block_rows, value / (r->unit * r->unit)));
+}
+
 bisai_status bsi_reordered_check(bisai_context *context, const bisai_bcsr *a,
                                  const bsi_reordered *r) {
   BSI_TRY(check_matrix(context, a));
@@ -233,7 +174,11 @@ bisai_status bsi_reordered_check(bisai_context *context, const bisai_bcsr *a,
 }
 
 bisai_status bsi_reordered_update(bisai_context *context, const bisai_bcsr *a, bsi_reordered *r) {
-  if (r->equilibration.row_scale) BSI_TRY(equilibrate(context, a, &r->equilibration));
+  BSI_TRY(check_zeros(context, a, r));
+  if (r->equilibration.exponents)
+    BSI_TRY(equilibrate(context, a, &r->equilibration));
+  else if (r->equilibration.row_scale)
+    BSI_TRY(scale_by_duals(context, a, r));
   return context->backend->order->reordered->values(context, a, r);
 }
 
@@ -242,7 +187,7 @@ static bsi_move move_of(const bsi_reordered *r, int32_t count, const double *x, 
                         double *y, int64_t ldy) {
   return (bsi_move){.bs = r->matrix->block_size,
                     .n = r->matrix->block_rows,
-                    .permutation = r->permutation,
+                    .permutation = r->maps.rows,
                     .scale = r->equilibration.row_scale,
                     .count = count,
                     .x = x,
@@ -261,34 +206,56 @@ bisai_status bsi_reordered_leave(bisai_context *context, const bsi_reordered *r,
                                  const double *x, int64_t ldx, double *y, int64_t ldy) {
   bsi_move move = move_of(r, count, x, ldx, y, ldy);
   move.scatter = true;
+  move.permutation = r->maps.columns;
   move.scale = r->equilibration.col_scale;
   return context->backend->order->reordered->move(context, &move);
 }
 
+/* Releases maps that share arrays with others, or with each other, once. */
+static void destroy_maps(bisai_context *context, const bsi_reordered *r) {
+  const bsi_memory_ops *memory = context->backend->memory;
+  if (r->host.columns != r->maps.columns) {
+    if (r->host.rows != r->host.columns) bsi_release(context, r->host.rows);
+    bsi_release(context, r->host.columns);
+  }
+  if (r->host.source != r->maps.source) bsi_release(context, r->host.source);
+  if (r->maps.rows != r->maps.columns) memory->release(context, r->maps.rows);
+  memory->release(context, r->maps.columns);
+  memory->release(context, r->maps.source);
+}
+
 void bsi_reordered_destroy(bisai_context *context, bsi_reordered *reordered) {
-  const bsi_backend *backend = context->backend;
   bisai_bcsr_destroy(&reordered->matrix);
-  if (reordered->host_permutation != reordered->permutation)
-    bsi_release(context, reordered->host_permutation);
-  if (reordered->host_source != reordered->source) bsi_release(context, reordered->host_source);
-  backend->memory->release(context, reordered->permutation);
-  backend->memory->release(context, reordered->source);
+  destroy_maps(context, reordered);
+  context->backend->memory->release(context, reordered->zeros);
+  bsi_release(context, reordered->row_names);
+  bsi_release(context, reordered->host_scale);
   destroy_equilibration(context, &reordered->equilibration);
+  if (reordered->matching.context) bsi_matching_destroy(&reordered->matching);
   *reordered = (bsi_reordered){0};
+}
+
+static int64_t maps_memory(const bsi_reordered *r) {
+  const bisai_bcsr *b = r->matrix;
+  const int64_t rows = b->block_rows, orders = r->maps.rows == r->maps.columns ? 1 : 2;
+  return (r->maps.columns ? 4 * (orders * rows + b->blocks) : 0) + (r->row_names ? 4 * rows : 0) +
+         4 * (int64_t)r->zero_count;
 }
 
 int64_t bsi_reordered_memory(const bsi_reordered *reordered) {
   const bisai_bcsr *b = reordered->matrix;
   const int64_t n = (int64_t)b->block_rows * b->block_size;
-  int64_t bytes = bsi_bcsr_memory(b);
-  if (reordered->permutation) bytes += 4 * ((int64_t)b->block_rows + b->blocks);
-  if (reordered->equilibration.row_scale)
-    bytes += 32 * n + 2 * (int64_t)bsi_block_offset(b, b->blocks);
+  const int64_t values = (int64_t)bsi_block_offset(b, b->blocks) + reordered->zero_count;
+  int64_t bytes = bsi_bcsr_memory(b) + maps_memory(reordered);
+  if (reordered->equilibration.exponents)
+    bytes += 32 * n + 2 * values;
+  else if (reordered->equilibration.row_scale)
+    bytes += 16 * n + bsi_matching_memory(&reordered->matching);
   return bytes;
 }
 
 int64_t bsi_reordered_bytes(const bsi_reordered *reordered) {
   const int64_t rows = reordered->matrix->block_rows, n = rows * reordered->matrix->block_size;
-  return 2 * (16 * n + (reordered->permutation ? 4 * rows : 0) +
+  return 2 * (16 * n + (reordered->maps.columns ? 4 * rows : 0) +
               (reordered->equilibration.row_scale ? 8 * n : 0));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values of B = P Dr A Dc Pᵀ, the factors Dr and Dc, and vectors into the order of B and back, on
+/* Values of B = P Q Dr A Dc Pᵀ, the factors Dr and Dc, and vectors into the order of B and back, on
  * the device. The rounds of equilibration are those of reordered_host.c. After a round that changes
  * nothing all others change nothing, so that the host need not wait for any. */
 #include <algorithm>
@@ -16,7 +16,12 @@
 
 namespace {
 
-enum { ROUNDS = 10, LARGEST_EXPONENT = 500, THREADS = 256, WARPS = THREADS / BSI_WARP };
+enum {
+  ROUNDS = 10,
+  LARGEST_EXPONENT = BSI_LARGEST_EXPONENT,
+  THREADS = 256,
+  WARPS = THREADS / BSI_WARP
+};
 
 /* --- vectors --- */
 
@@ -151,7 +156,7 @@ __global__ void __launch_bounds__(THREADS)
 struct reorder {
   int32_t block_rows;
   int bs;
-  const int32_t *row_ptr, *permutation, *source, *a_col_idx;
+  const int32_t *row_ptr, *col_idx, *rows, *columns, *source;
   const double *row_scale, *col_scale, *from;
   double *to;
 };
@@ -161,19 +166,30 @@ __global__ void __launch_bounds__(THREADS) reorder_rows(const reorder p) {
   const int lane = threadIdx.x % BSI_WARP, bs = p.bs, values = bs * bs;
   const int64_t i = static_cast<int64_t>(blockIdx.x) * WARPS + threadIdx.x / BSI_WARP;
   if (i >= p.block_rows) return;
-  const int64_t row = p.permutation ? __ldg(p.permutation + i) : i;
+  const int64_t row = p.rows ? __ldg(p.rows + i) : i;
   const int64_t begin = __ldg(p.row_ptr + i), length = (__ldg(p.row_ptr + i + 1) - begin) * values;
   for (int64_t v = lane; v < length; v += BSI_WARP) {
     const int64_t block = v / values, q = begin + block,
                   source = p.source ? __ldg(p.source + q) : q;
     const int w = static_cast<int>(v - block * values);
     double value = p.from[source * values + w];
-    if (p.row_scale)
-      value = __ldg(p.row_scale + row * bs + w % bs) *
-              __ldg(p.col_scale + static_cast<int64_t>(__ldg(p.a_col_idx + source)) * bs + w / bs) *
+    if (p.row_scale) {
+      const int32_t to = __ldg(p.col_idx + q);
+      const int64_t column = p.columns ? __ldg(p.columns + to) : to;
+      value = __ldg(p.row_scale + row * bs + w % bs) * __ldg(p.col_scale + column * bs + w / bs) *
               value;
+    }
     p.to[begin * values + v] = value;
   }
+}
+
+/* Finds the first position in `zeros` of a value that is not zero. */
+__global__ void __launch_bounds__(THREADS)
+    find_not_zero(int32_t count, const int32_t *zeros, const double *values,
+                  bsi_first_record *found) {
+  const int64_t k = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+  if (k < count && values[zeros[k]] != 0.0)
+    atomicMin(&found->index, static_cast<unsigned long long>(k));
 }
 
 } // namespace
@@ -246,9 +262,10 @@ static bisai_status reorder_values(bisai_context *context, const bisai_bcsr *a, 
       {.block_rows = b->block_rows,
        .bs = b->block_size,
        .row_ptr = b->row_ptr,
-       .permutation = r->permutation,
-       .source = r->source,
-       .a_col_idx = a->col_idx,
+       .col_idx = b->col_idx,
+       .rows = r->maps.rows,
+       .columns = r->maps.columns,
+       .source = r->maps.source,
        .row_scale = r->equilibration.row_scale,
        .col_scale = r->equilibration.col_scale,
        .from = static_cast<const double *>(a->values),
@@ -256,5 +273,21 @@ static bisai_status reorder_values(bisai_context *context, const bisai_bcsr *a, 
   return bsi_launched(context, "values of the reordered matrix");
 }
 
-const bsi_reordered_ops bsi_reordered_cuda = {
-    .move = move_vectors, .equilibrate = equilibrate, .values = reorder_values};
+static bisai_status find_nonzero(bisai_context *context, const bisai_bcsr *a,
+                                 const bsi_reordered *r, int32_t *first) {
+  static const char what[] = "search for nonzeros";
+  BSI_TRY(bsi_record_begin<bsi_first_record>(context, what));
+  find_not_zero<<<bsi_grid(r->zero_count, THREADS), THREADS, 0, bsi_stream_of(context)>>>(
+      r->zero_count, r->zeros, static_cast<const double *>(a->values),
+      bsi_record_of<bsi_first_record>(context));
+  BSI_TRY(bsi_launched(context, what));
+  bsi_first_record found;
+  BSI_TRY(bsi_record_fetch(context, what, &found));
+  *first = static_cast<int32_t>(bsi_index_of(found.index));
+  return BISAI_OK;
+}
+
+const bsi_reordered_ops bsi_reordered_cuda = {.move = move_vectors,
+                                              .equilibrate = equilibrate,
+                                              .find_nonzero = find_nonzero,
+                                              .values = reorder_values};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The values of B = P Dr A Dc Pᵀ, the scale factors Dr and Dc, and permutations of vectors, on the
- * host.
+/* The values of B = P Q Dr A Dc Pᵀ, the scale factors Dr and Dc, and permutations of vectors, on
+ * the host.
  *
  * Equilibration works on exponents, with e_ij = ⌊log₂ |a_ij|⌋ + 1. In every round each row and each
  * column subtracts half of its largest e_ij + r_i + c_j from its own exponent (Ruiz 2001, Algorithm
@@ -17,8 +17,6 @@
 
 enum {
   ROUNDS = 10,
-  /* keeps the product of two factors and its inverse in fp64's range */
-  LARGEST_EXPONENT = 500,
   /* the least number of values for which a thread is woken */
   GRAIN = 32768
 };
@@ -142,8 +140,8 @@ static bool balance(int64_t n, const int32_t *max, int32_t *exponent) {
   for (int64_t k = 0; k < n; k++) {
     if (is_of_zero(max[k])) continue;
     int32_t next = exponent[k] - max[k] / 2;
-    if (next > LARGEST_EXPONENT) next = LARGEST_EXPONENT;
-    if (next < -LARGEST_EXPONENT) next = -LARGEST_EXPONENT;
+    if (next > BSI_LARGEST_EXPONENT) next = BSI_LARGEST_EXPONENT;
+    if (next < -BSI_LARGEST_EXPONENT) next = -BSI_LARGEST_EXPONENT;
     changed |= next != exponent[k];
     exponent[k] = next;
   }
@@ -186,17 +184,18 @@ static void reorder_row(const bisai_bcsr *a, const bsi_reordered *r, int32_t i) 
   const bsi_equilibration *q = &r->equilibration;
   const bisai_bcsr *b = r->matrix;
   const int bs = b->block_size;
-  const int64_t row = r->permutation ? r->permutation[i] : i;
+  const bsi_reordered_maps *maps = &r->maps;
+  const int64_t row = maps->rows ? maps->rows[i] : i;
   for (int32_t p = b->row_ptr[i]; p < b->row_ptr[i + 1]; p++) {
-    const int32_t source = r->source ? r->source[p] : p;
-    const double *from = (const double *)a->values + bsi_block_offset(a, source);
+    const int32_t source = maps->source ? maps->source[p] : p;
+    const int64_t column = maps->columns ? maps->columns[b->col_idx[p]] : b->col_idx[p];
+    const double *from = (const double *)a->values + bsi_block_offset(b, source);
     double *to = (double *)b->values + bsi_block_offset(b, p);
     if (!q->row_scale) {
       memcpy(to, from, bsi_block_offset(b, 1) * sizeof *to);
       continue;
     }
-    const double *row_scale = q->row_scale + row * bs,
-                 *col_scale = q->col_scale + (int64_t)a->col_idx[source] * bs;
+    const double *row_scale = q->row_scale + row * bs, *col_scale = q->col_scale + column * bs;
     for (int c = 0; c < bs; c++)
       for (int k = 0; k < bs; k++) to[c * bs + k] = row_scale[k] * col_scale[c] * from[c * bs + k];
   }
@@ -213,6 +212,23 @@ static bisai_status reorder_values(bisai_context *context, const bisai_bcsr *a, 
   const int64_t work = (int64_t)bsi_block_offset(a, a->blocks);
   bsi_run(context, bsi_threads_for(context->threads, work, GRAIN), BSI_SOME_PARTS, reorder_part,
           &(values_job){a, &r->equilibration, r});
+  return BISAI_OK;
+}
+
+static void find_nonzero_part(void *job, bsi_part part) {
+  const values_job *j = job;
+  const double *values = j->a->values;
+  const bsi_range range = bsi_range_of(j->reordered->zero_count, part);
+  int64_t k = range.begin;
+  while (k < range.end && values[j->reordered->zeros[k]] == 0.0) k++;
+  bsi_min_index(bsi_partial(j->a->context, part.thread), k < range.end ? (int32_t)k : -1);
+}
+
+static bisai_status find_nonzero(bisai_context *context, const bisai_bcsr *a,
+                                 const bsi_reordered *r, int32_t *first) {
+  values_job job = {a, NULL, r};
+  *first = bsi_find_first(context, bsi_threads_for(context->threads, r->zero_count, GRAIN),
+                          find_nonzero_part, &job);
   return BISAI_OK;
 }
 
@@ -261,5 +277,7 @@ static bisai_status move_vectors(bisai_context *context, const bsi_move *m) {
   return BISAI_OK;
 }
 
-const bsi_reordered_ops bsi_reordered_host = {
-    .move = move_vectors, .equilibrate = equilibrate, .values = reorder_values};
+const bsi_reordered_ops bsi_reordered_host = {.move = move_vectors,
+                                              .equilibrate = equilibrate,
+                                              .find_nonzero = find_nonzero,
+                                              .values = reorder_values};

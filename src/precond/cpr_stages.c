@@ -67,7 +67,7 @@ bisai_status bsi_cpr_check_second(bisai_context *context, const bisai_precond_op
     const bisai_precond_kind kind = second_kind((bisai_cpr_second_stage)s);
     for (int i = 0; (option = bisai_precond_kind_option(kind, i)); i++) {
       const bool taken = bisai_precond_kind_takes(second_kind(second), option->field);
-      if (!taken && bisai_option_get(option, given) != option->initial)
+      if (!taken && !bsi_may_ignore(option) && bisai_option_get(option, given) != option->initial)
         return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                         "cpr with the second stage %s does not take the option %s, which is for %s",
                         bisai_cpr_second_stage_string(second), option->field,

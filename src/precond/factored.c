@@ -27,6 +27,26 @@ static const bisai_option shift_options[] = {
      .advised = BSI_ADVISED_RATIO}};
 const bsi_option_list bsi_shift_options = BSI_OPTION_LIST(shift_options);
 
+static const char *const orderings[] = BSI_OPTION_WORDS(BISAI_ORDERING_LIST);
+static const char *const matchings[] = BSI_OPTION_WORDS(BISAI_MATCHING_LIST);
+
+static const bisai_option order_options[] = {
+    {BSI_PRECOND_OPTION(factor.ordering), .name = "ordering", .key = "ordering",
+     .help = "order of the rows inside", .type = BISAI_OPTION_WORD, .maximum = BISAI_ORDERING_GIVEN,
+     .advised = BISAI_ORDERING_COLOUR, .words = orderings},
+    {BSI_PRECOND_OPTION(factor.matching), .name = "matching", .key = "matching",
+     .petsc = "matching", .help = "permutes rows inside to a diagonal of the largest product",
+     .type = BISAI_OPTION_WORD, .maximum = BISAI_MATCHING_BLOCKS, .advised = BISAI_MATCHING_BLOCKS,
+     .words = matchings},
+    {BSI_PRECOND_OPTION(factor.equilibrate), .name = "equilibrate", .key = "equilibrate",
+     .help = "scales rows and columns inside", .type = BISAI_OPTION_FLAG}};
+const bsi_option_list bsi_order_options = BSI_OPTION_LIST(order_options);
+
+int64_t bsi_factored_rows(const bisai_precond_options *options, const bisai_bcsr *matrix) {
+  const bool scalar = options->factor.matching == BISAI_MATCHING_ENTRIES;
+  return (int64_t)matrix->block_rows * (scalar ? matrix->block_size : 1);
+}
+
 bisai_status bsi_factors_fit(bisai_context *context, const bisai_factors *f,
                              const bisai_bcsr *matrix) {
   if (!f->ready) return bsi_fail(context, BISAI_NOT_READY, "the factors' last update failed");
@@ -39,7 +59,8 @@ bisai_status bsi_factors_fit(bisai_context *context, const bisai_factors *f,
 }
 
 static bool reorders(const bisai_factored_options *o) {
-  return o->ordering != BISAI_ORDERING_NATURAL || o->equilibrate;
+  return o->ordering != BISAI_ORDERING_NATURAL || o->matching != BISAI_MATCHING_NONE ||
+         o->equilibrate;
 }
 
 bisai_status bsi_ordering_check(bisai_context *context, const bisai_precond_options *options,
@@ -53,7 +74,7 @@ bisai_status bsi_ordering_check(bisai_context *context, const bisai_precond_opti
   if (o->factors && reorders(o))
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "the caller's factors have an ordering and a scaling of their own: neither "
-                    "ordering nor equilibrate goes with them");
+                    "ordering nor matching nor equilibrate goes with them");
   return o->ordering == BISAI_ORDERING_GIVEN
              ? bisai_order_check(context, block_rows, o->permutation)
              : BISAI_OK;
@@ -69,30 +90,18 @@ static bisai_status reorder(bisai_precond *m, const bisai_bcsr **matrix) {
   return status;
 }
 
-static bisai_status create_reordered(bisai_precond *m, const bisai_bcsr *matrix) {
-  const bisai_factored_options *o = &m->options.factor;
-  if (o->ordering == BISAI_ORDERING_NATURAL || o->ordering == BISAI_ORDERING_GIVEN)
-    return bsi_reordered_create(m->context, matrix, o->permutation, o->equilibrate,
-                                &m->order.reordered);
-  int32_t *permutation = bsi_allocate(m->context, (size_t)m->block_rows, sizeof *permutation);
-  if (!permutation) return BISAI_OUT_OF_MEMORY;
-  bisai_status status = bisai_order_compute(m->context, matrix, o->ordering, permutation);
-  if (!status)
-    status =
-        bsi_reordered_create(m->context, matrix, permutation, o->equilibrate, &m->order.reordered);
-  bsi_release(m->context, permutation);
-  return status;
-}
-
 /* Finds the ordering and measures what it does. */
 static bisai_status order(bisai_precond *m, const bisai_bcsr *matrix) {
   const double start = bsi_now();
   bisai_status status =
       m->context->backend->order->shape->measure(m->context, matrix, &m->order.natural);
   m->order.ordered = m->order.natural;
-  if (!status && reorders(&m->options.factor)) status = create_reordered(m, matrix);
+  const bisai_factored_options *o = &m->options.factor;
+  const bsi_reordering how = {o->ordering, o->permutation, o->matching, o->equilibrate};
+  if (!status && reorders(o))
+    status = bsi_reordered_create(m->context, matrix, &how, &m->order.reordered);
   m->order.reordered.equilibration.symmetric = m->order.symmetric_scaling;
-  if (!status && m->order.reordered.permutation)
+  if (!status && m->order.reordered.maps.columns)
     status = m->context->backend->order->shape->measure(m->context, m->order.reordered.matrix,
                                                         &m->order.ordered);
   m->report.order_seconds = bsi_now() - start;
@@ -143,6 +152,7 @@ void bsi_describe_factors(bisai_precond *m) {
 }
 
 bisai_symmetry bsi_factored_symmetry(const bisai_precond *m) {
+  if (m->options.factor.matching != BISAI_MATCHING_NONE) return BISAI_SYMMETRY_NONE;
   return m->own_factors ? BISAI_SYMMETRY_PATTERN : BISAI_SYMMETRY_CALLER;
 }
 
@@ -161,6 +171,8 @@ void bsi_report_factors(const bisai_precond *m, bisai_precond_report *r) {
 void bsi_report_order(const bisai_precond *m, bisai_precond_report *r) {
   const bsi_equilibration *q = &m->order.reordered.equilibration;
   r->factor.ordering = m->options.factor.ordering;
+  r->factor.matching = m->options.factor.matching;
+  r->factor.moved_rows = m->order.reordered.moved_rows;
   r->factor.natural_bandwidth = m->order.natural.bandwidth;
   r->factor.natural_profile = m->order.natural.profile;
   r->factor.bandwidth = m->order.ordered.bandwidth;

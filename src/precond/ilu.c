@@ -35,7 +35,7 @@ static void ilu_describe(bisai_precond *m) {
 }
 
 const bsi_precond_ops bsi_precond_ilu = {
-    .options = {&own_options, &bsi_factored_options, &bsi_shift_options},
+    .options = {&own_options, &bsi_factored_options, &bsi_shift_options, &bsi_order_options},
     .needs_factors = true,
     .apply = ilu_apply,
     .about.symmetry = bsi_factored_symmetry,

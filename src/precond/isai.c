@@ -52,14 +52,14 @@ static const bisai_option table[] = {
 static const bsi_option_list own_options = BSI_OPTION_LIST(table);
 
 static bisai_status check_pattern(bisai_context *context, const bisai_pattern *p,
-                                  bisai_triangle triangle, int32_t n) {
+                                  bisai_triangle triangle, int64_t n) {
   if (!p) return BISAI_OK;
   const char *name = triangle == BISAI_LOWER ? "lower_pattern" : "upper_pattern";
   if (p->triangle != triangle)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s is a pattern of the other triangle", name);
   if (p->block_rows != n)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s has %d block rows, the matrix %d", name,
-                    p->block_rows, n);
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s has %d block rows, the matrix %lld", name,
+                    p->block_rows, (long long)n);
   return BISAI_OK;
 }
 
@@ -75,10 +75,12 @@ static bisai_status isai_check(bisai_context *context, const bisai_precond_optio
   if (o->symmetric && given && !given->lower->unit_diagonal)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "symmetric isai needs factors whose L implies its diagonal blocks");
-  const bisai_status status =
-      check_pattern(context, o->lower_pattern, BISAI_LOWER, matrix->block_rows);
-  return status ? status
-                : check_pattern(context, o->upper_pattern, BISAI_UPPER, matrix->block_rows);
+  if (o->symmetric && options->factor.matching != BISAI_MATCHING_NONE)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "symmetric isai takes no matching, which permutes rows alone");
+  const int64_t rows = bsi_factored_rows(options, matrix);
+  const bisai_status status = check_pattern(context, o->lower_pattern, BISAI_LOWER, rows);
+  return status ? status : check_pattern(context, o->upper_pattern, BISAI_UPPER, rows);
 }
 
 /* Measures the matrix where it has to be symmetric; factors made of it here, where its pattern has
@@ -257,7 +259,7 @@ static void isai_describe(bisai_precond *m) {
 }
 
 const bsi_precond_ops bsi_precond_isai = {
-    .options = {&own_options, &bsi_factored_options, &bsi_shift_options},
+    .options = {&own_options, &bsi_factored_options, &bsi_shift_options, &bsi_order_options},
     .state_size = sizeof(isai_state),
     .needs_factors = true,
     .vectors = 2,

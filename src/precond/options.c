@@ -95,11 +95,16 @@ static bisai_status refuse(bisai_context *context, bisai_precond_kind kind,
                   bisai_precond_kind_string(kind), same ? option->field : option->name, takers);
 }
 
+bool bsi_may_ignore(const bisai_option *option) {
+  return strcmp(option->field, "factor.ordering") == 0 ||
+         strcmp(option->field, "factor.equilibrate") == 0;
+}
+
 bisai_status bsi_precond_options_check(bisai_context *context, const bisai_precond_options *given) {
   for (int k = 0; k < BISAI_PRECOND_KINDS; k++) {
     const bisai_option *option;
     for (int i = 0; (option = bisai_precond_kind_option((bisai_precond_kind)k, i)); i++)
-      if (bisai_option_get(option, given) != option->initial &&
+      if (bisai_option_get(option, given) != option->initial && !bsi_may_ignore(option) &&
           !bisai_precond_kind_takes(given->kind, option->field))
         return refuse(context, given->kind, option);
   }

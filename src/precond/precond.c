@@ -39,7 +39,10 @@ static void describe(bisai_precond *m) {
   if (m->ops->stages) return; /* they have described themselves */
   if (r->factor.ordering != BISAI_ORDERING_NATURAL)
     bsi_append(m, ", ordering=%s", bisai_ordering_string(r->factor.ordering));
-  if (r->factor.equilibrated) bsi_append(m, ", equilibrated");
+  if (r->factor.matching != BISAI_MATCHING_NONE)
+    bsi_append(m, ", matching=%s, %d row%s moved", bisai_matching_string(r->factor.matching),
+               r->factor.moved_rows, r->factor.moved_rows == 1 ? "" : "s");
+  if (r->factor.equilibrated && m->options.factor.equilibrate) bsi_append(m, ", equilibrated");
   if (r->repairs > 0)
     bsi_append(m, ", %lld diagonal block%s repaired, first %s %d", (long long)r->repairs,
                r->repairs == 1 ? "" : "s", m->repair_place, r->first_repair_row);
@@ -363,7 +366,11 @@ int64_t bisai_precond_rows(const bisai_precond *precond) {
 }
 
 const int32_t *bisai_precond_permutation(const bisai_precond *precond) {
-  return precond ? precond->order.reordered.permutation : NULL;
+  return precond ? precond->order.reordered.maps.columns : NULL;
+}
+
+const int32_t *bisai_precond_row_permutation(const bisai_precond *precond) {
+  return precond ? precond->order.reordered.maps.rows : NULL;
 }
 
 const bisai_factors *bisai_precond_factors(const bisai_precond *precond) {

@@ -10,7 +10,7 @@
 #include "factor/factor_impl.h"
 #include "order/reordered.h"
 
-enum { BSI_OPTION_LISTS = 3 };
+enum { BSI_OPTION_LISTS = 4 };
 
 /* bisai_option::advised of steps and of ratios: more steps would run for days. */
 enum { BSI_ADVISED_STEPS = 100000, BSI_ADVISED_RATIO = 1000000 };
@@ -110,6 +110,8 @@ BISAI_PRECOND_KIND_LIST(BSI_DECLARE_KIND)
 /* The table of a kind, or NULL for an unknown kind. */
 const bsi_precond_ops *bsi_precond_ops_of(bisai_precond_kind kind);
 
+/* Returns true if kinds that do not depend on an option ignore it. */
+bool bsi_may_ignore(const bisai_option *option);
 /* Refuses an option that the kind does not take, unless it has its default. The kind is known. */
 bisai_status bsi_precond_options_check(bisai_context *context, const bisai_precond_options *given);
 /* Refuses values out of the ranges of the kind's options. */
@@ -158,6 +160,13 @@ extern const bsi_option_list bsi_factored_options;
 /* shift, which block-Jacobi takes too */
 extern const bsi_option_list bsi_shift_options;
 
+/* ordering, matching, equilibrate */
+extern const bsi_option_list bsi_order_options;
+
+/* Returns the number of rows of the matrix that is factorised: scalar rows for a matching of
+ * entries, and block rows otherwise. */
+int64_t bsi_factored_rows(const bisai_precond_options *options, const bisai_bcsr *matrix);
+
 /* Checks ordering and permutation. */
 bisai_status bsi_ordering_check(bisai_context *context, const bisai_precond_options *options,
                                 int32_t block_rows);
@@ -171,7 +180,7 @@ bisai_status bsi_factored_check_update(const bisai_precond *m, const bisai_bcsr 
 /* Brings the factors up to date with new values. */
 bisai_status bsi_factored_update(bisai_precond *m, const bisai_bcsr **matrix);
 void bsi_report_factors(const bisai_precond *m, bisai_precond_report *r);
-/* Reports the ordering and the equilibration, after the kind's own report. */
+/* Reports the ordering, the matching and the scaling, after the kind's own report. */
 void bsi_report_order(const bisai_precond *m, bisai_precond_report *r);
 /* Describes the level and the shift; for block-Jacobi the shift only. */
 void bsi_describe_factors(bisai_precond *m);

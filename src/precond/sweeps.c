@@ -67,7 +67,7 @@ static void sweeps_describe(bisai_precond *m) {
 
 /* Symmetric: p(L)ᵀ D⁻¹ p(L) with U = D Lᵀ. */
 const bsi_precond_ops bsi_precond_sweeps = {
-    .options = {&own_options, &bsi_factored_options, &bsi_shift_options},
+    .options = {&own_options, &bsi_factored_options, &bsi_shift_options, &bsi_order_options},
     .state_size = sizeof(sweeps_state),
     .needs_factors = true,
     .vectors = 3,

@@ -243,7 +243,7 @@ static void the_callers_factors_are_neither_reordered_nor_equilibrated(void **st
   (void)state;
   static const char message[] =
       "the caller's factors have an ordering and a scaling of their own: neither ordering nor "
-      "equilibrate goes with them";
+      "matching nor equilibrate goes with them";
   bisai_bcsr *matrix = three_rows();
   bisai_factors *factors = NULL;
   EXPECT_OK(context, bisai_factors_create(context, matrix, NULL, &factors));

@@ -82,6 +82,24 @@ static bisai_status make_precond(scene *inputs, scene *outputs, int variant) {
   return bisai_precond_create(inputs->context, inputs->matrix, &options, &outputs->precond);
 }
 
+/* Entries of blocks with a zero, entries with a scaling of their own, blocks. */
+static bisai_status make_matched(scene *inputs, scene *outputs, int variant) {
+  bisai_precond_options options = bisai_precond_options_default();
+  options.kind = BISAI_PRECOND_ILU;
+  options.factor.matching = variant < 2 ? BISAI_MATCHING_ENTRIES : BISAI_MATCHING_BLOCKS;
+  options.factor.ordering = variant < 2 ? BISAI_ORDERING_RCM : BISAI_ORDERING_COLOUR;
+  options.factor.equilibrate = variant == 1;
+  return bisai_precond_create(inputs->context, inputs->lower, &options, &outputs->precond);
+}
+
+static bisai_status make_matching(scene *inputs, scene *outputs, int variant) {
+  int32_t row_of[SCALARS];
+  (void)outputs;
+  return bisai_order_match(inputs->context, inputs->matrix,
+                           variant == 0 ? BISAI_MATCHING_ENTRIES : BISAI_MATCHING_BLOCKS, row_of,
+                           NULL, NULL);
+}
+
 static bisai_status make_factors(scene *inputs, scene *outputs, int variant) {
   if (variant == 0)
     return bisai_factors_from_matrices(inputs->context, inputs->lower, inputs->upper,
@@ -158,7 +176,9 @@ static scene inputs_on(bisai_context *context, uint64_t seed) {
              .matrix = test_bcsr_take(context, test_bcsr_grid(GRID, GRID, BLOCK_SIZE, seed))};
   test_shape shape = test_shape_square(GRID * GRID, BLOCK_SIZE, seed);
   shape.part = TEST_LOWER;
-  s.lower = test_bcsr_take(context, test_bcsr_random(shape));
+  test_bcsr lower = test_bcsr_random(shape);
+  lower.values[1] = 0.0;
+  s.lower = test_bcsr_take(context, lower);
   shape.part = TEST_UPPER;
   s.upper = test_bcsr_take(context, test_bcsr_random(shape));
   EXPECT_OK(context, bisai_factors_create(context, s.matrix, NULL, &s.factors));
@@ -229,6 +249,12 @@ static void matrices_survive_every_failing_allocation(void **state) {
 static void matrices_from_csr_survive_every_failing_allocation(void **state) {
   (void)state;
   fail_all_variants(make_from_csr, 0, 4);
+}
+
+static void matchings_survive_every_failing_allocation(void **state) {
+  (void)state;
+  fail_all_variants(make_matching, 0, 2);
+  fail_all_variants(make_matched, 0, 3);
 }
 
 static void factors_survive_every_failing_allocation(void **state) {
@@ -312,6 +338,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(matrices_survive_every_failing_allocation),
       cmocka_unit_test(matrices_from_csr_survive_every_failing_allocation),
+      cmocka_unit_test(matchings_survive_every_failing_allocation),
       cmocka_unit_test(factors_survive_every_failing_allocation),
       cmocka_unit_test(patterns_survive_every_failing_allocation),
       cmocka_unit_test(preconditioners_survive_every_failing_allocation),

@@ -489,7 +489,7 @@ static void the_stages_report_in_the_members_of_their_kinds(void **state) {
     const int64_t values = 8 * (blocks + 3 * blocks + 2 * 3 * CELLS + 2 * CELLS),
                   integers = 4 * (blocks + 2 * CELLS);
     assert_in_range(r.memory_bytes - first.memory_bytes - second.memory_bytes, values + integers,
-                    values + integers + 8192);
+                    values + integers + 10240);
     /* W v; C z is read with v and written to r; x is read and written with z */
     const int64_t gather = 8 * (2 * 3 + 1) * CELLS, add = 8 * (2 * 3 + 1) * CELLS,
                   subtract = 8 * (3 * blocks + (2 * 3 + 1) * CELLS) + 4 * (blocks + CELLS);
