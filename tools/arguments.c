@@ -31,6 +31,7 @@ enum key {
   KEY_RESTART,
   KEY_MAX_ITERATIONS,
   KEY_ORDERING,
+  KEY_MATCHING,
   KEY_EQUILIBRATE,
   KEY_BACKEND,
   KEY_THREADS,
@@ -76,6 +77,10 @@ static const struct argp_option solver_options[] = {
      0},
     {"ordering", KEY_ORDERING, "NAME", 0,
      "Order of the block rows inside ilu, isai and sweeps: " WORDS, 0},
+    {"matching", KEY_MATCHING, "NAME", 0,
+     "Permute the rows inside ilu, isai and sweeps to the diagonal of the largest product, and "
+     "scale: " WORDS,
+     0},
     {"equilibrate", KEY_EQUILIBRATE, NULL, 0,
      "Scale rows and columns by powers of two inside ilu, isai and sweeps, so that narrow storage "
      "fits more matrices",
@@ -148,6 +153,12 @@ static bool set_ordering(options *o, const char *text) {
   const char *word = strcmp(text, "color") == 0 ? "colour" : text;
   if (bisai_ordering_parse(word, &o->ordering) && o->ordering != BISAI_ORDERING_GIVEN) return true;
   words_say(WORDS_ORDERING, text);
+  return false;
+}
+
+static bool set_matching(options *o, const char *text) {
+  if (bisai_matching_parse(text, &o->matching)) return true;
+  words_say(WORDS_MATCHING, text);
   return false;
 }
 
@@ -228,6 +239,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
     ok = set_integer("--max-iterations", text, 1, INT_MAX, &o->solver.max_iterations);
     break;
   case KEY_ORDERING: ok = set_ordering(o, text); break;
+  case KEY_MATCHING: ok = set_matching(o, text); break;
   case KEY_EQUILIBRATE: o->equilibrate = true; break;
   case KEY_BACKEND: ok = set_backend(o, text); break;
   case KEY_THREADS: ok = set_integer("--threads", text, 1, 4096, &o->threads); break;
@@ -262,6 +274,8 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   "K is 1 or more. R, and N of sweeps, are 0 to 100000. "                                          \
   "ilu, isai and sweeps take level=L, the level of fill of ILU(L). They, bjacobi and mg take "     \
   "shift=S, which repairs singular diagonal blocks: 0.01 is a good S. "                            \
+  "ilu, isai and sweeps take ordering=NAME, matching=NAME and equilibrate, which replace the "     \
+  "options. "                                                                                      \
   "cpr is for the coupled flow of several phases: mg corrects the pressure, which is unknown I "   \
   "of a "                                                                                          \
   "block, and a second method corrects all unknowns. KEY are keys of mg after first=mg, and of "   \
@@ -303,6 +317,7 @@ static char *fill_words(int key, const char *text, void *input) {
   case KEY_SOLVER: solver_help(words); break;
   case KEY_BACKEND: words_help(WORDS_BACKEND, words); break;
   case KEY_ORDERING: words_help(WORDS_ORDERING, words); break;
+  case KEY_MATCHING: words_help(WORDS_MATCHING, words); break;
   case KEY_FORMAT: words_help(WORDS_FORMAT, words); break;
   default: return (char *)text;
   }

@@ -24,16 +24,19 @@ static const char *conflict(const options *o, const method *m) {
       m->program == METHOD_PETSC || m->program == METHOD_PETSC_ILU || m->factors == FACTORS_PETSC;
   bool cusparse = m->program == METHOD_CUSPARSE_ILU || m->factors == FACTORS_CUSPARSE;
   bool shift = m->options.shift != BISAI_SHIFT_NONE;
-  bool reorders = o->ordering != BISAI_ORDERING_NATURAL || o->equilibrate;
+  bisai_factored_options f = m->options.factor;
+  options_reorder(o, m, &f);
+  bool matches = f.matching != BISAI_MATCHING_NONE;
+  bool reorders = f.ordering != BISAI_ORDERING_NATURAL || matches || f.equilibrate;
   if (m->program == METHOD_PETSC && o->solver.method != BISAI_GMRES &&
       o->solver.method != BISAI_CG && o->solver.method != BISAI_BICGSTAB)
     return "PETSc has no such solver: --solver gmres, cg or bicgstab";
   if (petsc && reorders)
-    return "PETSc factorises the matrix as it is: no --ordering, no --equilibrate";
+    return "PETSc factorises the matrix as it is: no --ordering, no --matching, no --equilibrate";
   if (petsc && shift) return "factors=petsc takes no shift";
   if ((cusparse || m->pattern == MAKER_CUSPARSE) && reorders)
     return "cuSPARSE takes the matrix as it is for factors and patterns: no --ordering, no "
-           "--equilibrate";
+           "--matching, no --equilibrate";
   if (cusparse && (m->options.factor.level > 0 || shift))
     return "bsrilu02 is ILU(0): factors=cusparse takes no level and no shift";
   if (method_uses(m, BISAI_PRECOND_BJACOBI) && m->options.bjacobi.storage == BISAI_ADAPTIVE &&
@@ -54,6 +57,8 @@ static const char *conflict(const options *o, const method *m) {
       (m->factors == FACTORS_PETSC || m->options.isai.drop_tolerance > 0 ||
        m->options.isai.column_limit > 0))
     return "pattern=cusparse takes no factors=petsc, no drop and no cap";
+  if (m->options.isai.symmetric && matches)
+    return "symmetric takes no matching, which permutes rows alone";
   if (m->options.isai.symmetric && m->apply == MAKER_CUSPARSE)
     return "symmetric takes no apply=cusparse, which multiplies by NL and NU";
   if (m->apply == MAKER_CUSPARSE &&

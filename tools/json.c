@@ -40,6 +40,8 @@ static json_t *order(const run_result *r) {
                 {"bandwidth", integer(true, s->factor.bandwidth)},
                 {"natural_profile", integer(true, s->factor.natural_profile)},
                 {"profile", integer(true, s->factor.profile)},
+                {"matching", text(true, bisai_matching_string(s->factor.matching))},
+                {"moved_rows", integer(true, s->factor.moved_rows)},
                 {"equilibrated", json_boolean(s->factor.equilibrated)},
                 {"smallest_scale", number(true, s->factor.smallest_scale)},
                 {"largest_scale", number(true, s->factor.largest_scale)},
@@ -121,13 +123,15 @@ static const char *json_key(const char *name) {
 
 /* Adds the options of a section that have no other place in the object. */
 static json_t *add_options(const run_result *r, method_section section, json_t *result) {
-  static const char *const diagonals[] = {"max_block", "form",       "digits",
-                                          "formats",   "extraction", "damping"};
+  /* in "diagonal", and in "order" */
+  static const char *const others[] = {"max_block", "form",       "digits",
+                                       "formats",   "extraction", "damping",
+                                       "ordering",  "matching",   "equilibrate"};
   const char *name;
   for (int i = 0; result && (name = keys_name(&r->m, section, i)); i++) {
     bool there = json_object_get(result, json_key(name)) != NULL;
-    for (size_t k = 0; k < sizeof diagonals / sizeof *diagonals && section == SECTION_OWN; k++)
-      there |= strcmp(name, diagonals[k]) == 0;
+    for (size_t k = 0; k < sizeof others / sizeof *others && section == SECTION_OWN; k++)
+      there |= strcmp(name, others[k]) == 0;
     if (there || json_object_set_new(result, json_key(name), option_of(r, section, name)) == 0)
       continue;
     json_decref(result);

@@ -49,6 +49,8 @@ typedef struct method {
   int factors;
   /* method_maker */
   int pattern, apply;
+  /* METHOD has the key: that of the program does not apply */
+  bool ordering_given, matching_given;
   /* solved by CG, whatever the solver of the others is; only the program chooses this */
   bool by_cg;
   /* files without an option follow those with one */

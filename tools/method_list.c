@@ -100,6 +100,8 @@ static bool set_key(reading *r, const char *item, const char *value) {
     say_range(r, option);
   } else {
     r->seen[r->section] |= 1U << which;
+    r->m.ordering_given |= strcmp(option->field, "factor.ordering") == 0;
+    r->m.matching_given |= strcmp(option->field, "factor.matching") == 0;
     r->after_file = method_path(&r->m, option) != NULL;
     return true;
   }

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "keys.h"
+
 bool options_choose_for_cg(const options *o) {
   return o->solver.method == BISAI_CG && !o->methods_given;
 }
@@ -25,6 +27,19 @@ bool options_choose_methods(command which, options *o) {
     snprintf(list, sizeof list, "%s", cg ? "ilu" : "isai:k=1");
   }
   return method_list_parse("--methods", list, &o->methods);
+}
+
+/* The second stage `auto` is ilu, and has no keys. */
+static bool takes_matching(const method *m) {
+  double value = 0;
+  const method_section section = method_has_stages(m) ? SECTION_SECOND : SECTION_OWN;
+  return method_uses(m, BISAI_PRECOND_ILU) || keys_option(m, section, "matching", &value) != NULL;
+}
+
+void options_reorder(const options *o, const method *m, bisai_factored_options *result) {
+  if (!m->ordering_given) result->ordering = o->ordering;
+  if (!m->matching_given && takes_matching(m)) result->matching = o->matching;
+  result->equilibrate |= o->equilibrate;
 }
 
 void options_free(options *o) {

@@ -55,6 +55,7 @@ typedef struct options {
   bisai_solver_options solver;
   bool restart_given, solver_given;
   bisai_ordering ordering;
+  bisai_matching matching;
   bool equilibrate;
   bisai_backend backend;
   /* 0: the library chooses */
@@ -70,6 +71,9 @@ typedef struct options {
 } options;
 
 void options_free(options *o);
+
+/* Sets what the library reorders for a method: keys of METHOD first, then the program's options. */
+void options_reorder(const options *o, const method *m, bisai_factored_options *result);
 
 /* Chooses the methods if the user has not. CPR is for the case with a pressure. Returns false after
  * a message. */

@@ -156,8 +156,7 @@ static bisai_precond_options preconditioner(const options *o, const method *m) {
   bisai_precond_options result = m->options;
   /* the factors of petsc-ilu exist */
   if (m->program != METHOD_OF_LIBRARY) result.factor.level = 0;
-  result.factor.ordering = o->ordering;
-  result.factor.equilibrate = o->equilibrate;
+  options_reorder(o, m, &result.factor);
   return result;
 }
 

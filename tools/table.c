@@ -39,9 +39,12 @@ void table_heading(FILE *out, bisai_context *context, const problem *p, const op
   fprintf(out, "backend  %s: %s, %d thread%s\n",
           bisai_backend_string(bisai_context_backend(context)), bisai_context_device(context),
           bisai_context_threads(context), plural(bisai_context_threads(context)));
-  if (o->ordering != BISAI_ORDERING_NATURAL || o->equilibrate)
-    fprintf(out, "matrix   in %s order%s inside ilu, isai and sweeps\n",
-            bisai_ordering_string(o->ordering), o->equilibrate ? ", equilibrated," : "");
+  const bool matched = o->matching != BISAI_MATCHING_NONE;
+  if (o->ordering != BISAI_ORDERING_NATURAL || matched || o->equilibrate)
+    fprintf(out, "matrix   in %s order%s%s%s%s inside ilu, isai and sweeps\n",
+            bisai_ordering_string(o->ordering), matched ? ", matched by " : "",
+            matched ? bisai_matching_string(o->matching) : "",
+            o->equilibrate ? ", equilibrated" : "", matched || o->equilibrate ? "," : "");
   char solver[SOLVER_NAME];
   fprintf(out, "solver   %s, preconditioned%s, relative residual %g, at most %d iteration%s\n\n",
           solver_name(&o->solver, solver), o->solver.method == BISAI_CG ? "" : " from the right",
@@ -130,6 +133,10 @@ static void print_order(FILE *out, const bisai_precond_report *s) {
   if (s->factor.ordering != BISAI_ORDERING_NATURAL)
     fprintf(out, " (was %" PRId64 ")", s->factor.natural_profile);
   fprintf(out, ", %.3f ms\n", 1e3 * s->order_seconds);
+  if (s->factor.matching != BISAI_MATCHING_NONE)
+    fprintf(out, "matching %s, %" PRId32 " row%s moved\n",
+            bisai_matching_string(s->factor.matching), s->factor.moved_rows,
+            plural(s->factor.moved_rows));
   if (s->factor.equilibrated)
     fprintf(out, "scaling  rows and columns times powers of two from %.1e to %.1e\n",
             s->factor.smallest_scale, s->factor.largest_scale);

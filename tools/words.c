@@ -15,6 +15,7 @@ enum { MOST_WORDS = 8, WORD_TEXT = 32 };
 #define WORD(enumerator, word) [enumerator] = word,
 static const char *const backends[] = {BISAI_BACKEND_LIST(WORD)};
 static const char *const orderings[] = {BISAI_ORDERING_LIST(WORD)};
+static const char *const matchings[] = {BISAI_MATCHING_LIST(WORD)};
 static const char *const formats[] = {BISAI_FORMAT_LIST(WORD)};
 #undef WORD
 
@@ -23,6 +24,7 @@ static const char *const backend_notes[MOST_WORDS] = {[BISAI_BACKEND_AUTO] = " (
 static const char *const ordering_notes[MOST_WORDS] = {[BISAI_ORDERING_NATURAL] = " (default)",
                                                        [BISAI_ORDERING_ND] = " (METIS)",
                                                        [BISAI_ORDERING_COLOUR] = " (color)"};
+static const char *const matching_notes[MOST_WORDS] = {[BISAI_MATCHING_NONE] = " (default)"};
 static const char *const no_notes[MOST_WORDS] = {NULL};
 
 /* The words of an option are those from `first` to `last`: the program has no given ordering, and
@@ -35,6 +37,8 @@ static const struct {
     [WORDS_BACKEND] = {"backend", backends, backend_notes, BISAI_BACKEND_AUTO, BISAI_BACKEND_CUDA},
     [WORDS_ORDERING] = {"ordering", orderings, ordering_notes, BISAI_ORDERING_NATURAL,
                         BISAI_ORDERING_COLOUR},
+    [WORDS_MATCHING] = {"matching", matchings, matching_notes, BISAI_MATCHING_NONE,
+                        BISAI_MATCHING_BLOCKS},
     [WORDS_FORMAT] = {"format", formats, no_notes, BISAI_FORMAT_MATRIX_MARKET,
                       BISAI_FORMAT_SUITESPARSE}};
 

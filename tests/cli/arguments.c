@@ -30,7 +30,8 @@ typedef struct refusal {
 #define SOLVERS(text)                                                                              \
   "bisai: --solver: '" text "' is not a solver (gmres[:flexible], cg[:force][:flexible], "         \
   "bicgstab, idr[:s=S] with S from 1 to 32)\n"
-#define OF_PETSC "PETSc factorises the matrix as it is: no --ordering, no --equilibrate\n"
+#define OF_PETSC                                                                                   \
+  "PETSc factorises the matrix as it is: no --ordering, no --matching, no --equilibrate\n"
 
 static const refusal arguments[] = {
     {"", "bisai: give a command: solve, compare, info or convert\n"},
@@ -138,6 +139,15 @@ static const refusal arguments[] = {
     {CAVITY "--backend gpu", "bisai: --backend: 'gpu' is not a backend (auto, host, cuda)\n"},
     {CAVITY "--ordering amd",
      "bisai: --ordering: 'amd' is not an ordering (natural, rcm, nd, colour)\n"},
+    {CAVITY "--matching rows",
+     "bisai: --matching: 'rows' is not a matching (none, entries, blocks)\n"},
+    {CAVITY "--methods ilu:ordering=given",
+     "bisai: --methods: ilu:ordering=given: ordering must be natural, rcm, nd or colour\n"},
+    {CAVITY "--methods ilu:equilibrate=1",
+     "bisai: --methods: ilu:equilibrate=1: 'equilibrate' takes no value\n"},
+    {CAVITY "--methods isai:symmetric --matching blocks",
+     "bisai: --methods: isai:k=1:symmetric: symmetric takes no matching, which permutes rows "
+     "alone\n"},
     {CAVITY "--threads 0", "bisai: --threads: '0' is not an integer from 1 to 4096\n"},
     {CAVITY "--threads ''", "bisai: --threads: '' is not an integer from 1 to 4096\n"},
     {CAVITY "--rhs ''", "bisai: --rhs: the name is empty\n"},
@@ -145,8 +155,8 @@ static const refusal arguments[] = {
     {CAVITY "--methods ilu,,none", "bisai: --methods: a method is empty\n"},
     {CAVITY "--methods isai,ilut", "bisai: --methods: 'ilut' is not a method (none, bjacobi, ilu, "
                                    "isai, sweeps, mg, cpr, petsc, petsc-ilu, cusparse-ilu)\n"},
-    {CAVITY "--methods ilu:k=1",
-     "bisai: --methods: ilu:k=1: 'k' is not a key of ilu (level, shift, factors, apply)\n"},
+    {CAVITY "--methods ilu:k=1", "bisai: --methods: ilu:k=1: 'k' is not a key of ilu (level, "
+                                 "shift, ordering, matching, equilibrate, factors, apply)\n"},
     {CAVITY "--methods isai:symmetric=1",
      "bisai: --methods: isai:symmetric=1: 'symmetric' takes no value\n"},
     {CAVITY "--methods isai:symmetric:symmetric",
@@ -155,13 +165,14 @@ static const refusal arguments[] = {
      "bisai: --methods: isai:k=1:symmetric:apply=cusparse: symmetric "
      "takes no apply=cusparse, which multiplies by NL and "
      "NU\n"},
-    {CAVITY "--methods isai:n=1", "bisai: --methods: isai:n=1: 'n' is not a key of isai (k, "
-                                  "symmetric, relax, storage, drop, cap, "
-                                  "level, shift, factors, pattern, "
-                                  "apply)\n"},
+    {CAVITY "--methods isai:n=1",
+     "bisai: --methods: isai:n=1: 'n' is not a key of isai (k, "
+     "symmetric, relax, storage, drop, cap, "
+     "level, shift, ordering, matching, equilibrate, factors, pattern, "
+     "apply)\n"},
     {CAVITY "--methods isai:",
      "bisai: --methods: isai:: '' is not a key of isai (k, symmetric, relax, storage, drop, "
-     "cap, level, shift, factors, pattern, "
+     "cap, level, shift, ordering, matching, equilibrate, factors, pattern, "
      "apply)\n"},
     {CAVITY "--methods none:level=1", "bisai: --methods: none:level=1: none takes no keys\n"},
     {CAVITY "--methods bjacobi:level=1",
@@ -198,7 +209,8 @@ static const refusal arguments[] = {
     {CAVITY "--methods bjacobi:extraction=all",
      "bisai: --methods: bjacobi:extraction=all: extraction must be auto, uc, mc, us or ms\n"},
     {CAVITY "--methods sweeps:n=1:drop=1", "bisai: --methods: sweeps:n=1:drop=1: 'drop' is not a "
-                                           "key of sweeps (n, level, shift, factors)\n"},
+                                           "key of sweeps (n, level, shift, ordering, matching, "
+                                           "equilibrate, factors)\n"},
     {CAVITY "--methods ilu:level=-1",
      "bisai: --methods: ilu:level=-1: level must be an integer from 0 to 2147483647\n"},
     {CAVITY "--methods ilu:shift=-1",
@@ -239,7 +251,7 @@ static const refusal arguments[] = {
      "bisai: --preconditioner: petsc: " OF_PETSC},
     {CAVITY "--ordering rcm --methods cusparse-ilu",
      "bisai: --methods: cusparse-ilu: cuSPARSE takes the matrix as it is for factors and "
-     "patterns: no --ordering, no --equilibrate\n"},
+     "patterns: no --ordering, no --matching, no --equilibrate\n"},
     {CAVITY "--methods ilu:level=1:factors=cusparse",
      "bisai: --methods: ilu:level=1:factors=cusparse: bsrilu02 is ILU(0): factors=cusparse takes "
      "no level and no "

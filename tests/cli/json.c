@@ -259,10 +259,10 @@ static void what_the_set_up_changed_is_told(void **state) {
 /* A grid has the two colours of a chequerboard. */
 static void orderings_are_told(void **state) {
   (void)state;
-  static const char *const keys[] = {"ordering",          "lower_levels", "upper_levels",
-                                     "natural_bandwidth", "bandwidth",    "natural_profile",
-                                     "profile",           "equilibrated", "smallest_scale",
-                                     "largest_scale",     "order_s"};
+  static const char *const keys[] = {
+      "ordering",        "lower_levels",  "upper_levels", "natural_bandwidth", "bandwidth",
+      "natural_profile", "profile",       "matching",     "moved_rows",        "equilibrated",
+      "smallest_scale",  "largest_scale", "order_s"};
   json_t *root =
       results("compare --case convdiff --size 8 --block-size 1 --methods ilu --ordering colour");
   json_t *order = json_object_get(run_of(root, 0), "order");
@@ -281,6 +281,20 @@ static void orderings_are_told(void **state) {
   order = json_object_get(run_of(root, 0), "order");
   assert_string_equal(text(order, "ordering"), "natural");
   assert_int_equal(integer(order, "lower_levels"), 3 * 7 + 1);
+  assert_string_equal(text(order, "matching"), "none");
+  json_decref(root);
+  root =
+      results("compare --case convdiff --size 8 --block-size 1 --ordering rcm --matching entries "
+              "--methods ilu,ilu:ordering=natural:matching=none,isai:matching=blocks,bjacobi");
+  static const char *const orderings[] = {"rcm", "natural", "rcm"}, *const matchings[] = {"entries",
+                                                                                          "none",
+                                                                                          "blocks"};
+  for (size_t i = 0; i < 3; i++) {
+    order = json_object_get(run_of(root, i), "order");
+    assert_string_equal(text(order, "ordering"), orderings[i]);
+    assert_string_equal(text(order, "matching"), matchings[i]);
+    assert_int_equal(integer(order, "moved_rows"), 0); /* the diagonal is dominant */
+  }
   json_decref(root);
   root =
       results("compare tiny_diagonal.mtx --block-size 1 --methods isai:storage=fp16 --equilibrate");
