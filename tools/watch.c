@@ -25,7 +25,9 @@ static bool has_hope(watch *w, int iteration, double residual) {
   double *place = &w->residual[cycle % WATCH_CYCLES];
   const double before = *place;
   *place = residual;
-  if (cycle < WATCH_FIRST_CYCLE || !(residual > w->tolerance)) return true;
+  if (cycle <= WATCH_FIRST_CYCLE || iteration <= WATCH_FIRST_ITERATION ||
+      !(residual > w->tolerance))
+    return true;
   const double needed = needed_at_this_pace(w, iteration, residual, before);
   if (needed <= (double)WATCH_EXCESS * w->allowed) return true;
   w->needed = needed;
