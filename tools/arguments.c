@@ -26,6 +26,7 @@ enum key {
   KEY_SIZE,
   KEY_BLOCK_SIZE,
   KEY_RHS,
+  KEY_PROJECT,
   KEY_TOLERANCE,
   KEY_SOLVER,
   KEY_RESTART,
@@ -66,6 +67,10 @@ static const struct argp_option solver_options[] = {
      "Right-hand side: a file, -, or ones (default: the one in the archive or PETSc file of the "
      "matrix, or NAME_b.mtx beside NAME.mtx; otherwise A x with x_i = 1, or with x_i = (i/n)^2 if "
      "A or its transpose maps a constant to zero)",
+     0},
+    {"project", KEY_PROJECT, "FILE", 0,
+     "Take the null space of A out of x, and that of its transpose out of b: constants, or the "
+     "vectors of a file",
      0},
     {"tolerance", KEY_TOLERANCE, "T", 0,
      "Tolerance of the relative residual (default 1e-8, cavity 1e-5)", 0},
@@ -226,6 +231,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_SIZE: ok = made_parse_size(text, &o->input.made); break;
   case KEY_BLOCK_SIZE: ok = set_block_size(o, text); break;
   case KEY_RHS: ok = set_rhs(o, text); break;
+  case KEY_PROJECT: ok = set_path("--project", text, &o->input.project); break;
   case KEY_TOLERANCE: ok = set_tolerance(o, text); break;
   case KEY_SOLVER:
     ok = solver_parse("--solver", text, &o->solver);
@@ -428,6 +434,8 @@ static bool check(const options *o) {
         "of their own");
   } else if (standard_is(o->output.write_null)) {
     say("--write-null: the vectors go to a file, not to standard output");
+  } else if (standard_is(o->input.project)) {
+    say("--project: the vectors come from a file, not from standard input");
   } else if (o->restart_given && o->solver.method != BISAI_GMRES) {
     say("--restart is for --solver gmres only, not for %s", bisai_method_string(o->solver.method));
   } else if (standard_is(o->output.json) && standard_is(o->output.file)) {

@@ -19,6 +19,7 @@
 #include "petsc_methods.h"
 #include "plots.h"
 #include "progress.h"
+#include "project.h"
 #include "signals.h"
 #include "standard.h"
 #include "table.h"
@@ -51,7 +52,8 @@ static FILE *text_of(const options *o) {
 static bool check_outputs(bisai_context *context, const options *o) {
   const target inputs[] = {{"the matrix", o->input.file},
                            {"--rhs", o->input.rhs},
-                           {"the right-hand side beside the matrix", o->input.beside}};
+                           {"the right-hand side beside the matrix", o->input.beside},
+                           {"--project", o->input.project}};
   const target outputs[] = {{"--output", standard_is(o->output.file) ? NULL : o->output.file},
                             {"--json", standard_is(o->output.json) ? NULL : o->output.json},
                             {"--write-null", o->output.write_null}};
@@ -61,7 +63,7 @@ static bool check_outputs(bisai_context *context, const options *o) {
   }
   /* --write-null may write what METHOD reads */
   const bool ok =
-      target_check(context, 3, outputs, 3, inputs) && files_check(context, o, 2, outputs);
+      target_check(context, 3, outputs, 4, inputs) && files_check(context, o, 2, outputs);
   return ok && (!o->output.plots || plots_check(o->output.plots));
 }
 
@@ -186,7 +188,7 @@ static int run_loaded(command which, bisai_context *context, options *o, problem
 static int solve_or_compare(command which, bisai_context *context, options *o) {
   int code = EXIT_BAD_INPUT;
   problem p = {0};
-  if (check_outputs(context, o) && problem_load(context, o, &p) &&
+  if (check_outputs(context, o) && problem_load(context, o, &p) && project_load(context, o, &p) &&
       null_space_write(context, o, &p) && files_read(context, &p, &o->methods))
     code = run_loaded(which, context, o, &p);
   problem_free(&p);

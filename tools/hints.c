@@ -93,7 +93,7 @@ static bool say_singular(const problem *p, const facts *f) {
     write_where(&f->left, bs, where);
     say("%s: A is singular, and A x = b has no solution: the columns of A have the sum zero %s, "
         "and "
-        "b has not (%.1e of its norm); subtract the mean of b there",
+        "b has not (%.1e of its norm): try --project constants",
         p->name, where, part);
     return false;
   }

@@ -28,6 +28,7 @@ bool json_write(bisai_context *context, const char *path, char *text) {
 #include "json_parts.h"
 #include "keys.h"
 #include "pressure.h"
+#include "project.h"
 #include "verdict.h"
 
 static json_t *order(const run_result *r) {
@@ -261,7 +262,7 @@ static json_t *document(bisai_context *context, const problem *p, const options 
              {"rhs_file", text(p->rhs_file != NULL, p->rhs_file)},
              {"rhs_columns", integer(p->rhs_from == RHS_OWN, p->rhs_columns)},
              {"solution", text(p->known.x != NULL, problem_solution_name(p->known.what))},
-             {"tolerance", number(true, p->tolerance)},
+             {"project", project_json(p)}, {"tolerance", number(true, p->tolerance)},
              {"solver", text(true, bisai_method_string(o->solver.method))});
   bool ok = add_solver_options(all, &o->solver);
   const member rest[] = {

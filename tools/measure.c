@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "project.h"
+
 /* ‖v‖₂ = largest·sqrt(sum). The values are divided by the largest, so that no square leaves the
  * range of a double. */
 typedef struct norm {
@@ -42,16 +44,23 @@ bisai_status measure_residual(const problem *p, const double *x, double *value) 
   return status;
 }
 
-bisai_status measure_error(const problem *p, const double *x, double *value) {
+bisai_status measure_error(bisai_context *context, const problem *p, const double *x,
+                           double *value) {
   const facts *f = &p->facts;
   *value = NAN;
-  if (!p->known.x || (constants_exist(&f->left) && !constants_exist(&f->right))) return BISAI_OK;
+  const bool projects = p->project.right.count > 0,
+             unknown = constants_exist(&f->left) && !constants_exist(&f->right);
+  if (!p->known.x || (unknown && !projects)) return BISAI_OK;
   double *e = malloc((size_t)p->rows * sizeof *e);
   if (!e) return BISAI_OUT_OF_MEMORY;
   for (int64_t i = 0; i < p->rows; i++) e[i] = x[i] - p->known.x[i];
-  constants_remove(&f->right, bisai_bcsr_block_size(p->matrix), p->rows, e);
+  bisai_status status = BISAI_OK;
+  if (projects)
+    status = project_solution(context, p, e);
+  else
+    constants_remove(&f->right, bisai_bcsr_block_size(p->matrix), p->rows, e);
   const double error = ratio(p->rows, e, p->known.x);
-  if (isfinite(error)) *value = error;
+  if (!status && isfinite(error)) *value = error;
   free(e);
-  return BISAI_OK;
+  return status;
 }

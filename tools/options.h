@@ -29,6 +29,8 @@ typedef struct input_options {
   bool rhs_ones, rhs_none;
   /* a file, or NULL */
   const char *rhs;
+  /* "constants" or a file of vectors, or NULL */
+  const char *project;
   /* the file beside the matrix, or NULL; only if --rhs is not given */
   char *beside;
 } input_options;

@@ -284,6 +284,8 @@ void problem_free(problem *p) {
   bisai_bcsr_destroy(&p->matrix);
   free(p->rhs);
   free(p->known.x);
+  free(p->project.right.values);
+  free(p->project.left.values);
   free(p->name);
   *p = (problem){0};
 }

@@ -37,6 +37,21 @@ typedef struct known_solution {
   double *x;
 } known_solution;
 
+/* Vectors v with A v = 0 or Aᵀ v = 0: columns of `rows` values. */
+typedef struct null_vectors {
+  int32_t count;
+  double *values;
+} null_vectors;
+
+/* What --project takes out of x (right) and of b (left). */
+typedef struct null_projection {
+  /* "constants" or a file, owned by the options; NULL: nothing */
+  const char *from;
+  null_vectors right, left;
+  /* the norm of what was taken out of b, over that of b; NaN: b is as it was */
+  double removed;
+} null_projection;
+
 typedef struct problem {
   /* the case as given, for example "cavity", or the file's name without folders and extensions */
   char *name;
@@ -53,6 +68,7 @@ typedef struct problem {
   /* RHS_OWN: the columns in the file, of which the first is taken */
   int64_t rhs_columns;
   known_solution known;
+  null_projection project;
   double tolerance;
   /* found when they are needed: problem_facts() */
   facts facts;

@@ -12,6 +12,7 @@
 #include "message.h"
 #include "petsc_methods.h"
 #include "progress.h"
+#include "project.h"
 #include "signals.h"
 #include "watch.h"
 
@@ -118,14 +119,15 @@ static void stop(run_result *r) {
 }
 
 /* Sets the outcome of a solve that ended with `status`. */
-static void judge(bisai_context *context, const problem *p, bisai_status status, const double *x,
+static void judge(bisai_context *context, const problem *p, bisai_status status, double *x,
                   const watch *w, run_result *r) {
   r->solved = true;
   keep_history(r);
   r->reason = solve_reason(r->solve.reason);
   if (status) fail(context, status, r->reason, r);
-  status = measure_residual(p, x, &r->residual);
-  if (!status) status = measure_error(p, x, &r->error);
+  status = project_solution(context, p, x);
+  if (!status) status = measure_residual(p, x, &r->residual);
+  if (!status) status = measure_error(context, p, x, &r->error);
   r->converged = r->solve.reason == BISAI_REASON_CONVERGED && r->residual <= 2 * p->tolerance;
   if (status) {
     set_message(r, "failed",

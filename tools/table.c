@@ -10,6 +10,7 @@
 #include "label.h"
 #include "message.h"
 #include "pressure.h"
+#include "project.h"
 #include "signals.h"
 #include "solver_option.h"
 #include "standard.h"
@@ -36,6 +37,7 @@ void table_heading(FILE *out, bisai_context *context, const problem *p, const op
         "rhs      A x with x_i = (i/n)^2, i = 1 to n, because A is singular: it, or its transpose, "
         "maps a constant to zero\n",
         out);
+  project_print(out, p);
   fprintf(out, "backend  %s: %s, %d thread%s\n",
           bisai_backend_string(bisai_context_backend(context)), bisai_context_device(context),
           bisai_context_threads(context), plural(bisai_context_threads(context)));

@@ -125,8 +125,9 @@ static void a_singular_matrix_says_whether_b_is_consistent(void **state) {
   (void)state;
   expect_hint("solve singular.mtx --rhs ones " FAIL,
               "bisai: singular: A is singular, and A x = b has no solution: the columns of A have "
-              "the sum zero in all rows, and b has not (1.0e+00 of its norm); subtract the mean of "
-              "b there\n");
+              "the sum zero in all rows, and b has not (1.0e+00 of its norm): try --project "
+              "constants\n");
+  program_expect("solve singular.mtx --rhs ones --block-size 1 --project constants " CG, 0, "");
   expect_hint("solve singular.mtx " FAIL,
               "bisai: singular: A is singular: it maps the constant in all rows to zero; b is "
               "consistent\n"
