@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Watches a solve: shows its progress, stops it after a signal, and may end a run without hope.
  *
- * GMRES(m) has no hope if, at the end of a cycle after the 20th and after iteration 300, the pace of
- * the last 10 cycles would need more than ten times the allowed iterations to reach the tolerance. The pace of a
- * restarted method seldom changes by such a factor. It may all the same: on hypre_beam_tet_dof2475,
- * ILU(0) reduces nothing from iteration 300 to 900, and converges at 2693. Other methods are not
- * judged: their residuals rise and fall, and a slow beginning says little. */
+ * GMRES(m) has no hope if, at the end of a cycle after the 20th and after iteration 300, the pace
+ * of the last 10 cycles would need more than ten times the allowed iterations to reach the
+ * tolerance. The pace of a restarted method seldom changes by such a factor. It may all the same:
+ * on hypre_beam_tet_dof2475, ILU(0) reduces nothing from iteration 300 to 900, and converges at
+ * 2693. Other methods are not judged: their residuals rise and fall, and a slow beginning says
+ * little. */
 #ifndef TOOL_WATCH_H
 #define TOOL_WATCH_H
 
