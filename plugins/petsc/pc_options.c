@@ -98,20 +98,28 @@ static PetscErrorCode read_value(bsi_petsc_option_items PetscOptionsObject, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Reads an option of `kind` and sets the option of the same name of the kind in use. Fails if the
- * option is given and the kind in use does not have it. */
-static PetscErrorCode read_option(bsi_petsc_option_items PetscOptionsObject,
-                                  bisai_precond_kind kind, const bisai_option *option,
-                                  bisai_precond_options *o, PetscBool *found) {
+/* Returns the kind whose options are read at a place: cpr first, so that its second stage is known
+ * when the options of its stages are read, and then from the last kind to the first. */
+static bisai_precond_kind kind_at(int place) {
+  const int kind = BISAI_PRECOND_KINDS - place;
+  if (place == 0) return BISAI_PRECOND_CPR;
+  return (bisai_precond_kind)(kind > BISAI_PRECOND_CPR ? kind : kind - 1);
+}
+
+/* Reads an option of the kind at a place and sets the option of the same name of the kind in use.
+ * Fails if the option is given and the kind in use does not have it. */
+static PetscErrorCode read_option(bsi_petsc_option_items PetscOptionsObject, int place,
+                                  const bisai_option *option, bisai_precond_options *o,
+                                  PetscBool *found) {
   const bisai_option *taken = find_taken(o, option->petsc);
   const bool cpr = o->kind == BISAI_PRECOND_CPR;
   char name[64];
   PetscFunctionBegin;
   *found = PETSC_FALSE;
   /* read each name once */
-  if (find_option(kind, option->petsc) != option) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int other = (int)kind + 1; other < BISAI_PRECOND_KINDS; other++)
-    if (find_option((bisai_precond_kind)other, option->petsc)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (find_option(kind_at(place), option->petsc) != option) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int earlier = 0; earlier < place; earlier++)
+    if (find_option(kind_at(earlier), option->petsc)) PetscFunctionReturn(PETSC_SUCCESS);
   double value = taken ? bisai_option_get(taken, o) : option->initial;
   PetscCall(PetscSNPrintf(name, sizeof name, "-pc_bisai_%s", option->petsc));
   PetscCall(read_value(PetscOptionsObject, name, taken ? taken : option, &value, found));
@@ -124,19 +132,17 @@ static PetscErrorCode read_option(bsi_petsc_option_items PetscOptionsObject,
 }
 
 /* Reads the options of all kinds. Options that the kind in use does not have are reset to their
- * defaults. cpr comes before the kinds of its stages, so that its second stage is known when their
- * options are read. */
+ * defaults. */
 static PetscErrorCode read_options(bsi_petsc_option_items PetscOptionsObject,
                                    bisai_precond_options *o, PetscBool *changed) {
   const bisai_option *option;
   PetscBool found;
   PetscFunctionBegin;
-  for (int kind = BISAI_PRECOND_KINDS - 1; kind >= 0; kind--) {
-    const bisai_precond_kind k = (bisai_precond_kind)kind;
-    for (int i = 0; (option = bisai_precond_kind_option(k, i)); i++) {
+  for (int place = 0; place < BISAI_PRECOND_KINDS; place++) {
+    for (int i = 0; (option = bisai_precond_kind_option(kind_at(place), i)); i++) {
       if (!takes(o, option)) bisai_option_set(option, option->initial, o);
       if (!option->petsc) continue;
-      PetscCall(read_option(PetscOptionsObject, k, option, o, &found));
+      PetscCall(read_option(PetscOptionsObject, place, option, o, &found));
       if (found) *changed = PETSC_TRUE;
     }
   }

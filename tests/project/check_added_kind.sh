@@ -15,12 +15,14 @@ copy_source
 # The kind: its file, its enumerator, options and list line in the public header, a line in CMake.
 cp "$source/tests/project/added_kind/rownorm.c" "$copy/src/precond/rownorm.c"
 header=$copy/include/bisai/precond.h
-sed -i 's|^  BISAI_PRECOND_CPR = 7$|  BISAI_PRECOND_CPR = 7,\
-  /** z_i = v_i / ‖a_i‖, a_i being row i of A */\
-  BISAI_PRECOND_ROWNORM = 8|
-s|^  X(BISAI_PRECOND_CPR, "cpr", cpr)$|  X(BISAI_PRECOND_CPR, "cpr", cpr) \\\
-  X(BISAI_PRECOND_ROWNORM, "rownorm", rownorm)|
-s|^} bisai_callback_options;$|&\
+last=$(sed -n 's|^  \(BISAI_PRECOND_[A-Z0-9_]* = [0-9]*\)$|\1|p' "$header")
+number=$((${last##* } + 1))
+sed -i "s|^  $last\$|  $last,\\
+  /** z_i = v_i / ‖a_i‖, a_i being row i of A */\\
+  BISAI_PRECOND_ROWNORM = $number|
+s|^  X(${last%% *}, .*)\$|& \\\\\\
+  X(BISAI_PRECOND_ROWNORM, \"rownorm\", rownorm)|" "$header"
+sed -i 's|^} bisai_callback_options;$|&\
 \
 /** Options of ROWNORM. */\
 typedef struct bisai_rownorm_options {\
@@ -33,7 +35,7 @@ s|^  bisai_callback_options callback;$|&\
 sed -i 's|^  src/precond/precond.c$|&\
   src/precond/rownorm.c|' "$copy/CMakeLists.txt"
 expect_touched 3
-for place in 'BISAI_PRECOND_ROWNORM = 8' 'rownorm, rownorm\|"rownorm", rownorm' 'options rownorm;'; do
+for place in "BISAI_PRECOND_ROWNORM = $number" 'rownorm, rownorm\|"rownorm", rownorm' 'options rownorm;'; do
   grep -q "$place" "$header" || say "$place did not come into the header"
 done
 
