@@ -280,8 +280,9 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   "K is 1 or more. R, and N of sweeps, are 0 to 100000. "                                          \
   "ilu, isai and sweeps take level=L, the level of fill of ILU(L). They, bjacobi and mg take "     \
   "shift=S, which repairs singular diagonal blocks: 0.01 is a good S. "                            \
-  "ilu, isai and sweeps take ordering=NAME, matching=NAME and equilibrate, which replace the "     \
+  "ilu, isai, sweeps and lu take ordering=NAME, matching=NAME and equilibrate, which replace the " \
   "options. "                                                                                      \
+  "lu makes complete factors, whose memory is F times that of the matrix or G gigabytes at most. " \
   "cpr is for the coupled flow of several phases: mg corrects the pressure, which is unknown I "   \
   "of a "                                                                                          \
   "block, and a second method corrects all unknowns. KEY are keys of mg after first=mg, and of "   \

@@ -11,6 +11,7 @@
 #include <bisai/precond_bjacobi.h>
 #include <bisai/precond_cpr.h>
 #include <bisai/precond_factored.h>
+#include <bisai/precond_lu.h>
 #include <bisai/precond_multigrid.h>
 
 #ifdef __cplusplus
@@ -43,7 +44,10 @@ typedef enum bisai_precond_kind {
   /** constrained pressure residual, for the coupled flow of several phases, as in reservoirs
    *  (Wallis 1983; Gries, Stüben, Brown, Chen, Collins 2014). It has two stages. MULTIGRID corrects
    *  the pressure, which is one unknown of each block, and a second kind corrects all unknowns */
-  BISAI_PRECOND_CPR = 7
+  BISAI_PRECOND_CPR = 7,
+  /** z = U⁻¹ L⁻¹ v by complete factors, with all fill, of the matrix in an order that keeps it low.
+   *  Pivots are chosen within supernodes (Schenk and Gärtner 2004) */
+  BISAI_PRECOND_LU = 8
 } bisai_precond_kind;
 
 /** The one list of kinds: X(enumerator, word, name). The library makes its table of kinds from
@@ -57,7 +61,8 @@ typedef enum bisai_precond_kind {
   X(BISAI_PRECOND_SWEEPS, "sweeps", sweeps)                                                        \
   X(BISAI_PRECOND_CALLBACK, "callback", callback)                                                  \
   X(BISAI_PRECOND_MULTIGRID, "mg", multigrid)                                                      \
-  X(BISAI_PRECOND_CPR, "cpr", cpr)
+  X(BISAI_PRECOND_CPR, "cpr", cpr)                                                                 \
+  X(BISAI_PRECOND_LU, "lu", lu)
 
 /** The number of kinds: they are 0 … BISAI_PRECOND_KINDS − 1. */
 enum {
@@ -66,8 +71,8 @@ enum {
 #undef BISAI_PRECOND_COUNT
 };
 
-/** Returns "none", "bjacobi", "ilu", "isai", "sweeps", "callback", "mg" or "cpr", and "unknown
- *  kind" for other values. */
+/** Returns "none", "bjacobi", "ilu", "isai", "sweeps", "callback", "mg", "cpr" or "lu", and
+ *  "unknown kind" for other values. */
 BISAI_API const char *bisai_precond_kind_string(bisai_precond_kind value);
 
 /** Looks up a word of bisai_precond_kind_string().
@@ -175,11 +180,12 @@ typedef struct bisai_precond_options {
   /** the kind; default BISAI_PRECOND_ISAI */
   bisai_precond_kind kind;
   /** how singular diagonal blocks are treated by BJACOBI, and by ILU, ISAI and SWEEPS if they
-   *  compute their factors; default BISAI_SHIFT_NONE */
+   *  compute their factors. LU raises tiny pivots. Default BISAI_SHIFT_NONE */
   bisai_shift shift;
-  /** the amount of the shift, as in bisai_factor_options */
+  /** the amount of the shift, as in bisai_factor_options. LU raises pivots that are smaller than
+   *  this share of the largest magnitude of A */
   double shift_amount;
-  /** options that ILU, ISAI and SWEEPS share */
+  /** options that ILU, ISAI and SWEEPS share. LU takes all of them but `level` and `factors` */
   bisai_factored_options factor;
   /** options of BJACOBI */
   bisai_bjacobi_options bjacobi;
@@ -195,6 +201,8 @@ typedef struct bisai_precond_options {
   bisai_multigrid_options multigrid;
   /** options of CPR */
   bisai_cpr_options cpr;
+  /** options of LU */
+  bisai_lu_options lu;
 } bisai_precond_options;
 
 /** Returns the default options. */
@@ -379,6 +387,8 @@ typedef struct bisai_precond_report {
   bisai_multigrid_report multigrid;
   /** report of CPR */
   bisai_cpr_report cpr;
+  /** report of LU */
+  bisai_lu_report lu;
 } bisai_precond_report;
 
 /** Fills a report whose struct_size the caller has set to sizeof(bisai_precond_report).

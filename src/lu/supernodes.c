@@ -12,9 +12,7 @@ enum {
   /* Supernodes up to this width are joined whatever zeros it takes. */
   NARROW = 8,
   /* Up to this width half of a supernode may be zeros, and beyond it a twentieth. */
-  MEDIUM = 32,
-  /* A supernode is cut at this width, so that its square stays in the cache of a core. */
-  WIDEST = 128
+  MEDIUM = 32
 };
 
 /* A supernode under construction. */
@@ -56,9 +54,8 @@ static int32_t join(const bsi_lu_tree *tree, int block_size, draft *drafts) {
 
 /* Returns into how many supernodes a draft is cut. */
 static int32_t pieces_of(const draft *d, int block_size) {
-  const int64_t width = (int64_t)(d->end - d->begin) * block_size;
-  const int64_t pieces = (width + WIDEST - 1) / WIDEST, columns = d->end - d->begin;
-  return (int32_t)(pieces < columns ? pieces : columns);
+  const int64_t most = BSI_WIDEST_SUPERNODE / block_size, columns = d->end - d->begin;
+  return (int32_t)((columns + most - 1) / most);
 }
 
 static bisai_status write_nodes(bisai_context *context, int32_t drafted, const draft *drafts,

@@ -24,6 +24,10 @@ bisai_status bsi_lu_tree_create(bisai_context *context, const bsi_graph *graph,
                                 const int32_t *permutation, bsi_lu_tree *tree);
 void bsi_lu_tree_destroy(bisai_context *context, bsi_lu_tree *tree);
 
+/* Scalar columns: a supernode has at most so many, so that its square stays in the cache of a
+ * core. */
+enum { BSI_WIDEST_SUPERNODE = 128 };
+
 /* Successive columns whose rows below them are stored as the same ones. */
 typedef struct bsi_supernodes {
   int32_t count;

@@ -120,6 +120,13 @@ static bisai_status factorise(bisai_precond *m, const bisai_bcsr *matrix) {
   return status;
 }
 
+bisai_status bsi_factored_order(bisai_precond *m, const bisai_bcsr **matrix) {
+  BSI_TRY(order(m, *matrix));
+  m->options.factor.permutation = NULL; /* the caller's array may go */
+  if (m->order.reordered.matrix) *matrix = m->order.reordered.matrix;
+  return BISAI_OK;
+}
+
 bisai_status bsi_factored_setup(bisai_precond *m, const bisai_bcsr **matrix) {
   m->factors = m->options.factor.factors;
   BSI_TRY(order(m, *matrix));

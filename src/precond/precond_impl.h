@@ -173,6 +173,9 @@ bisai_status bsi_ordering_check(bisai_context *context, const bisai_precond_opti
 /* Checks that the caller's factors are ready and as large as the matrix. */
 bisai_status bsi_factors_fit(bisai_context *context, const bisai_factors *f,
                              const bisai_bcsr *matrix);
+/* Orders and scales the matrix as the options say, without its values yet: *matrix becomes the
+ * reordered one. */
+bisai_status bsi_factored_order(bisai_precond *m, const bisai_bcsr **matrix);
 /* Makes the factors of the matrix. If the options reorder it, *matrix becomes the reordered one. */
 bisai_status bsi_factored_setup(bisai_precond *m, const bisai_bcsr **matrix);
 /* Refuses a matrix of another pattern. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a complete factorisation is predicted to hold and to cost, against elimination on boolean
  * matrices, and figures that are known by hand. */
-#include "support/support.h"
+#include "support.h"
 
 #include "lu/predict.h"
 #include "lu/tree.h"

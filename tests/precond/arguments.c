@@ -184,7 +184,8 @@ static void options_of_other_kinds_are_refused_by_name(void **state) {
   options.isai.storage = BISAI_FP32;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_precond_create(context, matrix, &options, &precond));
-  EXPECT_MESSAGE(context, "ilu does not take the option storage, which is for bjacobi, isai, cpr");
+  EXPECT_MESSAGE(context,
+                 "ilu does not take the option storage, which is for bjacobi, isai, cpr, lu");
   options.kind = BISAI_PRECOND_BJACOBI;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_precond_create(context, matrix, &options, &precond));
