@@ -105,7 +105,11 @@ static void look_at_rows(const view *a, facts *f) {
     double sums[BISAI_MAX_BLOCK_SIZE] = {0}, sizes[BISAI_MAX_BLOCK_SIZE] = {0};
     const double diagonal = add_row(a, row, sums, sizes);
     take_out(a->bs, sums, sizes, &v, &seen);
-    f->zero_diagonals += diagonal == 0;
+    if (diagonal == 0) {
+      if (f->zero_diagonals == 0) f->first_zero = row;
+      f->last_zero = row;
+      f->zero_diagonals++;
+    }
     f->negative_diagonals += diagonal < 0;
     f->zero_rows += is_zero(a->bs, sizes);
     positive |= (uint32_t)(diagonal > 0) << row % a->bs;

@@ -24,6 +24,8 @@ typedef struct facts {
   /* scalar rows without padding: all, and those whose diagonal entry is not stored or zero, and
    * negative */
   int64_t rows, zero_diagonals, negative_diagonals;
+  /* the first and the last row with a zero diagonal, from 0 */
+  int64_t first_zero, last_zero;
   /* rows without an entry other than 0 */
   int64_t zero_rows;
   /* a component of the blocks has diagonal entries of both signs */

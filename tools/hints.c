@@ -10,15 +10,16 @@
 #include "message.h"
 #include "sizes.h"
 
-/* A limit of fewer iterations than ENOUGH_ITERATIONS says nothing about the method. BY_FILL needs
- * the memory and time of a direct solver without a good ordering, and is for up to FILL_ROWS. */
-enum { ENOUGH_ITERATIONS = 300, FILL_ROWS = 20000, FILL_LEVEL = 200, HINT_TEXT = 512 };
+/* A limit of fewer iterations than ENOUGH_ITERATIONS says nothing about the method. Complete
+ * factors of up to FACTOR_ROWS rows take seconds as a rule: basker_matrix1 has 59,070. */
+enum { ENOUGH_ITERATIONS = 300, FACTOR_ROWS = 100000, HINT_TEXT = 512 };
 
 #define BY_CG "--solver cg --preconditioner mg"
 #define BY_MG "--preconditioner mg"
 #define BY_IDR "--solver idr:s=8 --preconditioner ilu:level=2:shift=0.01"
-
-#define BY_FILL "--preconditioner ilu:level=200 --ordering rcm"
+#define BY_MATCHED_IDR "--solver idr:s=8 --preconditioner ilu:level=2:matching=entries"
+#define BY_LU "--preconditioner lu"
+#define BY_MATCHED_LU "--preconditioner lu:matching=entries"
 
 /* The runs, and the solver of those that are not by CG. */
 typedef struct runs {
@@ -56,12 +57,22 @@ static bool is_tried(const runs *all, bisai_method solver, bisai_precond_kind ki
   return false;
 }
 
-static bool has_fill(const runs *all) {
+/* Returns true if complete factors were tried. `matched`: those of a matched matrix. */
+static bool has_factors(const runs *all, bool matched) {
   for (int i = 0; i < all->count; i++) {
     const method *m = &all->results[i].m;
-    if (method_is(m, BISAI_PRECOND_ILU) && m->options.factor.level >= FILL_LEVEL) return true;
+    if (method_is(m, BISAI_PRECOND_LU) &&
+        (!matched || m->options.factor.matching != BISAI_MATCHING_NONE))
+      return true;
   }
   return false;
+}
+
+/* Returns complete factors, of the matched matrix if the diagonal has zeros, or NULL. */
+static const char *factors_for(const runs *all, const facts *f) {
+  const bool matched = f->zero_diagonals > 0;
+  if (f->rows > FACTOR_ROWS || has_factors(all, matched)) return NULL;
+  return matched ? BY_MATCHED_LU : BY_LU;
 }
 
 /* Writes "in all rows", "in component 2 of each block" or "in components 0, 1 of each block". */
@@ -103,50 +114,68 @@ static bool say_singular(const problem *p, const facts *f) {
   return true;
 }
 
-static void propose(const problem *p, const char *fact, const char *first, const char *second) {
-  if (first && second)
-    say("%s: %s: try %s, then %s", p->name, fact, first, second);
-  else if (first || second)
-    say("%s: %s: try %s", p->name, fact, first ? first : second);
+/* Proposes the first two of three proposals that are not NULL. */
+static void propose(const problem *p, const char *fact, const char *const proposals[3]) {
+  const char *found[2] = {NULL, NULL};
+  int count = 0;
+  for (int i = 0; i < 3 && count < 2; i++)
+    if (proposals[i]) found[count++] = proposals[i];
+  if (count == 2)
+    say("%s: %s: try %s, then %s", p->name, fact, found[0], found[1]);
+  else if (count == 1)
+    say("%s: %s: try %s", p->name, fact, found[0]);
   else
     say("%s: %s; see \"When it does not converge\" in the guide", p->name, fact);
 }
 
-/* A matrix with zeros on the diagonal. */
-static void say_zeros(const problem *p, const facts *f, const char *idr) {
+/* A matrix with zeros on the diagonal. A matching brings other entries there, which solves bayer10,
+ * lhr01, basker_matrix1 and lnsp3937. */
+static void say_zeros(const runs *all, const problem *p, const facts *f, bool by_idr) {
+  const bool mostly = 2 * f->zero_diagonals > f->rows;
+  const char *factors = factors_for(all, f), *idr = by_idr   ? NULL
+                                                    : mostly ? BY_MATCHED_IDR
+                                                             : BY_IDR;
   char fact[HINT_TEXT];
-  snprintf(fact, sizeof fact, "%" PRId64 " of %" PRId64 " diagonal entries are zero",
-           f->zero_diagonals, f->rows);
-  if (2 * f->zero_diagonals > f->rows) {
-    say("%s: %s: permute the rows first, so that the diagonal has large entries", p->name, fact);
-  } else {
-    append(fact, sizeof fact, ", as in saddle points");
-    propose(p, fact, idr, NULL);
+  if (mostly) {
+    snprintf(fact, sizeof fact, "%" PRId64 " of %" PRId64 " diagonal entries are zero",
+             f->zero_diagonals, f->rows);
+    propose(p, fact, (const char *const[]){factors, idr, NULL});
+    return;
   }
+  const int64_t first = f->first_zero + 1, last = f->last_zero + 1;
+  if (last - first + 1 == f->zero_diagonals && last > first)
+    snprintf(fact, sizeof fact,
+             "rows %" PRId64 " to %" PRId64 " have a zero diagonal, as in saddle points", first,
+             last);
+  else
+    snprintf(fact, sizeof fact,
+             "%" PRId64 " of %" PRId64 " diagonal entries are zero, as in saddle points",
+             f->zero_diagonals, f->rows);
+  propose(p, fact, (const char *const[]){idr, factors, NULL});
 }
 
 static void say_what_may_work(const runs *all, const problem *p, const facts *f) {
   const bool by_idr = is_tried(all, BISAI_IDR, BISAI_PRECOND_ILU),
              by_cg = is_tried(all, BISAI_CG, BISAI_PRECOND_MULTIGRID),
              by_mg = by_cg || is_tried(all, all->solver, BISAI_PRECOND_MULTIGRID);
-  const char *idr = by_idr ? NULL : BY_IDR;
+  const char *idr = by_idr ? NULL : BY_IDR, *factors = factors_for(all, f);
   if (f->zero_diagonals > 0) {
-    say_zeros(p, f, idr);
+    say_zeros(all, p, f, by_idr);
   } else if (facts_may_be_definite(f)) {
     propose(p,
             f->negative_diagonals ? "A is symmetric with a negative diagonal"
                                   : "A is symmetric with a positive diagonal",
-            by_cg ? NULL : BY_CG, idr);
+            (const char *const[]){by_cg ? NULL : BY_CG, idr, factors});
   } else if (f->mixed_signs) {
     char fact[HINT_TEXT];
     snprintf(fact, sizeof fact,
              "%" PRId64 " of %" PRId64
              " diagonal entries are negative, so that A may be indefinite",
              f->negative_diagonals, f->rows);
-    propose(p, fact, idr, has_fill(all) || f->rows > FILL_ROWS ? NULL : BY_FILL);
+    propose(p, fact, (const char *const[]){idr, factors, NULL});
   } else {
     propose(p, f->symmetric ? "A is symmetric and not definite" : "A is not symmetric",
-            by_mg ? NULL : BY_MG, idr);
+            (const char *const[]){by_mg ? NULL : BY_MG, idr, factors});
   }
 }
 

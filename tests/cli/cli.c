@@ -52,14 +52,17 @@ static void solve_says_by_its_exit_status_how_it_ended(void **state) {
   program_expect("solve --case cavity --size 8 --preconditioner none --max-iterations 3", 1, "");
   program_expect(
       "solve no_diagonal.mtx --block-size 1 --rhs first1.mtx --restart 1 --preconditioner none", 1,
-      "bisai: no_diagonal: 4 of 4 diagonal entries are zero: permute the rows first, so that the "
-      "diagonal has large entries\n"); /* stagnates */
+      "bisai: no_diagonal: 4 of 4 diagonal entries are zero: try --preconditioner "
+      "lu:matching=entries, then --solver idr:s=8 --preconditioner "
+      "ilu:level=2:matching=entries\n"); /* stagnates */
   program_expect("solve no_diagonal.mtx --block-size 1 --preconditioner ilu", 3,
-                 "bisai: no_diagonal: 4 of 4 diagonal entries are zero: permute the rows first, so "
-                 "that the diagonal has large entries\n");
+                 "bisai: no_diagonal: 4 of 4 diagonal entries are zero: try --preconditioner "
+                 "lu:matching=entries, then --solver idr:s=8 --preconditioner "
+                 "ilu:level=2:matching=entries\n");
   program_expect("solve saddle4.mtx --block-size 2 --preconditioner bjacobi", 3,
-                 "bisai: saddle4: 2 of 4 diagonal entries are zero, as in saddle points: try "
-                 "--solver idr:s=8 --preconditioner ilu:level=2:shift=0.01\n");
+                 "bisai: saddle4: rows 3 to 4 have a zero diagonal, as in saddle points: try "
+                 "--solver idr:s=8 --preconditioner ilu:level=2:shift=0.01, then "
+                 "--preconditioner lu:matching=entries\n");
   program_expect("solve saddle4.mtx --block-size 2 --preconditioner ilu", 0, "");
   program_expect("solve half_zero.mtx --rhs ones --block-size 1 --preconditioner none", 3,
                  "bisai: half_zero: 1 row has only zeros: A is singular\n"); /* breaks down */
@@ -223,8 +226,9 @@ static void padding_is_said_and_left_out_of_the_solution(void **state) {
 static void no_solution_is_written_after_a_failed_set_up(void **state) {
   (void)state;
   program_expect("solve saddle4.mtx --block-size 2 --preconditioner bjacobi --output none.mtx", 3,
-                 "bisai: saddle4: 2 of 4 diagonal entries are zero, as in saddle points: try "
-                 "--solver idr:s=8 --preconditioner ilu:level=2:shift=0.01\n"
+                 "bisai: saddle4: rows 3 to 4 have a zero diagonal, as in saddle points: try "
+                 "--solver idr:s=8 --preconditioner ilu:level=2:shift=0.01, then "
+                 "--preconditioner lu:matching=entries\n"
                  "bisai: --output: none.mtx: not written, because there is no solution\n");
   FILE *file = fopen("none.mtx", "r");
   assert_null(file);

@@ -9,7 +9,9 @@
 #define CG "--solver cg --preconditioner mg"
 #define MG "--preconditioner mg"
 #define IDR "--solver idr:s=8 --preconditioner ilu:level=2:shift=0.01"
-#define FILL "--preconditioner ilu:level=200 --ordering rcm"
+#define LU "--preconditioner lu"
+#define MATCHED_LU "--preconditioner lu:matching=entries"
+#define MATCHED_IDR "--solver idr:s=8 --preconditioner ilu:level=2:matching=entries"
 #define FAIL "--block-size 1 --restart 2 --max-iterations 300 --preconditioner none"
 
 /* Diffusion and convection on a line of n points. The row sums are 0 but for the ends, where
@@ -88,22 +90,22 @@ static void what_was_tried_is_not_proposed(void **state) {
   (void)state;
   expect_hint("solve skewed.mtx --block-size 1 --restart 1 --max-iterations 300 --tolerance 1e-16 "
               "--preconditioner mg:levels=1",
-              "bisai: skewed: A is not symmetric: try " IDR "\n");
+              "bisai: skewed: A is not symmetric: try " IDR ", then " LU "\n");
 }
 
-static void an_indefinite_matrix_gets_factors_with_fill(void **state) {
+static void an_indefinite_matrix_gets_complete_factors(void **state) {
   (void)state;
   expect_hint("solve mixed.mtx " FAIL,
               "bisai: mixed: 1 of 2000 diagonal entries are negative, so that A may be indefinite: "
-              "try " IDR ", then " FILL "\n");
-  program_expect("solve mixed.mtx --block-size 1 " FILL, 0, "");
+              "try " IDR ", then " LU "\n");
+  program_expect("solve mixed.mtx --block-size 1 " LU, 0, "");
   expect_hint("solve mixed.mtx --block-size 1 --tolerance 1e-16 --solver idr:s=8 "
               "--preconditioner ilu:level=200",
-              "bisai: mixed: 1 of 2000 diagonal entries are negative, so that A may be indefinite; "
-              "see \"When it does not converge\" in the guide\n");
+              "bisai: mixed: 1 of 2000 diagonal entries are negative, so that A may be indefinite: "
+              "try " LU "\n");
 }
 
-static void zeros_on_the_diagonal_get_factors_with_fill_and_shift(void **state) {
+static void zeros_on_the_diagonal_get_a_shift_or_a_matching(void **state) {
   (void)state;
   static const char hint[] =
       "bisai: saddle: 400 diagonal blocks of size 1 cannot be inverted: try --block-size 2, which "
@@ -114,11 +116,15 @@ static void zeros_on_the_diagonal_get_factors_with_fill_and_shift(void **state) 
   program_write("zeros.mtx", "%%MatrixMarket matrix coordinate real general\n"
                              "4 4 8\n1 1 4\n2 2 4\n1 3 1\n2 4 1\n3 1 1\n4 2 1\n1 2 1\n2 1 1\n");
   expect_hint("solve zeros.mtx --block-size 1 --preconditioner ilu",
-              "bisai: zeros: 2 of 4 diagonal entries are zero, as in saddle points: try " IDR "\n");
+              "bisai: zeros: rows 3 to 4 have a zero diagonal, as in saddle points: try " IDR
+              ", then " MATCHED_LU "\n");
+  program_expect("solve zeros.mtx --block-size 1 " MATCHED_LU, 0, "");
   program_expect("solve zeros.mtx --block-size 1 " IDR, 0, "");
   expect_hint("solve no_diagonal.mtx --block-size 1 --preconditioner ilu",
-              "bisai: no_diagonal: 4 of 4 diagonal entries are zero: permute the rows first, so "
-              "that the diagonal has large entries\n");
+              "bisai: no_diagonal: 4 of 4 diagonal entries are zero: try " MATCHED_LU
+              ", then " MATCHED_IDR "\n");
+  program_expect("solve no_diagonal.mtx --block-size 1 " MATCHED_LU, 0, "");
+  program_expect("solve no_diagonal.mtx --block-size 1 " MATCHED_IDR, 0, "");
 }
 
 static void a_singular_matrix_says_whether_b_is_consistent(void **state) {
@@ -163,8 +169,8 @@ int main(void) {
       cmocka_unit_test(a_definite_matrix_gets_cg_with_mg),
       cmocka_unit_test(other_matrices_with_diagonals_of_one_sign_get_mg),
       cmocka_unit_test(what_was_tried_is_not_proposed),
-      cmocka_unit_test(an_indefinite_matrix_gets_factors_with_fill),
-      cmocka_unit_test(zeros_on_the_diagonal_get_factors_with_fill_and_shift),
+      cmocka_unit_test(an_indefinite_matrix_gets_complete_factors),
+      cmocka_unit_test(zeros_on_the_diagonal_get_a_shift_or_a_matching),
       cmocka_unit_test(a_singular_matrix_says_whether_b_is_consistent),
       cmocka_unit_test(poorly_filled_blocks_are_named),
       cmocka_unit_test(nothing_is_said_without_need),

@@ -76,8 +76,9 @@ static void pictures_of_patterns_show_the_same_window(void **state) {
 static void plots_are_drawn_also_where_every_method_fails(void **state) {
   (void)state;
   draw_and_say("compare no_diagonal.mtx --block-size 1 --methods ilu --plots failed",
-               "bisai: no_diagonal: 4 of 4 diagonal entries are zero: permute the rows first, so "
-               "that the diagonal has large entries\n");
+               "bisai: no_diagonal: 4 of 4 diagonal entries are zero: try --preconditioner "
+               "lu:matching=entries, then --solver idr:s=8 --preconditioner "
+               "ilu:level=2:matching=entries\n");
   assert_true(is_png("failed/residuals.png"));
   assert_true(is_png("failed/setup.png"));
   char *data = program_read("failed/setup.dat");
