@@ -18,11 +18,13 @@
 #include "order/order_ops.h"
 #include "pattern/pattern_ops.h"
 #include "solve/solve_ops.h"
+#include "study/study_ops.h"
 
 /* clang-format off */
 #define BACKEND(SIDE, GROUP_ROWS, LOOKAHEAD) \
   static const bsi_matrix_ops matrix_##SIDE = { \
-      &bsi_blocks_##SIDE, &bsi_structures_##SIDE, bsi_measure_asymmetry_##SIDE}; \
+      &bsi_blocks_##SIDE, &bsi_structures_##SIDE, bsi_measure_asymmetry_##SIDE, \
+      &bsi_study_##SIDE}; \
   static const bsi_order_ops order_##SIDE = {&bsi_shape_##SIDE, &bsi_reordered_##SIDE}; \
   static const bsi_factor_ops factor_##SIDE = { \
       &bsi_symbolic_##SIDE, &bsi_ilu_##SIDE, &bsi_inversion_##SIDE}; \

@@ -160,6 +160,11 @@ extern const bsi_backend bsi_backend_host, bsi_backend_cuda;
 bisai_status bsi_bcsr_asymmetry(bisai_context *context, const bisai_bcsr *matrix, double *asymmetry,
                                 bool *mirrored);
 
+/* *asymmetry ← the same if it is at most `enough`; otherwise the measurement may end early, with
+ * any value above `enough`. */
+bisai_status bsi_bcsr_asymmetry_within(bisai_context *context, const bisai_bcsr *matrix,
+                                       double enough, double *asymmetry);
+
 /* *symmetric ← the asymmetry is at most BISAI_SYMMETRY_LIMIT, and every block has a mirror image.
  * Ends as soon as it is known that this is not so. */
 bisai_status bsi_bcsr_is_symmetric(bisai_context *context, const bisai_bcsr *matrix,

@@ -90,6 +90,14 @@ bisai_status bsi_bcsr_asymmetry(bisai_context *context, const bisai_bcsr *matrix
   return BISAI_OK;
 }
 
+bisai_status bsi_bcsr_asymmetry_within(bisai_context *context, const bisai_bcsr *matrix,
+                                       double enough, double *asymmetry) {
+  bsi_asymmetry measured;
+  BSI_TRY(measure(context, matrix, enough, &measured));
+  *asymmetry = measured.largest;
+  return BISAI_OK;
+}
+
 void bsi_bcsr_call_symmetric(bisai_bcsr *matrix) {
   matrix->kept.asymmetry = 0.0;
   matrix->kept.mirrored = matrix->kept.measured = true;

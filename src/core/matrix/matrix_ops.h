@@ -11,6 +11,7 @@ extern "C" {
 
 struct bsi_asymmetry; /* core/matrix/asymmetry.h */
 struct bsi_structure; /* core/matrix/mirror.h */
+struct bsi_study_ops; /* study/study_ops.h */
 
 typedef struct bsi_block_ops {
   /* Block p of `to` ← block order[p] of `from` (NULL: p), transposed if `from` is row-major.
@@ -52,6 +53,7 @@ typedef struct bsi_matrix_ops {
   const bsi_block_ops *blocks;
   const bsi_structure_ops *structures;
   bsi_measure_asymmetry *measure_asymmetry;
+  const struct bsi_study_ops *study;
 } bsi_matrix_ops;
 
 extern const bsi_block_ops bsi_blocks_host, bsi_blocks_cuda;

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of a study that the host does on every backend. */
+#ifndef BSI_STUDY_PARTS_H
+#define BSI_STUDY_PARTS_H
+
+#include <bisai/study.h>
+
+#include "core/matrix/bcsr_impl.h"
+#include "study/study_ops.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Fills the report from the sums, maxima and minima. */
+void bsi_study_report_fill(const bsi_study_view *a, const bsi_study_record *record,
+                           bisai_matrix_study_report *study);
+
+/* Returns the constants that the record does not exclude. */
+bisai_study_constants bsi_study_constants_of(int bs, const bsi_study_record *record);
+
+/* study->null.left ← the constants that the transpose maps to zero. `probes` are those of
+ * bsi_study_ops.rows. */
+bisai_status bsi_study_find_left(bisai_context *context, const bsi_study_view *a,
+                                 const double *probes, bisai_matrix_study_report *study);
+
+/* *inconsistency ← that of b, whose `rows` values the caller keeps in host or backend memory. */
+bisai_status bsi_study_measure_rhs(bisai_context *context, int bs, int64_t rows,
+                                   const bisai_study_constants *left, const double *rhs,
+                                   double *inconsistency);
+
+/* Finds unknowns that are stored field by field, and the levels in the order of the matrix. */
+bisai_status bsi_study_find_fields(bisai_context *context, const bsi_study_view *a,
+                                   bisai_study_fields *fields);
+bisai_status bsi_study_count_levels(bisai_context *context, const bsi_study_view *a,
+                                    bisai_study_order *order);
+
+/* Measures the ellipticity of each unknown. */
+bisai_status bsi_study_measure_unknowns(bisai_context *context, const bsi_study_view *a,
+                                        bisai_study_unknowns *unknowns);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
