@@ -6,8 +6,8 @@ usage: systems.py FOLDER [--only NAME]
 
 Needs numpy, scipy and scikit-fem. FOLDER gets NAME.mtx.xz, NAME_b.mtx.xz where the system has a
 right-hand side of its own, and list.json with the name, rows, nonzeros, physics and split of each
-system. A system is "held out" of the tuning of the choice if the first byte of the SHA-256 of its
-name is below 85, which is a third of all; otherwise it is for "tuning". The random numbers of a
+system. The third of the systems whose names have the lowest SHA-256 are "held out" of the tuning of
+the choice, and the others are for "tuning". The random numbers of a
 system depend on its name only.
 """
 
@@ -126,8 +126,13 @@ SYSTEMS = [  # name, physics, right-hand side, maker, size, further arguments
 ]
 
 
+def digest(name):
+    return hashlib.sha256(name.encode()).digest()
+
+
 def split(name):
-    return "held out" if hashlib.sha256(name.encode()).digest()[0] < 85 else "tuning"
+    names = sorted((system[0] for system in SYSTEMS), key=digest)
+    return "held out" if name in names[:len(names) // 3] else "tuning"
 
 
 def symmetrised(matrix):
@@ -158,7 +163,7 @@ def written(path, content, symmetry, digits=DIGITS):
 
 def made(folder, name, physics, own, maker, size, more):
     """Writes one system and returns its row of the list."""
-    seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
+    seed = int.from_bytes(digest(name)[:8], "big")
     matrix, b = maker(size, numpy.random.default_rng(seed), **more)
     matrix = without_noise(symmetrised(matrix.tocsr()))
     matrix.sort_indices()
