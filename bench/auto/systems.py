@@ -72,7 +72,7 @@ SYSTEMS = [  # name, physics, right-hand side, maker, size, further arguments
     ("species3d_11", "transport of 7 species", OWN, grids.reacting_transport, (11, 11, 11), {}),
     ("euler_subsonic_24", "Euler, Mach 0.3", OWN, grids.euler, 24, {}),
     ("euler_supersonic_30", "Euler, Mach 2", OWN, grids.euler, 30, {"mach": 2.0, "cfl": 1e4}),
-    ("euler_si_28", "Euler in SI units", MADE, grids.euler, 28, {"units": 1e5, "cfl": 1e3}),
+    ("euler_si_28", "Euler in SI units", OWN, grids.euler, 28, {"units": 1e5, "cfl": 1e3}),
     ("oseen_24_re100", "Oseen on a MAC grid, Re 100", OWN, grids.oseen, 24, {}),
     ("oseen_48_re500", "Oseen on a MAC grid, Re 500", OWN, grids.oseen, 48, {"reynolds": 500.0}),
     ("oseen_72_re200", "Oseen on a MAC grid, Re 200", OWN, grids.oseen, 72, {"reynolds": 200.0}),
@@ -99,7 +99,7 @@ SYSTEMS = [  # name, physics, right-hand side, maker, size, further arguments
         "two_phase2d_75", "two phases in a reservoir, rough", OWN, grids.two_phase, (75, 75),
         {"deviation": 3.0, "days": 100.0}
     ),
-    ("two_phase3d_18", "two phases in a reservoir", MADE, grids.two_phase, (20, 18, 16), {}),
+    ("two_phase3d_18", "two phases in a reservoir", OWN, grids.two_phase, (20, 18, 16), {}),
     ("circuit_2000", "circuit, sources without a diagonal", OWN, graphs.circuit, 2000, {}),
     ("circuit_9000", "circuit, sources without a diagonal", MADE, graphs.circuit, 9000, {}),
     ("basis_3000", "basis of a linear program, no diagonal", OWN, graphs.basis, 3000, {}),
