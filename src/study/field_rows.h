@@ -13,7 +13,8 @@
 extern "C" {
 #endif
 
-enum { BSI_STUDY_FIELDS = 8, BSI_STUDY_SAMPLE_NODES = 1024 };
+/* Fewer nodes than BSI_STUDY_FEWEST_NODES may be alike by chance. */
+enum { BSI_STUDY_FIELDS = 8, BSI_STUDY_SAMPLE_NODES = 1024, BSI_STUDY_FEWEST_NODES = 8 };
 
 /* Sums over the sampled nodes for one m. */
 typedef struct bsi_study_fields_count {
@@ -56,7 +57,9 @@ BSI_INLINE uint64_t bsi_study_common(const int32_t *col_idx, bsi_study_segment a
 /* Returns the number of nodes that are sampled for m fields: none if m is no divisor. */
 BSI_INLINE int32_t bsi_study_sampled_nodes(int32_t rows, int m) {
   const int32_t nodes = rows % m == 0 ? rows / m : 0;
-  return nodes < 2 ? 0 : nodes < BSI_STUDY_SAMPLE_NODES ? nodes : BSI_STUDY_SAMPLE_NODES;
+  return nodes < BSI_STUDY_FEWEST_NODES   ? 0
+         : nodes < BSI_STUDY_SAMPLE_NODES ? nodes
+                                          : BSI_STUDY_SAMPLE_NODES;
 }
 
 /* Adds unknown `field` of sampled node s, for m fields. */

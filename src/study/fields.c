@@ -32,6 +32,17 @@ static bool couple_as_fields(const bsi_study_fields_count *sums, int m, int32_t 
   return true;
 }
 
+/* Returns true if each field is coupled to the ones before and after it, both ways, and to no other:
+ * layers of a grid, as of orsreg_1 (21 × 21 × 5) and opm_spe1_thermal_s65 (10 × 10 × 3). */
+static bool are_layers(const bsi_study_fields_count *sums, int m) {
+  if (m == 2) return false; /* all fields are */
+  for (int f = 0; f < m; f++)
+    for (int g = 0; g < m; g++)
+      if (g != f && (sums->coupled[f * BSI_STUDY_FIELDS + g] > 0) != (g == f + 1 || g == f - 1))
+        return false;
+  return true;
+}
+
 bisai_status bsi_study_find_fields(bisai_context *context, const bsi_study_view *a,
                                    bisai_study_fields *fields) {
   bsi_study_fields_count all[BSI_STUDY_FIELDS + 1];
@@ -43,7 +54,7 @@ bisai_status bsi_study_find_fields(bisai_context *context, const bsi_study_view 
     const int32_t count = bsi_study_sampled_nodes(a->block_rows, m);
     const double agreement = sums->either > 0 ? (double)sums->common / (double)sums->either : 0.0;
     if (count == 0 || agreement < least_agreement || !couple_as_fields(sums, m, count) ||
-        (double)sums->matched < least_agreement * (double)sums->outside)
+        are_layers(sums, m) || (double)sums->matched < least_agreement * (double)sums->outside)
       continue;
     *fields = (bisai_study_fields){.count = m, .agreement = agreement};
   }
