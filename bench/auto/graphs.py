@@ -86,7 +86,7 @@ def power_network(count, rng):
     """Admittances of lines over six orders of magnitude, a few of which lead to the ground."""
     edges = neighbours(count, rng)
     edges = edges[rng.random(len(edges)) < 0.6]
-    ground = numpy.where(rng.random(count) < 0.05, 10.0**rng.uniform(-1, 2, count), 1e-6)
+    ground = numpy.where(rng.random(count) < 0.05, 10.0**rng.uniform(-1, 2, count), 1e-3)
     matrix = conductances(edges, 10.0**rng.uniform(-2, 4, len(edges)), count)
     return (matrix + sparse.diags(ground)).tocsr(), rng.standard_normal(count).round(5)
 

@@ -10,7 +10,8 @@ BICGSTAB = ("--solver", "bicgstab")
 RCM = ("--ordering", "rcm")
 DISSECTION = ("--ordering", "nd")
 SCALARS = ("--block-size", "1")
-MATCHED = ("--matching", )
+MATCHED = ("--matching", "entries")
+PROJECTED = ("--project", "constants")
 
 TIERS = [  # those of a tier are run before those of the next one: flags, methods
     [
@@ -20,7 +21,7 @@ TIERS = [  # those of a tier are run before those of the next one: flags, method
         (CG, ["mg", "ilu", "bjacobi"]),
         (DISSECTION, ["ilu:level=60"]),
         (MATCHED + GMRES_100, ["ilu", "ilu:level=2:shift=0.01"]),
-        (GMRES_100, ["lu", "schur"]),
+        (GMRES, ["lu", "lu:matching=entries", "schur"]),
     ],
     [
         (GMRES, ["none", "bjacobi", "isai:k=2", "mg:smoother=ilu", "cpr"]),
@@ -30,11 +31,12 @@ TIERS = [  # those of a tier are run before those of the next one: flags, method
         (IDR, ["mg", "none", "ilu:level=1:shift=0.01"]),
         (SCALARS + GMRES_100, ["ilu", "ilu:level=2:shift=0.01", "mg"]),
         (MATCHED + IDR, ["ilu:level=1:shift=0.01"]),
-        (MATCHED + DISSECTION + GMRES_100, ["ilu:level=60"]),
+        (PROJECTED + CG, ["mg", "ilu"]),
     ],
     [
         (SCALARS + CG, ["ilu", "mg"]),
         (SCALARS + IDR, ["ilu"]),
+        (GMRES, ["lu:storage=fp32"]),
         (DISSECTION + GMRES_100, ["ilu:level=2:shift=0.01"]),
         (GMRES_200, ["ilu:level=4:shift=0.01"]),
         (BICGSTAB, ["ilu", "bjacobi"]),
