@@ -7,15 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <bisai/bcsr.h>
+#include <bisai/study.h>
 
-/* Constants v, which are 1 in all rows or in one component of each block, and 0 elsewhere. */
-typedef struct constants {
-  /* bit c: component c of the blocks */
-  uint32_t components;
-  /* all rows; false if `components` has a bit */
-  bool ones;
-} constants;
+typedef bisai_study_constants constants;
 
 typedef struct facts {
   bool known;
@@ -24,7 +18,7 @@ typedef struct facts {
   /* scalar rows without padding: all, and those whose diagonal entry is not stored or zero, and
    * negative */
   int64_t rows, zero_diagonals, negative_diagonals;
-  /* the first and the last row with a zero diagonal, from 0 */
+  /* the first and the last row with a zero on the diagonal and other entries, from 0 */
   int64_t first_zero, last_zero;
   /* rows without an entry other than 0 */
   int64_t zero_rows;
@@ -32,6 +26,8 @@ typedef struct facts {
   bool mixed_signs;
   /* A v = 0, and Aᵀ v = 0, up to rounding */
   constants right, left;
+  /* all that is known */
+  bisai_matrix_study_report study;
 } facts;
 
 /* Finds the facts unless they are known. Padding beyond `rows` is left out. Returns false if there
@@ -50,8 +46,10 @@ bool facts_may_be_definite(const facts *f);
 /* Takes the constants out of the `rows` values of x: subtracts their means. */
 void constants_remove(const constants *v, int block_size, int64_t rows, double *x);
 
-/* Returns the largest |vᵀb|/(‖v‖‖b‖) over the constants with Aᵀ v = 0. It is 0 up to rounding if
- * these constants allow a solution of A x = b. */
-double facts_inconsistency(const facts *f, int block_size, int64_t rows, const double *rhs);
+/* *part ← the largest |vᵀb|/(‖v‖‖b‖) over the constants with Aᵀ v = 0. It is 0 up to rounding if
+ * these constants allow a solution of A x = b. Returns false if there are none, or if it cannot be
+ * measured. */
+bool facts_inconsistency(bisai_context *context, const bisai_bcsr *matrix, const facts *f,
+                         const double *rhs, double *part);
 
 #endif

@@ -94,10 +94,11 @@ static void write_where(const constants *v, int bs, char text[HINT_TEXT]) {
 
 /* Says that A is singular and whether b is consistent. Returns false if it is not, because nothing
  * else helps then. */
-static bool say_singular(const problem *p, const facts *f) {
+static bool say_singular(bisai_context *context, const problem *p, const facts *f) {
   const int bs = bisai_bcsr_block_size(p->matrix);
-  const bool right = constants_exist(&f->right), left = constants_exist(&f->left);
-  const double part = left ? facts_inconsistency(f, bs, p->rows, p->rhs) : 0;
+  const bool right = constants_exist(&f->right);
+  double part = 0;
+  const bool known = facts_inconsistency(context, p->matrix, f, p->rhs, &part);
   char where[HINT_TEXT];
   write_where(right ? &f->right : &f->left, bs, where);
   if (part > p->tolerance) {
@@ -110,7 +111,7 @@ static bool say_singular(const problem *p, const facts *f) {
   }
   say("%s: A is singular: it%s maps the constant %s to zero; %s", p->name,
       right ? "" : "s transpose", where,
-      left ? "b is consistent" : "whether b is consistent is not known");
+      known ? "b is consistent" : "whether b is consistent is not known");
   return true;
 }
 
@@ -190,6 +191,6 @@ void hints_say(bisai_context *context, const options *o, problem *p, int count,
         f->zero_rows == 1 ? " has" : "s have");
     return;
   }
-  if (facts_singular(f) && !say_singular(p, f)) return;
+  if (facts_singular(f) && !say_singular(context, p, f)) return;
   if (!sizes_suggest(context, p)) say_what_may_work(&all, p, f);
 }

@@ -32,8 +32,8 @@ static bool couple_as_fields(const bsi_study_fields_count *sums, int m, int32_t 
   return true;
 }
 
-/* Returns true if each field is coupled to the ones before and after it, both ways, and to no other:
- * layers of a grid, as of orsreg_1 (21 × 21 × 5) and opm_spe1_thermal_s65 (10 × 10 × 3). */
+/* Returns true if each field is coupled to the ones before and after it, both ways, and to no
+ * other: layers of a grid, as of orsreg_1 (21 × 21 × 5) and opm_spe1_thermal_s65 (10 × 10 × 3). */
 static bool are_layers(const bsi_study_fields_count *sums, int m) {
   if (m == 2) return false; /* all fields are */
   for (int f = 0; f < m; f++)
