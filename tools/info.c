@@ -234,6 +234,17 @@ static void collect_structures(bisai_context *context, const bisai_bcsr *matrix,
   }
 }
 
+static bisai_status collect_study(bisai_context *context, const problem *scalar,
+                                  const bisai_bcsr *matrix, info *i) {
+  bisai_matrix_study_report in_rows = {.struct_size = sizeof in_rows};
+  i->study.struct_size = sizeof i->study;
+  bisai_status status = bisai_matrix_study(context, matrix, scalar->rows, NULL, &i->study);
+  if (status || i->matrix.block_size == 1) return status;
+  status = bisai_matrix_study(context, scalar->matrix, scalar->rows, NULL, &in_rows);
+  i->study.fields = in_rows.fields;
+  return status;
+}
+
 static info_origin origin_of(const options *o, bool named) {
   return o->input.block_size > 0           ? INFO_GIVEN
          : o->input.made.name != CASE_NONE ? INFO_CASE
@@ -266,6 +277,7 @@ static bisai_status collect(bisai_context *context, const options *o, const prob
   if (csr.block_size == 0) csr.block_size = best;
   if (!status) status = bisai_bcsr_from_csr(context, &csr, &matrix);
   if (!status) status = collect_matrix(context, &csr, matrix, &i->matrix);
+  if (!status) status = collect_study(context, scalar, matrix, i);
   if (!status) {
     i->has_diagonals = i->matrix.empty_blocks.rows + i->matrix.empty_blocks.columns == 0;
     collect_sizes(i, sizes);

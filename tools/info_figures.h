@@ -8,6 +8,7 @@
 
 #include <bisai/bcsr.h>
 #include <bisai/precond.h>
+#include <bisai/study.h>
 
 #include "empties.h"
 
@@ -98,6 +99,8 @@ typedef struct info {
   /* false for scalar matrices, and if a diagonal block is missing */
   bool pressure_known;
   bisai_cpr_report pressure;
+  /* the matrix, and the fields of the scalar matrix */
+  bisai_matrix_study_report study;
   int methods;
   info_method method[INFO_METHODS];
 } info;

@@ -7,6 +7,7 @@
 
 #include "hierarchy.h"
 #include "json_parts.h"
+#include "measures.h"
 #include "pressure.h"
 
 /* Returns an array of `count` values that `make` returns. */
@@ -94,6 +95,7 @@ char *info_json(const info *i) {
       {"version", text(true, bisai_version())}, {"matrix", matrix(&i->matrix)},
       {"empty_blocks", of_empties(&i->matrix.empty_blocks)},
       {"zeros", of_empties(&i->matrix.zeros)}, {"levels", levels(i)},
+      {"study", measures_json(&i->study, i->matrix.block_size)},
       {"block_sizes", array(i->sizes, i, size)}, {"patterns", array(INFO_POWERS, i, pattern)},
       {"diagonal_blocks", i->has_diagonals ? array(INFO_BOUNDS, i, diagonal) : json_null()},
       {"hierarchy", hierarchy_json(&i->hierarchy)}, {"mg_repairs", repairs(&i->mg.repairs)},

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "hierarchy.h"
+#include "measures.h"
 #include "message.h"
 #include "pressure.h"
 
@@ -143,6 +144,7 @@ static void print_methods(const info *i) {
 
 void info_print(const info *i) {
   print_matrix(i);
+  measures_print(stdout, &i->study, i->matrix.block_size);
   print_singular(&i->matrix);
   print_sizes(i);
   print_triangles(i);

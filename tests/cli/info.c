@@ -42,9 +42,10 @@ static json_t *entry(json_t *root, const char *key, size_t i) {
 static void json_has_exactly_the_keys_of_the_contract(void **state) {
   (void)state;
   json_t *root = results("info laplace5.mtx");
-  expect_keys(root, "version matrix empty_blocks zeros levels block_sizes patterns diagonal_blocks "
-                    "hierarchy mg_repairs mg_error_factor cpr cpr_repairs cpr_error_factor "
-                    "iteration_bytes");
+  expect_keys(root,
+              "version matrix empty_blocks zeros levels study block_sizes patterns diagonal_blocks "
+              "hierarchy mg_repairs mg_error_factor cpr cpr_repairs cpr_error_factor "
+              "iteration_bytes");
   assert_string_equal(text(root, "version"), BISAI_VERSION);
   expect_keys(json_object_get(root, "matrix"),
               "name rows entries block_size block_size_from padding block_rows blocks "
@@ -123,6 +124,82 @@ static void values_are_those_of_a_matrix_that_is_counted_by_hand(void **state) {
     /* of one division */
     assert_true(fabs(real(found, "mean_rows") * (double)integer(found, "blocks") - 5) < 1e-14);
   }
+  json_decref(root);
+}
+
+/* Rows 3 and 4 are constraints of rows 1 and 2. */
+static const char constrained[] =
+    "%%MatrixMarket matrix coordinate real general\n5 5 10\n1 1 2\n2 2 4\n1 2 -1\n2 1 -1\n"
+    "3 1 1\n1 3 1\n4 2 1\n2 4 1\n5 5 -3\n4 4 0\n";
+
+static void what_the_entries_say_is_told(void **state) {
+  (void)state;
+  program_write("constrained.mtx", constrained);
+  json_t *root = results("info constrained.mtx --block-size 1"),
+         *study = json_object_get(root, "study"), *saddle = json_object_get(study, "saddle"),
+         *diagonal = json_object_get(study, "diagonal"), *fields = json_object_get(study, "fields");
+  expect_keys(study,
+              "entries symmetry diagonal couplings null scales saddle order fields unknowns");
+  expect_keys(saddle, "rows first_row last_row share inner zero_block components");
+  assert_int_equal(integer(saddle, "rows"), 2);
+  assert_int_equal(integer(saddle, "first_row"), 2);
+  assert_int_equal(integer(saddle, "last_row"), 3);
+  assert_true(json_is_true(json_object_get(saddle, "zero_block")));
+  assert_int_equal(integer(diagonal, "positive"), 2);
+  assert_int_equal(integer(diagonal, "first_negative"), 4);
+  assert_true(json_is_true(json_object_get(diagonal, "mixed_signs")));
+  assert_true(json_is_true(json_object_get(json_object_get(study, "symmetry"), "symmetric")));
+  assert_int_equal(integer(json_object_get(study, "entries"), "nonzeros"), 9);
+  assert_int_equal(integer(json_object_get(study, "entries"), "single_rows"), 1);
+  assert_int_equal(integer(fields, "count"), 1);
+  assert_true(is_null(fields, "agreement") && is_null(study, "unknowns"));
+  json_decref(root);
+  program p = run("info constrained.mtx --block-size 1");
+  program_expect_in("info", p.out,
+                    "\ndiagonal     2 positive, 1 negative, 2 zero, both signs in one component; "
+                    "1 block missing, first 2; 1 block singular, first 3\n"
+                    "dominance    60.0 % of the rows\n"
+                    "couplings    50.0 % with the sign opposite to the diagonal, 0.0 % weak\n");
+  program_expect_in("info", p.out,
+                    "\nsaddle       2 rows with a zero on the diagonal, rows 2 to 3; a zero block\n"
+                    "eliminated   1 row with a diagonal entry alone\n"
+                    "scales       largest entries of rows 1.0e+00 to 4.0e+00, diagonal 2.0e+00 to "
+                    "4.0e+00\norder        bandwidth 2, profile 1.0 block rows\n");
+  program_free(&p);
+}
+
+/* A free chain in fields: three unknowns of a node, each a chain, and coupled to each other. */
+static void singular_matrices_and_fields_are_told(void **state) {
+  (void)state;
+  enum { NODES = 12, FIELDS = 3 };
+  FILE *out = fopen("fields.mtx", "w");
+  assert_non_null(out);
+  fprintf(out, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n", NODES * FIELDS,
+          NODES * FIELDS, FIELDS * FIELDS * (3 * NODES - 2));
+  for (int f = 0; f < FIELDS; f++)
+    for (int g = 0; g < FIELDS; g++)
+      for (int k = 0; k < NODES; k++)
+        for (int l = k > 0 ? k - 1 : 0; l <= k + 1 && l < NODES; l++) {
+          const int ends = (k == 0) + (k == NODES - 1);
+          const double chain = l == k ? 2 - ends : -1;
+          fprintf(out, "%d %d %g\n", f * NODES + k + 1, g * NODES + l + 1,
+                  f == g ? 3 * chain : chain);
+        }
+  fclose(out);
+  program p = run("info fields.mtx --block-size 1");
+  program_expect_in(
+      "info", p.out,
+      "\nnull space   A maps the constant in all rows to zero, its transpose maps the "
+      "constant in all rows to zero\n");
+  program_expect_in(
+      "info", p.out,
+      "\nfields       3, stored one after the other: rows k, k + 12, ... belong to one "
+      "node\n");
+  program_free(&p);
+  json_t *root = results("info fields.mtx --block-size 2"),
+         *fields = json_object_get(json_object_get(root, "study"), "fields");
+  assert_int_equal(integer(fields, "count"), FIELDS);
+  assert_true(real(fields, "agreement") == 1);
   json_decref(root);
 }
 
@@ -238,6 +315,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(json_has_exactly_the_keys_of_the_contract),
       cmocka_unit_test(values_are_those_of_a_matrix_that_is_counted_by_hand),
+      cmocka_unit_test(what_the_entries_say_is_told),
+      cmocka_unit_test(singular_matrices_and_fields_are_told),
       cmocka_unit_test(what_makes_a_matrix_singular_is_told),
       cmocka_unit_test(a_hierarchy_that_needs_a_shift_says_so),
       cmocka_unit_test(a_size_over_eight_has_a_line_of_its_own),
