@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Optional components. Each is used if it is found, and the build does not fail without it. Sets
-# BISAI_HAVE_THREADS, BISAI_HAVE_ARCHIVE, BISAI_HAVE_ZLIB, BISAI_HAVE_METIS, BISAI_HAVE_JANSSON,
-# BISAI_HAVE_CMOCKA, BISAI_HAVE_PETSC, BISAI_HAVE_CUDA, BISAI_HAVE_CUSPARSE, and
+# BISAI_HAVE_THREADS, BISAI_HAVE_ARCHIVE, BISAI_HAVE_ZLIB, BISAI_HAVE_METIS, BISAI_HAVE_UMFPACK,
+# BISAI_HAVE_JANSSON,# BISAI_HAVE_CMOCKA, BISAI_HAVE_PETSC, BISAI_HAVE_CUDA, BISAI_HAVE_CUSPARSE, and
 # BISAI_PRIVATE_LIBRARIES: what the library itself links to.
 
-# bisai_find_library(NAME header library): target bisai_NAME and BISAI_HAVE_<NAME in capitals>.
+# bisai_find_library(NAME header library [folder]): target bisai_NAME and BISAI_HAVE_<NAME in capitals>.
 function(bisai_find_library name header library)
   string(TOUPPER ${name} upper)
-  find_path(BISAI_${upper}_INCLUDE_DIR ${header})
+  find_path(BISAI_${upper}_INCLUDE_DIR ${header} PATH_SUFFIXES ${ARGN})
   find_library(BISAI_${upper}_LIBRARY ${library})
   mark_as_advanced(BISAI_${upper}_INCLUDE_DIR BISAI_${upper}_LIBRARY)
   set(have OFF)
@@ -63,6 +63,18 @@ if(BISAI_METIS)
   bisai_find_library(metis metis.h metis)
   if(BISAI_HAVE_METIS)
     list(APPEND BISAI_PRIVATE_LIBRARIES ${BISAI_METIS_LIBRARY})
+  endif()
+endif()
+
+# Debian has the headers of SuiteSparse in a folder of their own.
+set(BISAI_HAVE_UMFPACK OFF)
+if(BISAI_UMFPACK)
+  bisai_find_library(umfpack umfpack.h umfpack suitesparse)
+  if(BISAI_HAVE_UMFPACK)
+    list(APPEND BISAI_PRIVATE_LIBRARIES ${BISAI_UMFPACK_LIBRARY})
+  elseif(NOT BISAI_UMFPACK STREQUAL "AUTO")
+    message(FATAL_ERROR "BISAI_UMFPACK is ${BISAI_UMFPACK}, but UMFPACK was not found:"
+      " libsuitesparse-dev, or switch it OFF")
   endif()
 endif()
 

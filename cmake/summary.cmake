@@ -28,6 +28,8 @@ bisai_summary(".gz files       " "${BISAI_HAVE_ZLIB}" "zlib ${ZLIB_VERSION_STRIN
   "not readable (zlib switched off or not found: zlib1g-dev)")
 bisai_summary("orderings       " "${BISAI_HAVE_METIS}" "all (METIS)"
   "no nested dissection (METIS switched off or not found: libmetis-dev)")
+bisai_summary("direct solves   " "${BISAI_HAVE_UMFPACK}" "UMFPACK (GPL)"
+  "without (UMFPACK switched off or not found: libsuitesparse-dev)")
 bisai_summary("PETSc           " "${BISAI_HAVE_PETSC}" "${BISAI_PETSC_MODULE_VERSION}"
   "without (${BISAI_PETSC_MISSING})")
 if(BISAI_TOOLS)

@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs by apt the packages that bisai needs and that this machine lacks:
-#   usage: scripts/setup.sh [--with-tests] [--with-plots] [--with-petsc] [--with-lint]
+#   usage: scripts/setup.sh [--with-tests] [--with-plots] [--with-petsc] [--with-lint] [--with-direct]
 # Without options it installs the packages that are needed to build the library and the program.
 # --with-tests adds those for the tests, --with-plots gnuplot (70 MB), --with-petsc PETSc with its
 # MPI and its tutorials (540 MB), and --with-lint the tools of scripts/lint (400 MB: git, shellcheck, clang-format and
-# clang-tidy 14).
+# clang-tidy 14). --with-direct adds UMFPACK for the method direct (libsuitesparse-dev, 40 MB; its
+# licence is the GPL).
 # If nothing is missing, the script does not call apt. Otherwise it prints the packages and their
 # size first. Without apt, or without the right to use it, the script names what is missing and
 # continues if the essential packages are there.
@@ -13,13 +14,14 @@ set -eu
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-tests="" plots="" petsc="" lint=""
+tests="" plots="" petsc="" lint="" direct=""
 for option; do
   case $option in
     --with-tests) tests=yes ;;
     --with-plots) plots=yes ;;
     --with-petsc) petsc=yes ;;
     --with-lint) lint=yes ;;
+    --with-direct) direct=yes ;;
     *)
       sed -n 's/^# *usage:/usage:/p' "$0" >&2
       exit 2
@@ -41,6 +43,7 @@ any() { # any COMMAND…: succeeds if one of the commands exists
   done
   return 1
 }
+suitesparse() { header suitesparse/umfpack.h || header umfpack.h; }
 clang_tool() { # clang_tool NAME: succeeds if version 14 of NAME exists, which scripts/lint requires
   "$1-14" --version || "$1" --version | grep -q 'version 14\.'
 }
@@ -82,6 +85,9 @@ look() {
     need libpetsc-real-dev pkg-config --exists 'PETSc >= 3.18'
     # PETSc's tutorials, which tests run; Debian 12 has them in a package of this version only
     need libpetsc3.18-dev-examples tutorials
+  fi
+  if [ -n "$direct" ]; then
+    need libsuitesparse-dev suitesparse
   fi
   if [ -n "$lint" ]; then
     need clang-format-14 clang_tool clang-format

@@ -47,7 +47,10 @@ typedef enum bisai_precond_kind {
   BISAI_PRECOND_CPR = 7,
   /** z = U⁻¹ L⁻¹ v by complete factors, with all fill, of the matrix in an order that keeps it low.
    *  Pivots are chosen within supernodes (Schenk and Gärtner 2004) */
-  BISAI_PRECOND_LU = 8
+  BISAI_PRECOND_LU = 8,
+  /** z = A⁻¹ v by complete factors of UMFPACK, if the build has it (Davis 2004). It has no options.
+   *  UMFPACK allocates by malloc(), in updates too. On a device vectors pass through host memory */
+  BISAI_PRECOND_DIRECT = 9
 } bisai_precond_kind;
 
 /** The one list of kinds: X(enumerator, word, name). The library makes its table of kinds from
@@ -62,7 +65,8 @@ typedef enum bisai_precond_kind {
   X(BISAI_PRECOND_CALLBACK, "callback", callback)                                                  \
   X(BISAI_PRECOND_MULTIGRID, "mg", multigrid)                                                      \
   X(BISAI_PRECOND_CPR, "cpr", cpr)                                                                 \
-  X(BISAI_PRECOND_LU, "lu", lu)
+  X(BISAI_PRECOND_LU, "lu", lu)                                                                    \
+  X(BISAI_PRECOND_DIRECT, "direct", direct)
 
 /** The number of kinds: they are 0 … BISAI_PRECOND_KINDS − 1. */
 enum {
@@ -71,8 +75,8 @@ enum {
 #undef BISAI_PRECOND_COUNT
 };
 
-/** Returns "none", "bjacobi", "ilu", "isai", "sweeps", "callback", "mg", "cpr" or "lu", and
- *  "unknown kind" for other values. */
+/** Returns "none", "bjacobi", "ilu", "isai", "sweeps", "callback", "mg", "cpr", "lu" or
+ *  "direct", and "unknown kind" for other values. */
 BISAI_API const char *bisai_precond_kind_string(bisai_precond_kind value);
 
 /** Looks up a word of bisai_precond_kind_string().
@@ -237,7 +241,7 @@ BISAI_API bool bisai_precond_kind_needs_code(bisai_precond_kind kind);
  *      row or column (no block is stored there) is singular. It is refused by
  *      BISAI_MISSING_DIAGONAL, whatever the shift, and the message names the row or column. NONE
  *      and CALLBACK take such a matrix
- *  @retval BISAI_UNAVAILABLE  the ordering needs METIS, and this build has none
+ *  @retval BISAI_UNAVAILABLE  the ordering needs METIS, or DIRECT UMFPACK, and this build has none
  *  @retval BISAI_INDEX_OVERFLOW  a factor or a pattern has more than 2³¹−1 blocks; the message
  *    names the block row
  *  @retval BISAI_OVERFLOW  a value of NL, NU or a block of block-Jacobi does not fit its
@@ -389,6 +393,8 @@ typedef struct bisai_precond_report {
   bisai_cpr_report cpr;
   /** report of LU */
   bisai_lu_report lu;
+  /** report of DIRECT */
+  bisai_direct_report direct;
 } bisai_precond_report;
 
 /** Fills a report whose struct_size the caller has set to sizeof(bisai_precond_report).

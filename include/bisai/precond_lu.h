@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file precond_lu.h
- *  Options and report of LU (bisai/precond.h). */
+ *  Options and report of LU, and report of DIRECT (bisai/precond.h). */
 #ifndef BISAI_PRECOND_LU_H
 #define BISAI_PRECOND_LU_H
 
@@ -45,6 +45,20 @@ typedef struct bisai_lu_report {
    *  condition of A */
   double largest_pivot;
 } bisai_lu_report;
+
+/** What DIRECT reports, as UMFPACK counts it. For other kinds all fields are zero. */
+typedef struct bisai_direct_report {
+  /** the number of values of L, with its diagonal */
+  int64_t lower;
+  /** the number of values of U, with its diagonal */
+  int64_t upper;
+  /** additions, subtractions, multiplications and divisions of a factorisation */
+  double flops;
+  /** the smallest magnitude of a pivot over the largest: an estimate of 1/κ₁(A) */
+  double condition;
+  /** the most bytes that UMFPACK held at a time */
+  int64_t peak_bytes;
+} bisai_direct_report;
 
 #ifdef __cplusplus
 }

@@ -6,12 +6,13 @@
 # cmake -DROOT=… -P check_layering.cmake
 cmake_minimum_required(VERSION 3.22)
 
-set(src core gpu io order lu factor pattern solve apply bjacobi multigrid cpr study precond krylov)
+set(src core gpu io order lu direct factor pattern solve apply bjacobi multigrid cpr study precond krylov)
 set(core_may core)
 set(gpu_may gpu core/context/backend.h core/context/context_impl.h)
 set(io_may core io)
 set(order_may core order)
 set(lu_may core order lu)
+set(direct_may core direct)
 set(factor_may core factor apply/apply_ops.h)
 set(pattern_may core pattern)
 set(apply_may core apply)
@@ -22,7 +23,7 @@ set(multigrid_may core apply multigrid factor/factor_ops.h
   factor/inversion_record_cuda.cuh) # its kernel reports on inversions as that of factor
 set(cpr_may core cpr)
 set(study_may core study)
-set(precond_may core order lu factor pattern solve apply bjacobi multigrid cpr precond)
+set(precond_may core order lu direct factor pattern solve apply bjacobi multigrid cpr precond)
 set(krylov_may krylov core/context/backend.h core/vector/chunks_host.h core/block/column.h core/context/context_impl.h core/matrix/matrix_ops.h
   core/context/option_table.h core/threads/parallel.h core/context/staging.h core/context/words.h apply/apply_ops.h
   precond/application.h) # the application that tells a device what the solver keeps in its cache
