@@ -18,6 +18,11 @@ BY_HAND = {
         "host", "iterations of multigrid codes where coefficients jump from element to element",
         "bench/peers/coefficient_jumps.py makes it, with packages of Python that others do not need"
     ),
+    "auto": (
+        "host", "the automatic choice beside settings chosen by hand, on a CPU and on a GPU",
+        "bench/auto/page.py makes it from runs of bench/auto/grid.py on systems that"
+        " bench/auto/systems.py writes with packages of Python that others do not need"
+    ),
     "newton-cavity": (
         "host", "Newton's method on the cavity up to Re = 1000, on a CPU and on a GPU",
         "it has outputs of cases/navier_stokes, with their commands"

@@ -36,6 +36,23 @@ need compare-cpu.json '"commit": "abcdef0"'
 need blocks.md 'each method was warmed up and run 3 times'
 need blocks.md '^| small | [0-9]* | [0-9]* | [0-9*]*, [0-9.*]*/'
 need blocks.json '"least_total_s"'
+
+# the automatic choice beside a grid of settings, whose file goes on where it was left
+for only in '' --again=1; do
+  "$python" "$bench/auto/grid.py" "$build/bisai" "$folder/none" --output "$folder/grid.jsonl" \
+    --jobs 2 $only > "$folder/grid.txt"
+done
+need grid.txt '1 of 1 matrices solved'
+need grid.jsonl '"setting": "--preconditioner ilu", "status": "converged"'
+need grid.jsonl '"repeats": 5'
+"$python" "$bench/auto/grid.py" "$build/bisai" "$folder/none" --output "$folder/chosen.jsonl" --auto \
+  > "$folder/chosen.txt"
+printf '[{"name": "small", "split": "held out"}]' > "$folder/list.json"
+"$python" "$bench/auto/page.py" "$folder/auto.md" "$folder/list.json" \
+  --host "$folder/grid.jsonl" "$folder/chosen.jsonl" > "$folder/auto.txt"
+need auto.md '^| made systems, held out | 1 | 1 | 1 | 0 |'
+need auto.md '^| small | [0-9]* | .* | [0-9]* | [0-9.]* | `.*` | [0-9.]* | [0-9.]* |$'
+need auto.json '"kind": "host", "matrix": "small"'
 rm "$folder/none/small.mtx"
 
 # the pages of multigrid and CPR compare with one level
