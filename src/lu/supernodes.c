@@ -58,8 +58,9 @@ static int32_t pieces_of(const draft *d, int block_size) {
   return (int32_t)((columns + most - 1) / most);
 }
 
-static bisai_status write_nodes(bisai_context *context, int32_t drafted, const draft *drafts,
-                                int block_size, bsi_supernodes *nodes) {
+/* Rows below a piece are those below its last column, which has all those of the columns before. */
+static bisai_status write_nodes(bisai_context *context, const bsi_lu_tree *tree, int32_t drafted,
+                                const draft *drafts, int block_size, bsi_supernodes *nodes) {
   for (int32_t d = 0; d < drafted; d++) nodes->count += pieces_of(&drafts[d], block_size);
   const size_t count = (size_t)nodes->count;
   nodes->begin = bsi_allocate(context, count + 1, sizeof *nodes->begin);
@@ -69,12 +70,12 @@ static bisai_status write_nodes(bisai_context *context, int32_t drafted, const d
   int32_t s = 0;
   nodes->begin[0] = 0;
   for (int32_t d = 0; d < drafted; d++) {
-    const int32_t pieces = pieces_of(&drafts[d], block_size),
-                  width = drafts[d].end - drafts[d].begin;
+    const int32_t pieces = pieces_of(&drafts[d], block_size);
+    const int64_t width = drafts[d].end - drafts[d].begin;
     for (int32_t piece = 0; piece < pieces; piece++, s++) {
-      const int32_t end = drafts[d].begin + (int32_t)((int64_t)width * (piece + 1) / pieces);
+      const int32_t end = drafts[d].begin + (int32_t)(width * (piece + 1) / pieces);
       nodes->begin[s + 1] = end;
-      nodes->below[s] = drafts[d].below + drafts[d].end - end;
+      nodes->below[s] = tree->count[end - 1] - 1;
     }
   }
   return BISAI_OK;
@@ -102,7 +103,7 @@ bisai_status bsi_supernodes_create(bisai_context *context, const bsi_lu_tree *tr
   bisai_status status = BISAI_OUT_OF_MEMORY;
   if (drafts) {
     const int32_t drafted = join(tree, block_size, drafts);
-    status = write_nodes(context, drafted, drafts, block_size, &made);
+    status = write_nodes(context, tree, drafted, drafts, block_size, &made);
   }
   if (!status) status = find_parents(context, tree, &made);
   bsi_release(context, drafts);

@@ -7,7 +7,7 @@
 
 typedef struct lu_state {
   bsi_lu *lu;
-  /* the blocks of A */
+  /* the blocks of the reordered A, which may be scalar */
   int32_t blocks;
 } lu_state;
 
@@ -34,9 +34,9 @@ static bisai_status lu_check(bisai_context *context, const bisai_precond_options
 static bisai_status lu_setup(bisai_precond *m, const bisai_bcsr *matrix) {
   const bisai_precond_options *o = &m->options;
   lu_state *s = state_of(m);
-  s->blocks = matrix->blocks;
   m->options.factor.ordering = bsi_lu_ordering(o->factor.ordering);
   BSI_TRY(bsi_factored_order(m, &matrix));
+  s->blocks = matrix->blocks;
   const double start = bsi_now();
   const bsi_lu_options options = {.storage = o->lu.storage,
                                   .most_fill = o->lu.fill,

@@ -129,6 +129,11 @@ static void stored_rows_are_those_that_were_predicted(void **state) {
     expect_structure(context, &a);
     test_bcsr_free(&a);
   }
+  /* fills up to wide supernodes with zeros, which are cut */
+  test_shape wide = test_shape_square(500, 1, 7);
+  test_bcsr a = test_bcsr_random(wide);
+  expect_structure(context, &a);
+  test_bcsr_free(&a);
   test_bcsr grid = test_bcsr_grid(15, 12, 1, 1);
   expect_structure(context, &grid);
   test_bcsr_free(&grid);
