@@ -26,8 +26,6 @@ typedef struct bsi_study_fields_count {
   uint64_t coupled[BSI_STUDY_FIELDS * BSI_STUDY_FIELDS];
 } bsi_study_fields_count;
 
-enum { BSI_STUDY_FIELDS_WORDS = 4 + BSI_STUDY_FIELDS * BSI_STUDY_FIELDS };
-
 /* The columns begin … end − 1 of a row within a field, whose first column is `first`. */
 typedef struct bsi_study_segment {
   int32_t begin, end, first;
@@ -62,25 +60,33 @@ BSI_INLINE int32_t bsi_study_sampled_nodes(int32_t rows, int m) {
                                           : BSI_STUDY_SAMPLE_NODES;
 }
 
-/* Adds unknown `field` of sampled node s, for m fields. */
-BSI_INLINE void bsi_study_field_row(const int32_t *row_ptr, const int32_t *col_idx, int32_t rows,
-                                    int m, int32_t s, int field, bsi_study_fields_count *count) {
+/* What unknown f of a node adds to the sums. Bit g of `coupled`: it is coupled to field g. */
+typedef struct bsi_study_field_row {
+  uint64_t common, either, outside, matched;
+  uint32_t coupled;
+} bsi_study_field_row;
+
+/* Returns what unknown `field` of sampled node s adds, for m fields. */
+BSI_INLINE bsi_study_field_row bsi_study_field_row_of(const int32_t *row_ptr,
+                                                      const int32_t *col_idx, int32_t rows, int m,
+                                                      int32_t s, int field) {
   const int32_t nodes = rows / m, k = bsi_study_sample(nodes, bsi_study_sampled_nodes(rows, m), s),
                 row = field * nodes + k;
   const bsi_study_segment own = bsi_study_segment_of(row_ptr, col_idx, row, nodes, field);
+  bsi_study_field_row found = {0, 0, 0, 0, 0};
   if (field > 0) {
     const bsi_study_segment first = bsi_study_segment_of(row_ptr, col_idx, k, nodes, 0);
-    const uint64_t common = bsi_study_common(col_idx, own, first);
-    count->common += common;
-    count->either += (uint64_t)(own.end - own.begin + first.end - first.begin) - common;
+    found.common = bsi_study_common(col_idx, own, first);
+    found.either = (uint64_t)(own.end - own.begin + first.end - first.begin) - found.common;
   }
   for (int g = 0; g < m; g++) {
     if (g == field) continue;
     const bsi_study_segment other = bsi_study_segment_of(row_ptr, col_idx, row, nodes, g);
-    count->outside += (uint64_t)(other.end - other.begin);
-    count->matched += bsi_study_common(col_idx, own, other);
-    count->coupled[field * BSI_STUDY_FIELDS + g] += other.end > other.begin;
+    found.outside += (uint64_t)(other.end - other.begin);
+    found.matched += bsi_study_common(col_idx, own, other);
+    if (other.end > other.begin) found.coupled |= 1u << g;
   }
+  return found;
 }
 
 #ifdef __cplusplus

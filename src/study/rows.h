@@ -37,6 +37,7 @@ BSI_INLINE double bsi_study_weight(int64_t column) {
 }
 
 BSI_INLINE void bsi_study_row_clear(const int bs, bsi_study_row *row) {
+  BSI_UNROLL
   for (int c = 0; c < bs; c++) row->sums[c] = row->sizes[c] = 0.0;
   row->probe = row->probe_size = row->diagonal = row->largest = 0.0;
   row->nonzeros = 0;
@@ -61,12 +62,14 @@ BSI_INLINE void bsi_study_row_add(const int bs, const bsi_study_view *a, bool pr
   const double *values = a->values + (size_t)p * (size_t)(bs * bs) + r;
   const int32_t j = a->col_idx[p];
   const int64_t first = (int64_t)j * bs;
-  const int columns = first + bs <= a->rows ? bs : (int)(a->rows > first ? a->rows - first : 0);
-  if (j != i && columns == bs) {
+  if (j != i && first + bs <= a->rows) {
+    BSI_UNROLL
     for (int c = 0; c < bs; c++) bsi_study_entry_add(values[c * bs], c, probing, first + c, row);
   } else {
-    for (int c = 0; c < columns; c++)
-      if (j != i || c != r) bsi_study_entry_add(values[c * bs], c, probing, first + c, row);
+    BSI_UNROLL
+    for (int c = 0; c < bs; c++)
+      if (first + c < a->rows && (j != i || c != r))
+        bsi_study_entry_add(values[c * bs], c, probing, first + c, row);
   }
   if (j != i) return;
   row->diagonal = values[r * bs];
@@ -84,6 +87,7 @@ BSI_INLINE bool bsi_study_vanishes(double sum, double size) {
 BSI_INLINE void bsi_study_take_out(const int bs, const double *sums, const double *sizes,
                                    bsi_study_record *record) {
   double sum = 0.0, size = 0.0;
+  BSI_UNROLL
   for (int c = 0; c < bs; c++) {
     if (!bsi_study_vanishes(sums[c], sizes[c]))
       record->bits[BSI_STUDY_NOT_NULL] |= UINT64_C(1) << c;
@@ -94,16 +98,24 @@ BSI_INLINE void bsi_study_take_out(const int bs, const double *sums, const doubl
   if (!bsi_study_vanishes(sum, size)) record->bits[BSI_STUDY_NOT_ONES] |= 1;
 }
 
-/* Counts a whole row of component r. Returns Σ_j |a_ij|, j ≠ i. */
+/* Counts a whole row of component r. Returns Σ_j |a_ij|, j ≠ i. A device keeps arrays in registers
+ * if loops are unrolled and no index varies with r. */
 BSI_INLINE double bsi_study_row_end(const int bs, int r, bsi_study_row *row,
                                     bsi_study_record *record) {
-  const double d = row->diagonal, coupled = row->sizes[r];
-  double off = 0.0;
-  for (int c = 0; c < bs; c++) off += row->sizes[c];
+  const double d = row->diagonal;
+  double off = 0.0, coupled = 0.0, sum = 0.0;
+  BSI_UNROLL
+  for (int c = 0; c < bs; c++) {
+    off += row->sizes[c];
+    if (c != r) continue;
+    coupled = row->sizes[c], sum = row->sums[c];
+    row->sums[c] += d;
+    row->sizes[c] += fabs(d);
+  }
   record->sums[BSI_STUDY_NONZEROS] += (uint64_t)(row->nonzeros + (d != 0.0));
   if (d != 0.0 && coupled > 0.0) {
-    const double sum = d > 0.0 ? row->sums[r] : -row->sums[r];
-    record->sums[BSI_STUDY_OPPOSITE] += bsi_study_units(0.5 - 0.5 * (sum / coupled));
+    const double share = (d > 0.0 ? sum : -sum) / coupled;
+    record->sums[BSI_STUDY_OPPOSITE] += bsi_study_units(0.5 - 0.5 * share);
     record->sums[BSI_STUDY_OPPOSITE_ROWS]++;
   }
   if (fabs(d) > row->largest) row->largest = fabs(d);
@@ -111,10 +123,21 @@ BSI_INLINE double bsi_study_row_end(const int bs, int r, bsi_study_row *row,
     bsi_study_most(record, BSI_STUDY_LARGEST_ROW, bsi_study_bits(row->largest));
     bsi_study_least(record, BSI_STUDY_SMALLEST_ROW, bsi_study_bits(row->largest));
   }
-  row->sums[r] += d;
-  row->sizes[r] += fabs(d);
   bsi_study_take_out(bs, row->sums, row->sizes, record);
   return off;
+}
+
+/* Counts scalar row `row`, whose diagonal entry is 0. */
+BSI_INLINE void bsi_study_zero_diagonal(double off, uint64_t row, bsi_study_record *record) {
+  record->sums[BSI_STUDY_ZERO_DIAGONALS]++;
+  if (off > 0.0) {
+    record->sums[BSI_STUDY_SADDLE_ROWS]++;
+    bsi_study_least(record, BSI_STUDY_FIRST_SADDLE, row);
+    bsi_study_most(record, BSI_STUDY_LAST_SADDLE, row + 1);
+  } else {
+    record->sums[BSI_STUDY_ZERO_ROWS]++;
+    bsi_study_least(record, BSI_STUDY_FIRST_ZERO_ROW, row);
+  }
 }
 
 /* Counts the diagonal entry d of scalar row `row` of component r. */
@@ -131,10 +154,7 @@ BSI_INLINE void bsi_study_diagonal_entry(double d, double off, uint64_t row, int
     bsi_study_least(record, BSI_STUDY_FIRST_NEGATIVE, row);
     bsi_study_most(record, BSI_STUDY_LAST_NEGATIVE, row + 1);
   } else {
-    record->sums[BSI_STUDY_ZERO_DIAGONALS]++;
-    record->sums[off > 0.0 ? BSI_STUDY_SADDLE_ROWS : BSI_STUDY_ZERO_ROWS]++;
-    bsi_study_least(record, off > 0.0 ? BSI_STUDY_FIRST_SADDLE : BSI_STUDY_FIRST_ZERO_ROW, row);
-    if (off > 0.0) bsi_study_most(record, BSI_STUDY_LAST_SADDLE, row + 1);
+    bsi_study_zero_diagonal(off, row, record);
     return;
   }
   bsi_study_most(record, BSI_STUDY_LARGEST_DIAGONAL, bsi_study_bits(size));
@@ -144,54 +164,67 @@ BSI_INLINE void bsi_study_diagonal_entry(double d, double off, uint64_t row, int
   bsi_study_least(record, BSI_STUDY_FIRST_SINGLE, row);
 }
 
-/* Counts a diagonal block as singular, or its condition and its dominance. `off` has Σ_j |a_ij|,
+/* Returns the sum of row r of |D⁻¹| O, from O 1 = Σ_j |a_ij| outside of D. `off` has Σ_j |a_ij|,
  * j ≠ i, for the scalar rows. */
-BSI_INLINE void bsi_study_diagonal_block(const int bs, const double *block, const double *off,
-                                         int32_t i, double *inverse, bsi_study_record *record) {
-  double condition = 1.0;
-  bool dominant = true;
-  const bool singular =
-      bs == 1 ? block[0] == 0.0
-              : bsi_block_invert(bs, block, inverse, &condition) == BSI_BLOCK_SINGULAR;
+BSI_INLINE double bsi_study_dominated(const int bs, const double *block, const double *inverse,
+                                      const double *off, int r) {
+  double sum = 0.0;
+  for (int k = 0; k < bs; k++) {
+    double outside = off[k];
+    for (int c = 0; c < bs; c++)
+      if (c != k) outside -= fabs(block[c * bs + k]);
+    sum += fabs(inverse[k * bs + r]) * (outside > BSI_STUDY_ZERO * off[k] ? outside : 0.0);
+  }
+  return sum;
+}
+
+/* Counts a diagonal block and whether its row dominates. */
+BSI_INLINE void bsi_study_diagonal_block(bool singular, double condition, bool dominant, int32_t i,
+                                         bsi_study_record *record) {
   if (singular) {
     record->sums[BSI_STUDY_SINGULAR]++;
     bsi_study_least(record, BSI_STUDY_FIRST_SINGULAR, (uint64_t)i);
-    return;
-  }
-  bsi_study_most(record, BSI_STUDY_CONDITION, bsi_study_bits(condition));
-  if (bs == 1) {
-    dominant = off[0] <= fabs(block[0]) * (1.0 + BSI_STUDY_ZERO);
   } else {
-    for (int r = 0; r < bs; r++) {
-      double sum = 0.0;
-      for (int k = 0; k < bs; k++) {
-        double outside = off[k];
-        for (int c = 0; c < bs; c++)
-          if (c != k) outside -= fabs(block[c * bs + k]);
-        sum += fabs(inverse[k * bs + r]) * (outside > BSI_STUDY_ZERO * off[k] ? outside : 0.0);
-      }
-      dominant = dominant && sum <= 1.0 + BSI_STUDY_ZERO;
-    }
+    bsi_study_most(record, BSI_STUDY_CONDITION, bsi_study_bits(condition));
+    record->sums[BSI_STUDY_DOMINANT_BLOCKS] += dominant;
   }
-  record->sums[BSI_STUDY_DOMINANT_BLOCKS] += dominant;
 }
 
-/* Counts block row i, whose scalar rows have the sums `off`. Returns the components of its rows
- * whose diagonal entry is 0. */
-BSI_INLINE uint32_t bsi_study_block_row(const int bs, const bsi_study_view *a, int32_t i,
-                                        const double *off, double *inverse,
-                                        bsi_study_record *record) {
+/* Inverts and counts a diagonal block. */
+BSI_INLINE void bsi_study_invert_diagonal(const int bs, const double *block, const double *off,
+                                          int32_t i, double *inverse, bsi_study_record *record) {
+  double condition = 1.0;
+  bool singular = block[0] == 0.0, dominant = off[0] <= fabs(block[0]) * (1.0 + BSI_STUDY_ZERO);
+  if (bs > 1) {
+    singular = bsi_block_invert(bs, block, inverse, &condition) == BSI_BLOCK_SINGULAR;
+    dominant = !singular;
+    for (int r = 0; r < bs && dominant; r++)
+      dominant = bsi_study_dominated(bs, block, inverse, off, r) <= 1.0 + BSI_STUDY_ZERO;
+  }
+  bsi_study_diagonal_block(singular, condition, dominant, i, record);
+}
+
+/* What is known of a block row: the place of its diagonal block, or −1, and the components of its
+ * rows whose diagonal entry is 0. */
+typedef struct bsi_study_block {
+  int32_t diagonal;
+  uint32_t zeros;
+} bsi_study_block;
+
+/* Counts block row i, whose scalar rows have the sums `off`, but not its diagonal block. */
+BSI_INLINE bsi_study_block bsi_study_block_row(const int bs, const bsi_study_view *a, int32_t i,
+                                               const double *off, bsi_study_record *record) {
   const int32_t begin = a->row_ptr[i], end = a->row_ptr[i + 1],
                 p = bsi_find_diagonal(a->row_ptr, a->col_idx, i);
   const double *block = a->values + (size_t)(p < 0 ? 0 : p) * (size_t)(bs * bs);
   const int64_t first = (int64_t)i * bs;
-  uint32_t zeros = 0;
+  bsi_study_block found = {p, 0};
   int single = 0, rows = 0;
   for (int r = 0; r < bs && first + r < a->rows; r++, rows++) {
     const double d = p < 0 ? 0.0 : block[r * bs + r];
     bsi_study_diagonal_entry(d, off[r], (uint64_t)(first + r), r, record);
     single += d != 0.0 && off[r] == 0.0;
-    if (d == 0.0) zeros |= 1u << r;
+    if (d == 0.0) found.zeros |= 1u << r;
   }
   record->sums[BSI_STUDY_PARTLY_SINGLE] += single > 0 && single < rows;
   if (begin < end) {
@@ -202,13 +235,11 @@ BSI_INLINE uint32_t bsi_study_block_row(const int bs, const bsi_study_view *a, i
                               : above > 0   ? above
                                             : 0));
   }
-  if (p >= 0) {
-    bsi_study_diagonal_block(bs, block, off, i, inverse, record);
-  } else {
+  if (p < 0) {
     record->sums[BSI_STUDY_MISSING]++;
     bsi_study_least(record, BSI_STUDY_FIRST_MISSING, (uint64_t)i);
   }
-  return zeros;
+  return found;
 }
 
 /* Returns how many entries of scalar row r of block row i, whose diagonal entry is 0, lie in

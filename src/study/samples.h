@@ -35,17 +35,19 @@ BSI_INLINE int32_t bsi_study_sample(int32_t n, int32_t count, int32_t k) {
 /* Returns √(|d e|) without underflow of the product. */
 BSI_INLINE double bsi_study_mean(double d, double e) { return sqrt(fabs(d)) * sqrt(fabs(e)); }
 
-/* The same component of a block row and its neighbours. */
+/* Sums over the entries of a block row that couple the same component: component r has the places
+ * r·stride, …, which a device keeps in shared memory. */
 typedef struct bsi_study_pairs {
-  double difference[BISAI_MAX_BLOCK_SIZE], size[BISAI_MAX_BLOCK_SIZE];
-  double largest[BISAI_MAX_BLOCK_SIZE];
+  /* |a_ij − a_ji|, |a_ij| + |a_ji|, and the largest |a_ij| */
+  double *difference, *size, *largest;
+  int stride;
 } bsi_study_pairs;
 
 /* Compares block p = (i, j) with block q = (j, i); q < 0: it is not stored. `here` and `there` are
  * the diagonal blocks of i and j, or NULL. */
 BSI_INLINE void bsi_study_compare(const int bs, const bsi_study_view *a, int32_t p, int32_t q,
                                   const double *here, const double *there, bool diagonal,
-                                  bsi_study_pairs *pairs, bsi_study_record *record) {
+                                  const bsi_study_pairs *pairs, bsi_study_record *record) {
   const double *block = a->values + (size_t)p * (size_t)(bs * bs);
   const double *mirror = q < 0 ? NULL : a->values + (size_t)q * (size_t)(bs * bs);
   for (int c = 0; c < bs; c++)
@@ -53,9 +55,10 @@ BSI_INLINE void bsi_study_compare(const int bs, const bsi_study_view *a, int32_t
       const double x = block[c * bs + r], y = mirror ? mirror[r * bs + c] : 0.0;
       if (diagonal && r == c) continue;
       if (r == c) {
-        pairs->difference[r] += fabs(x - y);
-        pairs->size[r] += fabs(x) + fabs(y);
-        if (fabs(x) > pairs->largest[r]) pairs->largest[r] = fabs(x);
+        double *largest = pairs->largest + r * pairs->stride;
+        pairs->difference[r * pairs->stride] += fabs(x - y);
+        pairs->size[r * pairs->stride] += fabs(x) + fabs(y);
+        if (fabs(x) > *largest) *largest = fabs(x);
       }
       if (x != 0.0) {
         record->sums[BSI_STUDY_ENTRIES]++;
@@ -98,7 +101,7 @@ BSI_INLINE const double *bsi_study_block_at(const int bs, const bsi_study_view *
 
 /* Compares block p of block row i, whose diagonal block is `here`, with its mirror image. */
 BSI_INLINE void bsi_study_sample_block(const int bs, const bsi_study_view *a, int32_t i, int32_t p,
-                                       const double *here, bsi_study_pairs *pairs,
+                                       const double *here, const bsi_study_pairs *pairs,
                                        bsi_study_record *record) {
   const int32_t j = a->col_idx[p], begin = a->row_ptr[j], end = a->row_ptr[j + 1];
   const int32_t q = j == i ? p : bsi_find_column(a->col_idx, begin, end, i);
@@ -131,34 +134,17 @@ BSI_INLINE double bsi_study_ratio(const int bs, const double *inverse, const dou
   return sum;
 }
 
-/* The diagonal block of a row and its inverse, or NULL if it is singular. */
+/* The diagonal block of a row, or NULL, and its inverse, or NULL if it is singular. */
 typedef struct bsi_study_inverse {
   const double *diagonal, *inverse;
 } bsi_study_inverse;
 
-BSI_INLINE bsi_study_inverse bsi_study_invert(const int bs, const bsi_study_view *a, int32_t i,
-                                              double *room) {
-  const double *block = bsi_study_block_at(bs, a, bsi_find_diagonal(a->row_ptr, a->col_idx, i));
-  bsi_study_inverse result = {block, NULL};
-  double condition;
-  if (block && bsi_block_invert(bs, block, room, &condition) != BSI_BLOCK_SINGULAR)
-    result.inverse = room;
-  return result;
-}
-
-/* Adds the couplings √|a_ij a_ji/(a_ii a_jj)| of block p = (i, j), j ≠ i, in the matrix of each
- * unknown to `couplings`. `here` is of row i, `room` has bs² values. */
-BSI_INLINE void bsi_study_couple(const int bs, const bsi_study_view *a, int32_t i, int32_t p,
-                                 const bsi_study_inverse *here, double *room, double *couplings) {
-  const int32_t j = a->col_idx[p],
-                q = bsi_find_column(a->col_idx, a->row_ptr[j], a->row_ptr[j + 1], i);
-  if (q < 0 || !here->diagonal) return;
-  const bsi_study_inverse there = bsi_study_invert(bs, a, j, room);
-  if (!there.diagonal) return;
-  for (int k = 0; k < bs; k++)
-    couplings[k] += bsi_study_mean(
-        bsi_study_ratio(bs, here->inverse, here->diagonal, bsi_study_block_at(bs, a, p), k),
-        bsi_study_ratio(bs, there.inverse, there.diagonal, bsi_study_block_at(bs, a, q), k));
+/* Returns √|a_ij a_ji/(a_ii a_jj)| in the matrix of unknown k, from blocks (i, j) and (j, i). */
+BSI_INLINE double bsi_study_coupling(const int bs, const bsi_study_inverse *here,
+                                     const bsi_study_inverse *there, const double *block,
+                                     const double *mirror, int k) {
+  return bsi_study_mean(bsi_study_ratio(bs, here->inverse, here->diagonal, block, k),
+                        bsi_study_ratio(bs, there->inverse, there->diagonal, mirror, k));
 }
 
 /* Returns min(1, Σ_j |A_ij(l, p)| / |A_ii(l, p)|), j ≠ i, in units. */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The study of a matrix on a device. A thread takes a scalar row, or a few lanes take one if blocks
- * have one value; then a thread takes a diagonal block. A warp takes a row of a sample. */
+ * have one value. Then a thread takes a diagonal block, or a warp a large one. A warp takes a row
+ * of a sample. Arrays whose indices vary are in shared memory: a device reserves the memory of
+ * threads for as many as it can hold. */
 #include "core/block/block_sizes.h"
+#include "core/block/invert_cuda.cuh"
 #include "gpu/for_each.cuh"
 #include "gpu/lanes.cuh"
 #include "gpu/temporary.cuh"
@@ -10,7 +13,9 @@
 
 namespace {
 
-enum { THREADS = 128 };
+/* Larger blocks do not fit the registers of a thread. */
+constexpr int LARGEST = 6;
+enum { THREADS = 128, LARGE_THREADS = 64 };
 constexpr char what[] = "study of a matrix";
 
 using word = unsigned long long;
@@ -101,47 +106,90 @@ __device__ void add_lanes(const sharing &s, bsi_study_row *row) {
 /* Adds the sums of the rows of a thread block to those of all. */
 __device__ void add_probes(int bs, int r, const bsi_study_row &row, bool counts, double *probes) {
   __shared__ double sums[2 * BISAI_MAX_BLOCK_SIZE];
-  for (int k = threadIdx.x; k < 2 * bs; k += THREADS) sums[k] = 0.0;
+  const int threads = static_cast<int>(blockDim.x);
+  for (int k = threadIdx.x; k < 2 * bs; k += threads) sums[k] = 0.0;
   __syncthreads();
   if (counts) {
     atomicAdd(&sums[2 * r], row.probe);
     atomicAdd(&sums[2 * r + 1], row.probe_size);
   }
   __syncthreads();
-  for (int k = threadIdx.x; k < 2 * bs; k += THREADS) atomicAdd(&probes[k], sums[k]);
+  for (int k = threadIdx.x; k < 2 * bs; k += threads) atomicAdd(&probes[k], sums[k]);
 }
 
-/* A thread takes a scalar row, or a lane a part of one. BS: the block size, or 0. */
+/* A thread takes scalar row `at`, or a lane a part of it, in `row`. BS: the block size, or 0. */
 template <int BS>
-__global__ void __launch_bounds__(THREADS) study_rows(const study_job job, const sharing s) {
+__device__ __forceinline__ void study_row(const study_job &job, const sharing &s, int64_t at,
+                                          bsi_study_row *row) {
   const int bs = BS > 0 ? BS : job.a.block_size;
-  const int64_t at = thread_of_grid() / s.lanes;
   const bool inside = at < job.a.rows, counts = inside && s.member() == 0;
   const int32_t i = static_cast<int32_t>(at / bs);
   const int r = static_cast<int>(at % bs);
   bsi_study_record record;
-  bsi_study_row row;
   bsi_study_clear(&record);
-  bsi_study_row_clear(bs, &row);
+  bsi_study_row_clear(bs, row);
   if (inside)
     for (int32_t p = job.a.row_ptr[i] + s.member(); p < job.a.row_ptr[i + 1]; p += s.lanes)
-      bsi_study_row_add(bs, &job.a, job.probes != nullptr, i, r, p, &row);
-  if (BS == 1) add_lanes(s, &row);
-  if (job.probes) add_probes(bs, r, row, counts, job.probes);
-  if (counts) job.off[at] = bsi_study_row_end(bs, r, &row, &record);
+      bsi_study_row_add(bs, &job.a, job.probes != nullptr, i, r, p, row);
+  if (BS == 1) add_lanes(s, row);
+  if (job.probes) add_probes(bs, r, *row, counts, job.probes);
+  if (counts) job.off[at] = bsi_study_row_end(bs, r, row, &record);
   add_record(record, job.record);
 }
 
-/* A thread takes a block row. BS: the block size, or 0. */
+template <int BS>
+__global__ void __launch_bounds__(THREADS) study_rows(const study_job job, const sharing s) {
+  bsi_study_row row;
+  study_row<BS>(job, s, thread_of_grid() / s.lanes, &row);
+}
+
+/* As study_rows(), for any block size. */
+__global__ void __launch_bounds__(LARGE_THREADS)
+    study_large_rows(const study_job job, const sharing s) {
+  __shared__ bsi_study_row rows[LARGE_THREADS];
+  study_row<0>(job, s, blockIdx.x * static_cast<int64_t>(LARGE_THREADS) + threadIdx.x,
+               &rows[threadIdx.x]);
+}
+
+/* A thread takes a block row. */
 template <int BS> __global__ void __launch_bounds__(THREADS) study_diagonal(const study_job job) {
-  const int bs = BS > 0 ? BS : job.a.block_size;
   const int64_t i = thread_of_grid();
-  double inverse[BS > 0 ? BS * BS : BSI_MAX_BLOCK_VALUES];
   bsi_study_record record;
   bsi_study_clear(&record);
-  if (i < job.a.block_rows)
-    job.zeros[i] = bsi_study_block_row(bs, &job.a, static_cast<int32_t>(i), job.off + i * bs,
-                                       inverse, &record);
+  if (i < job.a.block_rows) {
+    const int32_t row = static_cast<int32_t>(i);
+    const double *off = job.off + i * BS;
+    const bsi_study_block found = bsi_study_block_row(BS, &job.a, row, off, &record);
+    double inverse[BS * BS];
+    job.zeros[i] = found.zeros;
+    if (found.diagonal >= 0)
+      bsi_study_invert_diagonal(BS, bsi_study_block_at(BS, &job.a, found.diagonal), off, row,
+                                inverse, &record);
+  }
+  add_record(record, job.record);
+}
+
+/* As study_diagonal(), for any block size. A warp, which is a thread block, takes a block row. */
+__global__ void __launch_bounds__(BSI_WARP) study_large_diagonal(const study_job job) {
+  extern __shared__ double inverse[];
+  const int bs = job.a.block_size, lane = threadIdx.x;
+  const int32_t i = static_cast<int32_t>(blockIdx.x);
+  const double *off = job.off + static_cast<int64_t>(i) * bs;
+  bsi_study_record record;
+  bsi_study_block found = {-1, 0};
+  bsi_study_clear(&record);
+  if (lane == 0) found = bsi_study_block_row(bs, &job.a, i, off, &record);
+  if (lane == 0) job.zeros[i] = found.zeros;
+  const int32_t p = __shfl_sync(BSI_FULL_WARP, found.diagonal, 0);
+  if (p >= 0) {
+    const double *block = bsi_study_block_at(bs, &job.a, p);
+    double condition;
+    const bool singular = bsi_warp_invert<0>(bs, block, inverse, &condition) == BSI_BLOCK_SINGULAR,
+               below = singular || lane >= bs ||
+                       bsi_study_dominated(bs, block, inverse, off, lane) <= 1.0 + BSI_STUDY_ZERO,
+               dominant = __all_sync(BSI_FULL_WARP, below);
+    if (lane == 0) bsi_study_diagonal_block(singular, condition, dominant, i, &record);
+  }
   add_record(record, job.record);
 }
 
@@ -153,15 +201,27 @@ template <int BS> void launch_rows(bisai_context *context, const study_job &job)
   study_diagonal<BS><<<bsi_grid(a.block_rows, THREADS), THREADS, 0, bsi_stream_of(context)>>>(job);
 }
 
-#define CASE(BS)                                                                                   \
-  case BS: launch_rows<BS>(context, job); break;
+void launch_large_rows(bisai_context *context, const study_job &job) {
+  const bsi_study_view &a = job.a;
+  const size_t bytes = static_cast<size_t>(a.block_size) * a.block_size * sizeof(double);
+  const sharing s = {static_cast<int32_t>(a.rows), 1};
+  study_large_rows<<<bsi_grid(a.rows, LARGE_THREADS), LARGE_THREADS, 0, bsi_stream_of(context)>>>(
+      job, s);
+  study_large_diagonal<<<static_cast<unsigned>(a.block_rows), BSI_WARP, bytes,
+                         bsi_stream_of(context)>>>(job);
+}
+
 void launch_rows_of(bisai_context *context, const study_job &job) {
   switch (job.a.block_size) {
+#define CASE(BS)                                                                                   \
+  case BS:                                                                                         \
+    if constexpr (BS <= LARGEST) return launch_rows<BS>(context, job);                             \
+    break;
     BSI_BLOCK_SIZES(CASE)
-  default: launch_rows<0>(context, job);
-  }
-}
 #undef CASE
+  }
+  launch_large_rows(context, job);
+}
 
 bisai_status rows(bisai_context *context, const bsi_study_view *a, uint32_t *zeros, double *probes,
                   bsi_study_record *record) {
@@ -254,25 +314,33 @@ bisai_status columns(bisai_context *context, const bsi_study_view *a, bsi_study_
 
 /* --- samples --- */
 
-/* A warp compares a row of the sample with its column, each lane some blocks. */
-__global__ void __launch_bounds__(THREADS)
+/* Sets the sums of a warp, one for each component and lane, to zero. */
+__device__ bsi_study_pairs pairs_in(double *room, int bs) {
+  const int lane = threadIdx.x;
+  for (int k = lane; k < 3 * bs * BSI_WARP; k += BSI_WARP) room[k] = 0.0;
+  __syncwarp();
+  return {room + lane, room + bs * BSI_WARP + lane, room + 2 * bs * BSI_WARP + lane, BSI_WARP};
+}
+
+/* A warp, which is a thread block, compares a row of the sample with its column, each lane some
+ * blocks. */
+__global__ void __launch_bounds__(BSI_WARP)
     study_sample(const bsi_study_view a, int32_t count, bsi_study_record *all) {
-  const int bs = a.block_size, lane = threadIdx.x % BSI_WARP;
-  const int64_t k = thread_of_grid() / BSI_WARP;
-  bsi_study_record record;
-  bsi_study_pairs pairs;
-  bsi_study_clear(&record);
-  if (k >= count) return; /* whole warps */
-  const int32_t i = bsi_study_sample(a.block_rows, count, static_cast<int32_t>(k)),
+  extern __shared__ double room[];
+  const int bs = a.block_size, lane = threadIdx.x;
+  const int32_t i = bsi_study_sample(a.block_rows, count, static_cast<int32_t>(blockIdx.x)),
                 begin = a.row_ptr[i] + lane, end = a.row_ptr[i + 1];
   const double *here = bsi_study_block_at(bs, &a, bsi_find_diagonal(a.row_ptr, a.col_idx, i));
-  for (int r = 0; r < bs; r++) pairs.difference[r] = pairs.size[r] = pairs.largest[r] = 0.0;
+  const bsi_study_pairs pairs = pairs_in(room, bs);
+  bsi_study_record record;
+  bsi_study_clear(&record);
   for (int32_t p = begin; p < end; p += BSI_WARP)
     bsi_study_sample_block(bs, &a, i, p, here, &pairs, &record);
   for (int r = 0; r < bs; r++) {
-    const double largest = bsi_warp_max_magnitude(pairs.largest[r]);
+    const double largest = bsi_warp_max_magnitude(pairs.largest[r * BSI_WARP]),
+                 difference = bsi_warp_sum(pairs.difference[r * BSI_WARP]),
+                 size = bsi_warp_sum(pairs.size[r * BSI_WARP]);
     if (largest == 0.0) continue;
-    const double difference = bsi_warp_sum(pairs.difference[r]), size = bsi_warp_sum(pairs.size[r]);
     bsi_study_strengths s = bsi_study_strengths_of(bs, &a, i, r, largest, begin, BSI_WARP);
     s.all = bsi_warp_sum(s.all);
     s.weak = bsi_warp_sum(s.weak);
@@ -283,39 +351,84 @@ __global__ void __launch_bounds__(THREADS)
 
 bisai_status sample(bisai_context *context, const bsi_study_view *a, int32_t count,
                     bsi_study_record *record) {
+  const size_t bytes = 3 * static_cast<size_t>(a->block_size) * BSI_WARP * sizeof(double);
   bsi_temporary memory(context);
   bsi_study_record *found;
   if (count == 0) return BISAI_OK;
   BSI_TRY(begin(context, &memory, &found));
-  study_sample<<<bsi_grid(static_cast<int64_t>(count) * BSI_WARP, THREADS), THREADS, 0,
-                 bsi_stream_of(context)>>>(*a, count, found);
+  study_sample<<<static_cast<unsigned>(count), BSI_WARP, bytes, bsi_stream_of(context)>>>(*a, count,
+                                                                                          found);
   BSI_TRY(bsi_launched(context, what));
   return fetch(context, found, record);
 }
 
-/* A warp, which is a thread block, measures a row of the sample. LARGEST: the largest block size,
- * because inverses are in the memory of a thread. */
-template <int LARGEST>
-__global__ void __launch_bounds__(BSI_WARP)
-    study_unknowns(const bsi_study_view a, int32_t count, word *sums) {
-  const int bs = a.block_size, lane = threadIdx.x;
+/* The warps that share a row of the sample of unknowns; their inverses are in shared memory. */
+int warps_for(int bs) { return bs <= BSI_SPECIAL_SIZES ? 8 : 2; }
+
+/* Inverts the diagonal block of row i by a warp, in `room`. BS: the block size, or 0. */
+template <int BS>
+__device__ bsi_study_inverse invert(const bsi_study_view &a, int bs, int32_t i, double *room) {
+  const double *block = bsi_study_block_at(bs, &a, bsi_find_diagonal(a.row_ptr, a.col_idx, i));
+  double condition;
+  __syncwarp(); /* all lanes have read the last inverse */
+  bsi_study_inverse result = {block, nullptr};
+  if (block && bsi_warp_invert<BS>(bs, block, room, &condition) != BSI_BLOCK_SINGULAR)
+    result.inverse = room;
+  __syncwarp();
+  return result;
+}
+
+/* Returns the coupling of block q = (i, j) in the matrix of unknown k, the lane's number, or 0. */
+template <int BS>
+__device__ double couple(const bsi_study_view &a, int bs, int32_t i, int32_t q,
+                         const bsi_study_inverse &here, double *room) {
+  const int k = threadIdx.x % BSI_WARP;
+  const int32_t j = a.col_idx[q];
+  const int32_t mirror =
+      j == i ? -1 : bsi_find_column(a.col_idx, a.row_ptr[j], a.row_ptr[j + 1], i);
+  if (mirror < 0) return 0.0; /* all lanes */
+  const bsi_study_inverse there = invert<BS>(a, bs, j, room);
+  if (!there.diagonal || k >= bs) return 0.0;
+  return bsi_study_coupling(bs, &here, &there, bsi_study_block_at(bs, &a, q),
+                            bsi_study_block_at(bs, &a, mirror), k);
+}
+
+/* A thread block measures a row of the sample, each warp some blocks. Lane k has unknown k. Shared
+ * memory has two inverses for each warp, then the couplings of all warps.
+ *   BS: the block size, or 0 */
+template <int BS>
+__global__ void study_unknowns(const bsi_study_view a, int32_t count, word *sums) {
+  extern __shared__ double shared[];
+  const int bs = BS > 0 ? BS : a.block_size, size = bs * bs;
+  const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP,
+            warps = static_cast<int>(blockDim.x) / BSI_WARP;
   const int32_t i = bsi_study_sample(a.block_rows, count, static_cast<int32_t>(blockIdx.x)),
                 end = a.row_ptr[i + 1];
-  double couplings[LARGEST], own[LARGEST * LARGEST], room[LARGEST * LARGEST];
-  for (int p = 0; p < bs; p++) couplings[p] = 0.0;
-  const bsi_study_inverse here = bsi_study_invert(bs, &a, i, own);
-  for (int32_t q = a.row_ptr[i] + lane; q < end; q += BSI_WARP)
-    if (a.col_idx[q] != i) bsi_study_couple(bs, &a, i, q, &here, room, couplings);
-  for (int p = 0; p < bs; p++) {
-    const double coupling = bsi_warp_sum(couplings[p]);
-    word reach = 0;
-    for (int l = lane; l < bs; l += BSI_WARP)
-      reach += bsi_study_reach(bs, &a, i, l, p, here.diagonal);
-    reach = bsi_warp_sum(reach);
-    if (lane > 0) continue;
-    atomicAdd(&sums[2 * p], static_cast<word>(bsi_study_units(coupling)));
-    atomicAdd(&sums[2 * p + 1], reach);
+  double *own = shared + 2 * warp * size, *couplings = shared + 2 * warps * size;
+  double coupling = 0.0;
+  const bsi_study_inverse here = invert<BS>(a, bs, i, own);
+  if (here.diagonal)
+    for (int32_t q = a.row_ptr[i] + warp; q < end; q += warps)
+      coupling += couple<BS>(a, bs, i, q, here, own + size);
+  if (lane < bs) couplings[warp * bs + lane] = coupling;
+  __syncthreads();
+  for (int p = threadIdx.x; p < bs; p += static_cast<int>(blockDim.x)) {
+    double sum = 0.0;
+    for (int w = 0; w < warps; w++) sum += couplings[w * bs + p];
+    atomicAdd(&sums[2 * p], static_cast<word>(bsi_study_units(sum)));
   }
+  for (int v = threadIdx.x; v < size; v += static_cast<int>(blockDim.x)) {
+    const word reach = bsi_study_reach(bs, &a, i, v % bs, v / bs, here.diagonal);
+    atomicAdd(&sums[2 * (v / bs) + 1], reach);
+  }
+}
+
+template <int BS>
+void launch_unknowns(bisai_context *context, const bsi_study_view &a, int32_t count, word *sums) {
+  const size_t bs = static_cast<size_t>(a.block_size), warps = warps_for(a.block_size);
+  study_unknowns<BS>
+      <<<static_cast<unsigned>(count), static_cast<unsigned>(warps * BSI_WARP),
+         warps *(2 * bs * bs + bs) * sizeof(double), bsi_stream_of(context)>>>(a, count, sums);
 }
 
 bisai_status unknowns(bisai_context *context, const bsi_study_view *a, int32_t count,
@@ -324,9 +437,13 @@ bisai_status unknowns(bisai_context *context, const bsi_study_view *a, int32_t c
   bsi_temporary memory(context);
   word *found;
   BSI_TRY(zeros_of(context, &memory, words, &found));
-  const auto kernel = a->block_size <= BSI_SPECIAL_SIZES ? study_unknowns<BSI_SPECIAL_SIZES>
-                                                         : study_unknowns<BISAI_MAX_BLOCK_SIZE>;
-  kernel<<<static_cast<unsigned>(count), BSI_WARP, 0, bsi_stream_of(context)>>>(*a, count, found);
+  switch (a->block_size) {
+  case 2: launch_unknowns<2>(context, *a, count, found); break;
+  case 3: launch_unknowns<3>(context, *a, count, found); break;
+  case 4: launch_unknowns<4>(context, *a, count, found); break;
+  case 5: launch_unknowns<5>(context, *a, count, found); break;
+  default: launch_unknowns<0>(context, *a, count, found);
+  }
   BSI_TRY(bsi_launched(context, what));
   return context->backend->memory->fetch(context, sums, found, words * sizeof *sums);
 }
@@ -341,18 +458,16 @@ __global__ void __launch_bounds__(THREADS)
   const int field = static_cast<int>(at % BSI_STUDY_FIELDS);
   const int32_t s = static_cast<int32_t>(at / BSI_STUDY_FIELDS);
   if (field >= m || s >= bsi_study_sampled_nodes(a.block_rows, m)) return;
-  bsi_study_fields_count mine = {};
-  bsi_study_field_row(a.row_ptr, a.col_idx, a.block_rows, m, s, field, &mine);
+  const bsi_study_field_row mine =
+      bsi_study_field_row_of(a.row_ptr, a.col_idx, a.block_rows, m, s, field);
   bsi_study_fields_count *sums = all + m;
   atomicAdd(word_of(&sums->common), static_cast<word>(mine.common));
   atomicAdd(word_of(&sums->either), static_cast<word>(mine.either));
   atomicAdd(word_of(&sums->outside), static_cast<word>(mine.outside));
   atomicAdd(word_of(&sums->matched), static_cast<word>(mine.matched));
-  for (int g = 0; g < m; g++) {
-    const int pair = field * BSI_STUDY_FIELDS + g;
-    if (mine.coupled[pair] > 0)
-      atomicAdd(word_of(&sums->coupled[pair]), static_cast<word>(mine.coupled[pair]));
-  }
+  for (int g = 0; g < m; g++)
+    if (mine.coupled >> g & 1u)
+      atomicAdd(word_of(&sums->coupled[field * BSI_STUDY_FIELDS + g]), word(1));
 }
 
 bisai_status fields(bisai_context *context, const bsi_study_view *a, bsi_study_fields_count *sums) {

@@ -59,7 +59,11 @@ BSI_INLINE void study_rows(const int bs, const study_job *job, bsi_rows rows, fi
       found->probes[2 * r + 1] += row.probe_size;
       off[r] = bsi_study_row_end(bs, r, &row, &found->record);
     }
-    job->zeros[i] = bsi_study_block_row(bs, a, i, off, inverse, &found->record);
+    const bsi_study_block block = bsi_study_block_row(bs, a, i, off, &found->record);
+    job->zeros[i] = block.zeros;
+    if (block.diagonal >= 0)
+      bsi_study_invert_diagonal(bs, a->values + (size_t)block.diagonal * (size_t)(bs * bs), off, i,
+                                inverse, &found->record);
   }
 }
 
@@ -163,8 +167,8 @@ static void sample_row(const bsi_study_view *a, int32_t i, bsi_study_record *rec
   const int bs = a->block_size;
   const int32_t begin = a->row_ptr[i];
   const double *here = bsi_study_block_at(bs, a, bsi_find_diagonal(a->row_ptr, a->col_idx, i));
-  bsi_study_pairs pairs;
-  for (int r = 0; r < bs; r++) pairs.difference[r] = pairs.size[r] = pairs.largest[r] = 0.0;
+  double sums[3 * BISAI_MAX_BLOCK_SIZE] = {0};
+  const bsi_study_pairs pairs = {sums, sums + bs, sums + 2 * bs, 1};
   for (int32_t p = begin; p < a->row_ptr[i + 1]; p++)
     bsi_study_sample_block(bs, a, i, p, here, &pairs, record);
   for (int r = 0; r < bs; r++)
@@ -192,14 +196,40 @@ static bisai_status sample(bisai_context *context, const bsi_study_view *a, int3
   return BISAI_OK;
 }
 
-/* Adds block row i to the sums of couplings and of reaches. */
+static bsi_study_inverse invert(const bsi_study_view *a, int32_t i, double *room) {
+  const int bs = a->block_size;
+  const double *block = bsi_study_block_at(bs, a, bsi_find_diagonal(a->row_ptr, a->col_idx, i));
+  bsi_study_inverse result = {block, NULL};
+  double condition;
+  if (block && bsi_block_invert(bs, block, room, &condition) != BSI_BLOCK_SINGULAR)
+    result.inverse = room;
+  return result;
+}
+
+/* Adds the couplings of block p = (i, j), j ≠ i, in the matrix of each unknown. */
+static void couple(const bsi_study_view *a, int32_t i, int32_t p, const bsi_study_inverse *here,
+                   double *couplings) {
+  const int bs = a->block_size;
+  const int32_t j = a->col_idx[p],
+                q = bsi_find_column(a->col_idx, a->row_ptr[j], a->row_ptr[j + 1], i);
+  double room[BSI_MAX_BLOCK_VALUES];
+  if (q < 0 || !here->diagonal) return;
+  const bsi_study_inverse there = invert(a, j, room);
+  if (!there.diagonal) return;
+  for (int k = 0; k < bs; k++)
+    couplings[k] += bsi_study_coupling(bs, here, &there, bsi_study_block_at(bs, a, p),
+                                       bsi_study_block_at(bs, a, q), k);
+}
+
+/* Adds block row i to the sums of couplings and of reaches. One unknown has no others. */
 static void measure_unknowns(const bsi_study_view *a, int32_t i, uint64_t *sums) {
   const int bs = a->block_size;
+  if (bs < 2) return;
   double couplings[BISAI_MAX_BLOCK_SIZE] = {0};
-  double own[BSI_MAX_BLOCK_VALUES], room[BSI_MAX_BLOCK_VALUES];
-  const bsi_study_inverse here = bsi_study_invert(bs, a, i, own);
+  double own[BSI_MAX_BLOCK_VALUES];
+  const bsi_study_inverse here = invert(a, i, own);
   for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++)
-    if (a->col_idx[p] != i) bsi_study_couple(bs, a, i, p, &here, room, couplings);
+    if (a->col_idx[p] != i) couple(a, i, p, &here, couplings);
   for (int p = 0; p < bs; p++) {
     sums[2 * p] += bsi_study_units(couplings[p]);
     for (int l = 0; l < bs; l++) sums[2 * p + 1] += bsi_study_reach(bs, a, i, l, p, here.diagonal);
@@ -230,6 +260,13 @@ static bisai_status unknowns(bisai_context *context, const bsi_study_view *a, in
 
 /* --- fields --- */
 
+static void add_field_row(const bsi_study_field_row *row, int field, bsi_study_fields_count *sums) {
+  sums->common += row->common, sums->either += row->either;
+  sums->outside += row->outside, sums->matched += row->matched;
+  for (int g = 0; g < BSI_STUDY_FIELDS; g++)
+    sums->coupled[field * BSI_STUDY_FIELDS + g] += row->coupled >> g & 1u;
+}
+
 /* One thread: the samples take less time than a team needs to begin. */
 static bisai_status fields(bisai_context *context, const bsi_study_view *a,
                            bsi_study_fields_count *sums) {
@@ -237,8 +274,11 @@ static bisai_status fields(bisai_context *context, const bsi_study_view *a,
   for (int m = 2; m <= BSI_STUDY_FIELDS; m++) {
     sums[m] = (bsi_study_fields_count){0};
     for (int32_t s = 0; s < bsi_study_sampled_nodes(a->block_rows, m); s++)
-      for (int f = 0; f < m; f++)
-        bsi_study_field_row(a->row_ptr, a->col_idx, a->block_rows, m, s, f, &sums[m]);
+      for (int f = 0; f < m; f++) {
+        const bsi_study_field_row row =
+            bsi_study_field_row_of(a->row_ptr, a->col_idx, a->block_rows, m, s, f);
+        add_field_row(&row, f, &sums[m]);
+      }
   }
   return BISAI_OK;
 }
