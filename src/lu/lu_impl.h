@@ -2,8 +2,8 @@
 /* Inside of complete factors.
  *
  * Supernode s has w scalar columns and r scalar rows below them. Its panel has w columns of w + 2r
- * values: a square, with L⁻¹ below its diagonal and U⁻¹ from it on, then r rows of L, then r rows
- * of Uᵀ. Rows of the square are permuted by pivots. Block rows are numbered by the elimination
+ * values: a square, with L below its diagonal and U from it on, then r rows of L, then r rows of
+ * Uᵀ. Rows of the square are permuted by pivots. Block rows are numbered by the elimination
  * tree. A front is the list of a supernode's columns and of its rows below them. */
 #ifndef BSI_LU_IMPL_H
 #define BSI_LU_IMPL_H
@@ -142,9 +142,8 @@ void bsi_lu_factor_square(const bsi_lu *lu, int32_t s, double threshold, bsi_lu_
  * columns. `tile` has room for eight rows. */
 void bsi_lu_solve_rows(const bsi_lu *lu, int32_t s, const bsi_lu_scratch *triangles, int32_t first,
                        int32_t last, double *tile);
-/* Replaces the triangles of a square by their inverses. */
-void bsi_lu_invert_square(const bsi_lu *lu, int32_t s, const bsi_lu_scratch *triangles,
-                          double *tile);
+/* Stores the triangles of a square in its panel. */
+void bsi_lu_store_square(const bsi_lu *lu, int32_t s, const bsi_lu_scratch *triangles);
 /* Subtracts an update from the rows of a panel whose numbers are low … high − 1. `place` has the
  * places of all rows in its front. */
 void bsi_lu_subtract(const bsi_lu *lu, const bsi_lu_node *to, const bsi_lu_update *update,

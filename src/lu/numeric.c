@@ -158,7 +158,7 @@ static void factor_alone(const factor_job *job, int32_t s, int thread) {
   subtract_updates(lu, s, node.begin, INT32_MAX, scratch->place, scratch);
   bsi_lu_factor_square(lu, s, job->threshold, scratch, bsi_partial(lu->context, thread));
   bsi_lu_solve_rows(lu, s, scratch, 0, node.below, scratch->rows);
-  bsi_lu_invert_square(lu, s, scratch, scratch->rows);
+  bsi_lu_store_square(lu, s, scratch);
 }
 
 static void factor_nodes_part(void *work, bsi_part part) {
@@ -186,7 +186,7 @@ static void solve_part(void *work, bsi_part part) {
   double *tile = lu->work.threads[part.thread].rows;
   bsi_lu_solve_rows(lu, *job->nodes, &lu->work.threads[0], (int32_t)range.begin, (int32_t)range.end,
                     tile);
-  if (part.index == 0) bsi_lu_invert_square(lu, *job->nodes, &lu->work.threads[0], tile);
+  if (part.index == 0) bsi_lu_store_square(lu, *job->nodes, &lu->work.threads[0]);
 }
 
 /* The threads share out the rows of a supernode. */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Solves with complete factors. Up the tree a supernode adds up what its children leave for its
- * front, multiplies by L⁻¹ P, and leaves the products with the rows of L to its parent. Down the
- * tree it takes the solution of its rows, and multiplies by U⁻¹. */
+ * front, solves with the L of its square, and leaves the products with its rows of L to its parent.
+ * Down the tree it takes the solution of its rows, and solves with the U of its square.
+ *
+ * Substitution keeps residuals small even where U is almost singular, as in mhd3200a. Products with
+ * the inverses of the squares do not. */
 #include "core/threads/parallel.h"
 #include "lu/lu_impl.h"
 
@@ -63,7 +66,7 @@ BSI_INLINE void go_up(const bool single, const bsi_lu *lu, int32_t s) {
   memcpy(own, permuted, (size_t)node.width * sizeof *own);
   for (int k = 0; k < node.width; k++)
     add_column(single, lu->values, node.at + (int64_t)k * node.ld + k + 1, node.width - k - 1,
-               permuted[k], own + k + 1);
+               -own[k], own + k + 1);
   for (int k = 0; k < node.width; k++)
     add_column(single, lu->values, node.at + (int64_t)k * node.ld + node.width, node.depth, -own[k],
                added);
@@ -74,17 +77,18 @@ BSI_INLINE void go_down(const bool single, const bsi_lu *lu, int32_t s) {
   const int bs = lu->bs;
   double *own = lu->work.solution + (int64_t)node.begin * bs;
   double *below = lu->work.added + lu->structure.row_ptr[s] * bs;
-  double reduced[BSI_WIDEST_SUPERNODE];
   for (int32_t r = 0; r < node.below; r++)
     memcpy(below + (int64_t)r * bs, lu->work.solution + (int64_t)node.rows[r] * bs,
            (size_t)bs * sizeof *below);
   for (int k = 0; k < node.width; k++)
-    reduced[k] = own[k] - multiply_column(single, lu->values,
-                                          node.at + (int64_t)k * node.ld + node.width + node.depth,
-                                          node.depth, below);
-  memset(own, 0, (size_t)node.width * sizeof *own);
-  for (int k = 0; k < node.width; k++)
-    add_column(single, lu->values, node.at + (int64_t)k * node.ld, k + 1, reduced[k], own);
+    own[k] -= multiply_column(single, lu->values,
+                              node.at + (int64_t)k * node.ld + node.width + node.depth, node.depth,
+                              below);
+  for (int k = node.width; k-- > 0;) {
+    const int64_t at = node.at + (int64_t)k * node.ld;
+    own[k] /= value_at(single, lu->values, at + k);
+    add_column(single, lu->values, at, k, -own[k], own);
+  }
 }
 
 typedef struct solve_job {
