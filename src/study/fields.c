@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The choice of fields from the sums over sampled nodes. */
+#include "core/context/context_impl.h"
 #include "core/matrix/matrix_ops.h"
 #include "study/field_rows.h"
-
-#include "core/context/context_impl.h"
 #include "study/parts.h"
 
 /* The least agreement of the fields' own patterns, and the least share of entries in other fields

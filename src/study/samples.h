@@ -4,6 +4,7 @@
 #ifndef BSI_STUDY_SAMPLES_H
 #define BSI_STUDY_SAMPLES_H
 
+#include "core/matrix/search.h"
 #include "study/rows.h"
 
 #ifdef __cplusplus
@@ -46,14 +47,14 @@ typedef struct bsi_study_pairs {
 /* Compares block p = (i, j) with block q = (j, i); q < 0: it is not stored. `here` and `there` are
  * the diagonal blocks of i and j, or NULL. */
 BSI_INLINE void bsi_study_compare(const int bs, const bsi_study_view *a, int32_t p, int32_t q,
-                                  const double *here, const double *there, bool diagonal,
+                                  const double *here, const double *there,
                                   const bsi_study_pairs *pairs, bsi_study_record *record) {
   const double *block = a->values + (size_t)p * (size_t)(bs * bs);
   const double *mirror = q < 0 ? NULL : a->values + (size_t)q * (size_t)(bs * bs);
   for (int c = 0; c < bs; c++)
     for (int r = 0; r < bs; r++) {
       const double x = block[c * bs + r], y = mirror ? mirror[r * bs + c] : 0.0;
-      if (diagonal && r == c) continue;
+      if (p == q && r == c) continue;
       if (r == c) {
         double *largest = pairs->largest + r * pairs->stride;
         pairs->difference[r * pairs->stride] += fabs(x - y);
@@ -106,7 +107,7 @@ BSI_INLINE void bsi_study_sample_block(const int bs, const bsi_study_view *a, in
   const int32_t j = a->col_idx[p], begin = a->row_ptr[j], end = a->row_ptr[j + 1];
   const int32_t q = j == i ? p : bsi_find_column(a->col_idx, begin, end, i);
   const double *there = bsi_study_block_at(bs, a, bsi_find_diagonal(a->row_ptr, a->col_idx, j));
-  bsi_study_compare(bs, a, p, q, here, there, j == i, pairs, record);
+  bsi_study_compare(bs, a, p, q, here, there, pairs, record);
   if (j == i) return;
   record->sums[BSI_STUDY_BLOCKS]++;
   record->sums[BSI_STUDY_MIRRORED_BLOCKS] += q >= 0;

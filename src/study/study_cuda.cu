@@ -8,6 +8,7 @@
 #include "gpu/for_each.cuh"
 #include "gpu/lanes.cuh"
 #include "gpu/temporary.cuh"
+#include "study/diagonal.h"
 #include "study/samples.h"
 #include "study/study_ops.h"
 

@@ -4,6 +4,7 @@
 #include "core/block/block_sizes.h"
 #include "core/context/context_impl.h"
 #include "core/threads/parallel.h"
+#include "study/diagonal.h"
 #include "study/samples.h"
 #include "study/study_ops.h"
 

@@ -112,6 +112,34 @@ static void constants_of_a_singular_matrix_are_found(void **state) {
   EXPECT_NEAR(fabs(sum) / sqrt(N * squares), s.null.inconsistency, 1e-15);
 }
 
+static void other_right_hand_sides_are_measured_by_themselves(void **state) {
+  (void)state;
+  ROWS(3, 1, -1, 0, /**/ -1, 2, -1, /**/ 0, -1, 1)
+  bisai_bcsr *matrix = blocks_of(context, 3, 1, a);
+  const bisai_matrix_study_report s = study_of(context, matrix, NULL);
+  double b[] = {1, -2, 1}, part = 7;
+  assert_true(s.null.inconsistency == 0);
+  EXPECT_OK(context, bisai_matrix_study_rhs(context, matrix, &s, b, &part));
+  assert_true(part == 0);
+  b[1] = 1;
+  EXPECT_OK(context, bisai_matrix_study_rhs(context, matrix, &s, b, &part));
+  EXPECT_NEAR(1, part, 1e-15);
+  double *there = test_vector_in_place(3, 1);
+  memcpy(there, b, sizeof b);
+  part = 0;
+  EXPECT_OK(context, bisai_matrix_study_rhs(context, matrix, &s, there, &part));
+  EXPECT_NEAR(1, part, 1e-15);
+  test_vector_free(there);
+  b[2] = (double)INFINITY;
+  EXPECT_STATUS(context, BISAI_NOT_FINITE, bisai_matrix_study_rhs(context, matrix, &s, b, &part));
+  EXPECT_MESSAGE(context, "b is not finite in row 2");
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_matrix_study_rhs(context, matrix, &s, NULL, &part));
+  EXPECT_MESSAGE(context, "bisai_matrix_study_rhs: rhs is NULL");
+  EXPECT_NEAR(1, part, 1e-15); /* unchanged */
+  bisai_bcsr_destroy(&matrix);
+}
+
 static void constants_of_a_component_are_found_and_not_in_padding(void **state) {
   (void)state;
   /* the second unknown of each block is a pressure without a level; five rows in blocks of two */
@@ -341,6 +369,7 @@ int main(void) {
       cmocka_unit_test(a_component_without_diagonal_entries_is_named),
       cmocka_unit_test(rows_of_zeros_and_rows_of_a_diagonal_alone_are_counted),
       cmocka_unit_test(constants_of_a_singular_matrix_are_found),
+      cmocka_unit_test(other_right_hand_sides_are_measured_by_themselves),
       cmocka_unit_test(constants_of_a_component_are_found_and_not_in_padding),
       cmocka_unit_test(convection_and_diffusion_are_told_apart),
       cmocka_unit_test(counts_equal_dense_loops_for_every_block_size),
