@@ -24,6 +24,7 @@ bool json_write(bisai_context *context, const char *path, char *text) {
 
 #include <bisai/version.h>
 
+#include "choice.h"
 #include "hierarchy.h"
 #include "json_parts.h"
 #include "keys.h"
@@ -183,8 +184,9 @@ static json_t *run(const run_result *r, bisai_method solver, int block_size) {
       {"cut_blocks", integer(run_has_pattern(r), r->setup.isai.cut_blocks)},
       {"factor_blocks", integer(run_has_levels(r), r->setup.factor.blocks)}, {"order", order(r)},
       {"factors", option(r, "factors")}, {"patterns", option(r, "pattern")},
-      {"products", option(r, "apply")}, {"analysis_s", number(r->set_up, r->analysis_seconds)},
-      {"diagonal", diagonal(r)}, {"hierarchy", hierarchy_json(&r->setup.multigrid)},
+      {"products", option(r, "apply")},
+      {"analysis_s", number(r->set_up, r->repeats.analysis_seconds)}, {"diagonal", diagonal(r)},
+      {"hierarchy", hierarchy_json(&r->setup.multigrid)},
       {"cpr", pressure ? pressure_json(&r->setup.cpr, block_size) : json_null()},
       {"restarts", integer(r->solved && r->m.program != METHOD_PETSC, r->solve.restarts)},
       {"breakdown",
@@ -195,7 +197,7 @@ static json_t *run(const run_result *r, bisai_method solver, int block_size) {
       {"least_total_s", number(r->repeats.runs > 0, r->repeats.least_seconds)},
       {"symmetric", option(r, "symmetric")}, {"note", text(r->texts.note != NULL, r->texts.note)},
       {"solver", text(true, bisai_method_string(r->m.by_cg ? BISAI_CG : solver))},
-      {"error", number(r->solved, r->error)});
+      {"error", number(r->solved, r->error)}, {"choice", choice_json(r)});
   return add_stages(r, add_options(r, SECTION_OWN, result));
 }
 

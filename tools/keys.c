@@ -63,7 +63,8 @@ static bisai_precond_kind kind_of(const method *m, method_section section) {
   if (m->program == METHOD_PETSC || m->program == METHOD_PETSC_ILU) return BISAI_PRECOND_ILU;
   if (section == SECTION_OWN) return m->options.kind;
   if (section == SECTION_FIRST) return BISAI_PRECOND_MULTIGRID;
-  bisai_precond_kind_parse(bisai_cpr_second_stage_string(m->options.cpr.second), &kind);
+  if (m->options.cpr.second != BISAI_CPR_SECOND_STAGE_AUTO)
+    bisai_precond_kind_parse(bisai_cpr_second_stage_string(m->options.cpr.second), &kind);
   return kind;
 }
 

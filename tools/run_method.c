@@ -212,7 +212,7 @@ static void run_bisai(bisai_context *context, const problem *p, const options *o
   if (parts) petsc_complete(parts, &r->setup);
   if (fast) {
     status = cusparse_complete(fast, p, &r->m, precond, &used, &r->setup);
-    r->analysis_seconds = cusparse_analysis(fast);
+    r->repeats.analysis_seconds = cusparse_analysis(fast);
   }
   describe(r, bisai_precond_describe(precond),
            parts  ? petsc_describe(parts)
@@ -257,6 +257,50 @@ done:
   petsc_free(&parts);
 }
 
+/* Keeps what the choice reports. */
+static void keep_choice(const bisai_solve_report *report, run_result *r) {
+  const size_t bytes = (size_t)report->choice.count * sizeof *r->choice.trials;
+  r->choice.chosen = report->choice.chosen;
+  r->choice.precond = report->precond_options;
+  r->choice.trials = bytes > 0 ? malloc(bytes) : NULL;
+  if (!r->choice.trials) return;
+  memcpy(r->choice.trials, report->choice.trials, bytes);
+  r->choice.count = report->choice.count;
+}
+
+/* Lets the library choose the preconditioner, and the solver unless the user has chosen it. */
+static void run_automatic(bisai_context *context, const problem *p, const options *o,
+                          progress *shown, double *x, run_result *r) {
+  bisai_auto_solver *solver = NULL;
+  bisai_solve_report report = {.struct_size = sizeof report};
+  bisai_solve_options how = bisai_solve_options_default();
+  how.precond = preconditioner(o, &r->m);
+  how.solver = solver_of(p, o, &r->m);
+  how.solver_given = o->solver_given || o->restart_given || r->m.by_cg;
+  watch watched = watch_start(shown, &how.solver, false);
+  how.solver.monitor = watch_iteration;
+  how.solver.monitor_user = &watched;
+  how.solver.monitor_late = true;
+  bisai_status status = bisai_auto_solver_create(context, &how, &solver);
+  if (status) {
+    refuse(context, r);
+    return;
+  }
+  status = bisai_auto_solver_solve(solver, p->matrix, p->rhs, x, &report);
+  r->set_up = bisai_auto_solver_precond(solver) != NULL;
+  r->setup = report.precond;
+  r->solve = report.solver;
+  r->setup.setup_seconds = report.seconds - report.solver.solve_seconds;
+  keep_choice(&report, r);
+  r->texts.note = strdup(report.reason);
+  describe(r, bisai_precond_describe(bisai_auto_solver_precond(solver)), "");
+  if (status == BISAI_INVALID_ARGUMENT || status == BISAI_OUT_OF_MEMORY)
+    fail(context, status, "failed", r);
+  else
+    judge(context, p, status, x, &watched, r);
+  bisai_auto_solver_destroy(&solver);
+}
+
 static void run_petsc(bisai_context *context, const problem *p, const options *o, progress *shown,
                       double *x, run_result *r) {
   petsc_parts *parts = NULL;
@@ -286,14 +330,16 @@ static void run_once(bisai_context *context, const problem *p, const options *o,
                     .texts.message = strdup(""),
                     .residual = NAN,
                     .error = NAN,
-                    .analysis_seconds = NAN};
+                    .repeats.analysis_seconds = NAN};
   method_label(m, r->label);
   progress shown;
   progress_start(&shown, r->label, first);
   memset(x, 0, (size_t)p->unknowns * sizeof *x);
   if (m->program == METHOD_PETSC)
     run_petsc(context, p, o, &shown, x, r);
-  else if (matrix_fits(context, p, o, r))
+  else if (matrix_fits(context, p, o, r) && method_is(m, BISAI_PRECOND_AUTO))
+    run_automatic(context, p, o, &shown, x, r);
+  else if (!*r->texts.message)
     run_bisai(context, p, o, &shown, x, r);
   progress_end(&shown);
 }
@@ -378,6 +424,7 @@ void run_result_free(run_result *r) {
   free(r->texts.message);
   free(r->texts.description);
   free(r->history);
+  free(r->choice.trials);
   *r = (run_result){0};
 }
 

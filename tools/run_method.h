@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <bisai/krylov.h>
+#include <bisai/solve.h>
 
 #include "method.h"
 #include "options.h"
@@ -26,6 +27,8 @@ typedef struct run_texts {
 typedef struct run_repeats {
   int runs;
   double least_seconds; /* their least total time */
+  /* seconds of another library's analyses that are needed once; NaN if there are none */
+  double analysis_seconds;
 } run_repeats;
 
 typedef struct run_result {
@@ -48,11 +51,15 @@ typedef struct run_result {
   double error;
   /* solve.history_length values */
   double *history;
-  /* seconds of another library's analyses that are needed once; NaN if there are none */
-  double analysis_seconds;
   run_repeats repeats;
   bisai_precond_report setup;
   bisai_solver_report solve;
+  /* auto: its trials, `count` of them, and the options of the one that was chosen */
+  struct {
+    bisai_trial *trials;
+    int count, chosen;
+    bisai_precond_options precond;
+  } choice;
 } run_result;
 
 /* Runs a method from x = 0 and leaves the final iterate in x (problem->unknowns values). Failures

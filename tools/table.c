@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "choice.h"
 #include "empties.h"
 #include "hierarchy.h"
 #include "label.h"
@@ -305,6 +306,7 @@ void table_solve(FILE *out, const problem *p, const run_result *r) {
     if (isfinite(r->error))
       fprintf(out, "error    %.3e of x: %s\n", r->error, measure_of(p->known.what));
   }
+  choice_print(out, r);
   bool more = !r->converged && run_message(r) != r->reason;
   fprintf(out, "result   %s%s%s\n", r->reason, more ? ": " : "", more ? run_message(r) : "");
 }

@@ -14,6 +14,7 @@
 #include <bisai/pattern.h>
 #include <bisai/precond.h>
 #include <bisai/project.h>
+#include <bisai/solve.h>
 #include <bisai/status.h>
 #include <bisai/study.h>
 #include <bisai/version.h>

@@ -8,6 +8,7 @@
 #include <bisai/option.h>
 #include <bisai/order.h>
 #include <bisai/pattern.h>
+#include <bisai/precond_auto.h>
 #include <bisai/precond_bjacobi.h>
 #include <bisai/precond_cpr.h>
 #include <bisai/precond_factored.h>
@@ -50,7 +51,10 @@ typedef enum bisai_precond_kind {
   BISAI_PRECOND_LU = 8,
   /** z = A⁻¹ v by complete factors of UMFPACK, if the build has it (Davis 2004). It has no options.
    *  UMFPACK allocates by malloc(), in updates too. On a device vectors pass through host memory */
-  BISAI_PRECOND_DIRECT = 9
+  BISAI_PRECOND_DIRECT = 9,
+  /** one of the other kinds, chosen for the matrix by trials on a fixed vector. bisai_solve()
+   *  chooses for the right-hand side at hand, and chooses the solver too */
+  BISAI_PRECOND_AUTO = 10
 } bisai_precond_kind;
 
 /** The one list of kinds: X(enumerator, word, name). The library makes its table of kinds from
@@ -66,7 +70,8 @@ typedef enum bisai_precond_kind {
   X(BISAI_PRECOND_MULTIGRID, "mg", multigrid)                                                      \
   X(BISAI_PRECOND_CPR, "cpr", cpr)                                                                 \
   X(BISAI_PRECOND_LU, "lu", lu)                                                                    \
-  X(BISAI_PRECOND_DIRECT, "direct", direct)
+  X(BISAI_PRECOND_DIRECT, "direct", direct)                                                        \
+  X(BISAI_PRECOND_AUTO, "auto", automatic)
 
 /** The number of kinds: they are 0 … BISAI_PRECOND_KINDS − 1. */
 enum {
@@ -207,6 +212,8 @@ typedef struct bisai_precond_options {
   bisai_cpr_options cpr;
   /** options of LU */
   bisai_lu_options lu;
+  /** options of AUTO */
+  bisai_auto_options automatic;
 } bisai_precond_options;
 
 /** Returns the default options. */
@@ -395,6 +402,8 @@ typedef struct bisai_precond_report {
   bisai_lu_report lu;
   /** report of DIRECT */
   bisai_direct_report direct;
+  /** report of AUTO. The other reports are those of the preconditioner that was chosen */
+  bisai_auto_report automatic;
 } bisai_precond_report;
 
 /** Fills a report whose struct_size the caller has set to sizeof(bisai_precond_report).

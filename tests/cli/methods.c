@@ -5,42 +5,45 @@
 
 /* Keys, and the fields that they set: of most kinds, of bjacobi, of mg, of cpr, of lu. */
 static const struct {
-  const char *key, *option, *of_blocks, *of_levels, *of_pressure, *of_lu;
-} keys[] = {{"k", "isai.power", "", "multigrid.power", "", ""},
-            {"relax", "isai.relax", "bjacobi.relax", "multigrid.relax", "", ""},
-            {"symmetric", "isai.symmetric", "", "", "", ""},
-            {"n", "sweeps.count", "", "multigrid.sweeps", "", ""},
-            {"storage", "isai.storage", "bjacobi.storage", "", "cpr.storage", "lu.storage"},
-            {"drop", "isai.drop_tolerance", "", "", "", ""},
-            {"cap", "isai.column_limit", "", "", "", ""},
-            {"level", "factor.level", "", "multigrid.level", "", ""},
-            {"shift", "shift", "", "", "", ""},
-            {"factors", "factor.factors", "", "", "", ""},
-            {"max", "", "bjacobi.max_block", "", "", ""},
-            {"form", "", "bjacobi.form", "", "", ""},
-            {"digits", "", "bjacobi.digits", "", "", ""},
-            {"formats", "", "bjacobi.formats", "", "", ""},
-            {"extraction", "", "bjacobi.extraction", "", "", ""},
-            {"cycle", "", "", "multigrid.cycle", "", ""},
-            {"smoother", "", "", "multigrid.smoother", "", ""},
-            {"pre", "", "", "multigrid.pre", "", ""},
-            {"post", "", "", "multigrid.post", "", ""},
-            {"damping", "", "bjacobi.damping", "multigrid.damping", "", ""},
-            {"degree", "", "", "multigrid.degree", "", ""},
-            {"ratio", "", "", "multigrid.ratio", "", ""},
-            {"nodes", "", "", "multigrid.nodes", "", ""},
-            {"strength", "", "", "multigrid.strength", "", ""},
-            {"levels", "", "", "multigrid.levels", "", ""},
-            {"coarsest", "", "", "multigrid.coarsest", "", ""},
-            {"complexity", "", "", "multigrid.complexity", "", ""},
-            {"unweighted", "", "", "multigrid.unweighted", "", ""},
-            {"keep", "", "", "multigrid.keep_transfers", "cpr.keep_pressure", ""},
-            {"precision", "", "", "multigrid.precision", "", ""},
-            {"pressure", "", "", "", "cpr.pressure", ""},
-            {"additive", "", "", "", "cpr.additive", ""},
-            {"fill", "", "", "", "", "lu.fill"},
-            {"memory", "", "", "", "", "lu.memory"},
-            {"weights", "", "", "", "cpr.weights", ""}};
+  const char *key, *option, *of_blocks, *of_levels, *of_pressure, *of_lu, *of_auto;
+} keys[] = {{"k", "isai.power", "", "multigrid.power", "", "", ""},
+            {"relax", "isai.relax", "bjacobi.relax", "multigrid.relax", "", "", ""},
+            {"symmetric", "isai.symmetric", "", "", "", "", "automatic.symmetric"},
+            {"incomplete", "", "", "", "", "", "automatic.incomplete"},
+            {"work", "", "", "", "", "", "automatic.work"},
+            {"seconds", "", "", "", "", "", "automatic.seconds"},
+            {"n", "sweeps.count", "", "multigrid.sweeps", "", "", ""},
+            {"storage", "isai.storage", "bjacobi.storage", "", "cpr.storage", "lu.storage", ""},
+            {"drop", "isai.drop_tolerance", "", "", "", "", ""},
+            {"cap", "isai.column_limit", "", "", "", "", ""},
+            {"level", "factor.level", "", "multigrid.level", "", "", ""},
+            {"shift", "shift", "", "", "", "", ""},
+            {"factors", "factor.factors", "", "", "", "", ""},
+            {"max", "", "bjacobi.max_block", "", "", "", ""},
+            {"form", "", "bjacobi.form", "", "", "", ""},
+            {"digits", "", "bjacobi.digits", "", "", "", ""},
+            {"formats", "", "bjacobi.formats", "", "", "", ""},
+            {"extraction", "", "bjacobi.extraction", "", "", "", ""},
+            {"cycle", "", "", "multigrid.cycle", "", "", ""},
+            {"smoother", "", "", "multigrid.smoother", "", "", ""},
+            {"pre", "", "", "multigrid.pre", "", "", ""},
+            {"post", "", "", "multigrid.post", "", "", ""},
+            {"damping", "", "bjacobi.damping", "multigrid.damping", "", "", ""},
+            {"degree", "", "", "multigrid.degree", "", "", ""},
+            {"ratio", "", "", "multigrid.ratio", "", "", ""},
+            {"nodes", "", "", "multigrid.nodes", "", "", ""},
+            {"strength", "", "", "multigrid.strength", "", "", ""},
+            {"levels", "", "", "multigrid.levels", "", "", ""},
+            {"coarsest", "", "", "multigrid.coarsest", "", "", ""},
+            {"complexity", "", "", "multigrid.complexity", "", "", ""},
+            {"unweighted", "", "", "multigrid.unweighted", "", "", ""},
+            {"keep", "", "", "multigrid.keep_transfers", "cpr.keep_pressure", "", ""},
+            {"precision", "", "", "multigrid.precision", "", "", ""},
+            {"pressure", "", "", "", "cpr.pressure", "", ""},
+            {"additive", "", "", "", "cpr.additive", "", ""},
+            {"fill", "", "", "", "", "lu.fill", ""},
+            {"memory", "", "", "", "", "lu.memory", "automatic.memory"},
+            {"weights", "", "", "", "cpr.weights", "", ""}};
 
 /* Whether the program knows a key of a method: it then finds fault with the value, or with there
  * being one, or with the file. */
@@ -65,7 +68,8 @@ static bool library_takes(bisai_precond_kind kind, size_t i) {
   return bisai_precond_kind_takes(kind, keys[i].option) ||
          bisai_precond_kind_takes(kind, keys[i].of_blocks) ||
          bisai_precond_kind_takes(kind, keys[i].of_levels) ||
-         bisai_precond_kind_takes(kind, keys[i].of_lu);
+         bisai_precond_kind_takes(kind, keys[i].of_lu) ||
+         bisai_precond_kind_takes(kind, keys[i].of_auto);
 }
 
 /* METHOD has the keys of a kind, but for `absent`. */

@@ -367,7 +367,8 @@ static void arguments_that_do_not_go_with_it_are_refused(void **state) {
     EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                   bisai_precond_create(context, matrix, &options, &none));
   }
-  EXPECT_MESSAGE(context, "sweeps does not take the option symmetric, which is for isai, cpr");
+  EXPECT_MESSAGE(context,
+                 "sweeps does not take the option symmetric, which is for isai, cpr, auto");
   options.kind = BISAI_PRECOND_ISAI;
   /* A lower pattern that is given is used; L with diagonal blocks is not the L of L D Lᵀ. */
   options.isai.lower_pattern = lower;

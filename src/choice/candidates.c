@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The candidates of a system, by what the study of its matrix says.
+ *
+ * Each candidate has an expected number of iterations, and the race begins with the least expected
+ * work. The numbers are medians of runs of 40 settings on the systems of bench/results/auto.md that
+ * are for tuning, for 5,000 rows. */
+#include "choice/candidate.h"
+
+#include <math.h>
+
+#include "choice/work.h"
+#include "core/context/context_impl.h"
+#include "core/matrix/bcsr_impl.h"
+
+/* CPR: the largest ellipticity is at least this, and all others are at most that share of it. */
+#define ELLIPTIC 0.3
+#define OTHERS_ELLIPTIC 0.05
+/* The shift of singular diagonal blocks; it changes nothing where there are none. */
+#define SHIFT 0.01
+/* More zeros on the diagonal than this share of the rows are no saddle point: the rows are in the
+ * wrong order. */
+#define MOST_ZEROS 0.6
+
+enum { ROWS_OF_MULTIGRID = 500, USUAL_ROWS = 5000 };
+
+typedef struct maker {
+  const bsi_task *task;
+  bsi_candidates *list;
+} maker;
+
+static bisai_precond_options kind(bisai_precond_kind k) {
+  bisai_precond_options o = bisai_precond_options_default();
+  o.kind = k;
+  return o;
+}
+
+static bisai_precond_options shifted(bisai_precond_options o) {
+  o.shift = BISAI_SHIFT_IN_BLOCKS;
+  o.shift_amount = SHIFT;
+  return o;
+}
+
+static bisai_precond_options matched(bisai_precond_options o) {
+  o.factor.matching = BISAI_MATCHING_ENTRIES;
+  o.factor.ordering = BISAI_ORDERING_RCM;
+  return o;
+}
+
+static bisai_precond_options ilu(int level) {
+  bisai_precond_options o = kind(BISAI_PRECOND_ILU);
+  o.factor.level = level;
+  return o;
+}
+
+/* GMRES(m): m grows as far as its basis takes no more than some multiples of A. */
+static bisai_solver_options gmres(const maker *m, int most) {
+  enum { LEAST = 30, SMALL_BYTES = 1 << 26, MULTIPLES = 2 };
+  bisai_solver_options o = m->task->solver;
+  const bisai_bcsr *a = m->task->matrix;
+  const double vector = 8.0 * a->block_rows * a->block_size,
+               bytes = fmax(SMALL_BYTES, MULTIPLES * (double)bsi_bcsr_product_bytes(a));
+  o.method = BISAI_GMRES;
+  o.gmres.restart = (int)fmax(LEAST, fmin(most, bytes / fmax(vector, 1)));
+  return o;
+}
+
+static bisai_solver_options idr(const maker *m) {
+  bisai_solver_options o = m->task->solver;
+  o.method = BISAI_IDR;
+  o.idr.shadow_dimension = 8;
+  return o;
+}
+
+static bisai_solver_options cg(const maker *m) {
+  bisai_solver_options o = m->task->solver;
+  o.method = BISAI_CG;
+  return o;
+}
+
+static bsi_candidate *add(const maker *m, bisai_precond_options precond,
+                          bisai_solver_options solver, double iterations) {
+  if (m->list->count == BSI_CANDIDATES) return &m->list->items[BSI_CANDIDATES - 1];
+  bsi_candidate *c = &m->list->items[m->list->count++];
+  *c = (bsi_candidate){.precond = precond,
+                       .solver = m->task->solver_given ? m->task->solver : solver,
+                       .iterations = iterations};
+  bsi_work_predict(m->task, c);
+  return c;
+}
+
+/* Adds a complete factorisation with a guess of its work, which is as low as for a mesh of two
+ * dimensions: the ordering, and 30 n^1.5 operations. */
+static void add_lu(const maker *m, bisai_matching matching) {
+  const double n = m->task->matrix->block_rows, bs = m->task->matrix->block_size;
+  bisai_precond_options lu = kind(BISAI_PRECOND_LU);
+  lu.factor.matching = matching;
+  if (m->task->precond.automatic.incomplete) return;
+  bsi_candidate *c = add(m, lu, gmres(m, 30), matching == BISAI_MATCHING_NONE ? 2 : 3);
+  c->guessed = true;
+  c->setup = bsi_work_guess_lu(m->task, 30 * pow(n, 1.5) * bs * bs * bs);
+}
+
+/* Adds complete factorisations: one that keeps the rows in their order where no diagonal entry is
+ * zero, and one that does not. */
+static void add_both_lu(const maker *m) {
+  if (m->task->study->diagonal.zero == 0) add_lu(m, BISAI_MATCHING_NONE);
+  add_lu(m, BISAI_MATCHING_ENTRIES);
+}
+
+/* How the iterations of a method of one level grow with the mesh. */
+static double growth(const maker *m, double exponent) {
+  return pow(fmax((double)m->task->study->entries.rows / USUAL_ROWS, 0.1), exponent);
+}
+
+static bool has_multigrid(const maker *m) {
+  return m->task->study->entries.rows > ROWS_OF_MULTIGRID;
+}
+
+static void list_definite(const maker *m) {
+  const double by_mesh = growth(m, 0.5);
+  const bool host = m->task->context->backend->memory->is_host;
+  add(m, ilu(0), cg(m), 60 * by_mesh);
+  if (has_multigrid(m)) add(m, kind(BISAI_PRECOND_MULTIGRID), cg(m), 33);
+  if (!host) add(m, kind(BISAI_PRECOND_BJACOBI), cg(m), 380 * by_mesh);
+  add(m, shifted(ilu(1)), gmres(m, 100), 60 * by_mesh);
+  add(m, shifted(ilu(2)), gmres(m, 100), 50 * by_mesh);
+  add(m, shifted(ilu(0)), idr(m), 120 * by_mesh);
+  add(m, kind(BISAI_PRECOND_NONE), cg(m), 1500 * by_mesh);
+  add_both_lu(m);
+}
+
+/* A is far more elliptic in one unknown than in all others. */
+static bool has_pressure(const bsi_task *t) {
+  const bisai_study_unknowns *u = &t->study->unknowns;
+  return t->matrix->block_size > 1 && u->ellipticity[u->first] >= ELLIPTIC &&
+         u->ellipticity[u->second] <= OTHERS_ELLIPTIC * u->ellipticity[u->first];
+}
+
+static void list_for_device(const maker *m) {
+  bisai_precond_options relaxed = kind(BISAI_PRECOND_ISAI), large = kind(BISAI_PRECOND_BJACOBI);
+  const double by_mesh = growth(m, 0.35);
+  relaxed.isai.relax = 2;
+  large.bjacobi.max_block = 32;
+  add(m, shifted(relaxed), idr(m), 90 * by_mesh);
+  add(m, shifted(large), gmres(m, 100), 200 * by_mesh);
+}
+
+/* The rows are in the wrong order for their columns: a matching moves large entries to the
+ * diagonal. */
+static void list_matched(const maker *m, double factor) {
+  const double by_mesh = factor * growth(m, 0.35);
+  add(m, matched(shifted(ilu(1))), gmres(m, 100), 45 * by_mesh);
+  add(m, matched(shifted(ilu(3))), gmres(m, 100), 38 * by_mesh);
+  add(m, matched(shifted(ilu(6))), gmres(m, 150), 40 * by_mesh);
+}
+
+static void list_general(const maker *m) {
+  const double by_mesh = growth(m, 0.35);
+  if (has_pressure(m->task)) add(m, kind(BISAI_PRECOND_CPR), gmres(m, 60), 20);
+  add(m, shifted(ilu(0)), gmres(m, 100), 100 * by_mesh);
+  add(m, shifted(ilu(1)), gmres(m, 100), 45 * by_mesh);
+  add(m, shifted(ilu(2)), gmres(m, 100), 38 * by_mesh);
+  add(m, shifted(ilu(4)), gmres(m, 150), 42 * by_mesh);
+  if (has_multigrid(m)) add(m, shifted(kind(BISAI_PRECOND_MULTIGRID)), gmres(m, 60), 70);
+  add(m, shifted(ilu(1)), idr(m), 150 * by_mesh);
+  add(m, shifted(kind(BISAI_PRECOND_BJACOBI)), idr(m), 200 * by_mesh);
+  add(m, kind(BISAI_PRECOND_NONE), idr(m), 1000 * by_mesh);
+  if (!m->task->context->backend->memory->is_host) list_for_device(m);
+  list_matched(m, 4);
+  add_both_lu(m);
+}
+
+/* Most diagonal entries are zero: every method that keeps the order of the rows is for nothing. */
+static void list_permuted(const maker *m) {
+  list_matched(m, 1);
+  add(m, kind(BISAI_PRECOND_NONE), idr(m), 2000);
+  add_both_lu(m);
+}
+
+static bool is_permuted(const bsi_task *t) {
+  return (double)t->study->diagonal.zero > MOST_ZEROS * (double)t->study->entries.rows;
+}
+
+static bool may_be_definite(const bisai_matrix_study_report *s) {
+  return s->symmetry.symmetric && s->diagonal.zero == 0 &&
+         (s->diagonal.negative == 0 || s->diagonal.positive == 0);
+}
+
+bisai_status bsi_candidates_list(const bsi_task *task, bsi_candidates *list) {
+  const maker m = {task, list};
+  list->count = 0;
+  if (task->precond_given)
+    add(&m, task->precond, task->solver, 100);
+  else if (may_be_definite(task->study))
+    list_definite(&m);
+  else if (is_permuted(task))
+    list_permuted(&m);
+  else
+    list_general(&m);
+  return BISAI_OK;
+}

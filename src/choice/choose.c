@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "choice/choose.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "choice/work.h"
+#include "core/context/context_impl.h"
+#include "core/matrix/bcsr_impl.h"
+
+/* An ILU(2) attempt, whose work the budget is a multiple of. */
+enum { ATTEMPT_LEVEL = 2, ATTEMPT_ITERATIONS = 200 };
+
+bisai_status bsi_choice_check(bisai_context *context, const bisai_auto_options *o) {
+  if (!(o->work > 0) || !isfinite(o->work))
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "automatic.work is %g, must be above 0",
+                    o->work);
+  if (!(o->seconds >= 0) || !(o->memory >= 0))
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "automatic.seconds is %g and automatic.memory is %g, must not be negative",
+                    o->seconds, o->memory);
+  return BISAI_OK;
+}
+
+static double budget_of(const bsi_task *task) {
+  bsi_candidate attempt = {.precond = bisai_precond_options_default(),
+                           .solver = bisai_solver_options_default()};
+  attempt.precond.kind = BISAI_PRECOND_ILU;
+  attempt.precond.factor.level = ATTEMPT_LEVEL;
+  bsi_work_predict(task, &attempt);
+  return task->precond.automatic.work * (attempt.setup + ATTEMPT_ITERATIONS * attempt.step);
+}
+
+static bisai_status study(bsi_choice *c) {
+  const double start = bsi_now();
+  c->study.struct_size = sizeof c->study;
+  const bisai_status status =
+      bisai_matrix_study(c->task.context, c->task.matrix, 0, NULL, &c->study);
+  c->study_seconds = bsi_now() - start;
+  c->task.study = &c->study;
+  return status;
+}
+
+static bisai_status prepare(bsi_choice *c, const double *b, double *best) {
+  const double seconds = c->task.precond.automatic.seconds;
+  c->race = (bsi_race){.task = &c->task, .b = b, .best = best, .winner = -1};
+  BSI_TRY(study(c));
+  BSI_TRY(bsi_work_measure(&c->task));
+  c->race.best_residual = c->task.solver.use_initial_guess ? 0.999 : INFINITY;
+  c->race.budget = budget_of(&c->task);
+  c->race.end = seconds > 0 ? bsi_now() + seconds : INFINITY;
+  return bsi_candidates_list(&c->task, &c->race.candidates);
+}
+
+static void record(bsi_choice *c) {
+  double all = 0;
+  for (int i = 0; i < c->race.begun; i++) {
+    const bsi_trial *t = &c->race.trials[c->race.order[i]];
+    c->trials[i] = t->result;
+    if (c->race.order[i] != c->race.winner)
+      all += t->result.setup_seconds + t->result.solve_seconds;
+  }
+  c->lost_seconds = all;
+}
+
+bisai_status bsi_choose(bsi_choice *c, const double *b, double *x) {
+  bisai_context *context = c->task.context;
+  const bsi_vector_ops *vectors = context->backend->vectors;
+  const int64_t n = (int64_t)c->task.matrix->block_rows * c->task.matrix->block_size;
+  bisai_status status = prepare(c, b, x);
+  if (!status && !c->task.solver.use_initial_guess) status = vectors->set(context, n, 0, x);
+  if (!status) status = bsi_race_run(&c->race);
+  const bsi_trial *winner = bsi_choice_winner(c);
+  if (!status && winner) status = vectors->copy(context, n, winner->x, x);
+  record(c);
+  bsi_race_release(&c->race, status ? -1 : c->race.winner);
+  return status;
+}
+
+bsi_trial *bsi_choice_winner(bsi_choice *c) {
+  return c->race.winner < 0 ? NULL : &c->race.trials[c->race.winner];
+}
+
+int bsi_choice_best(const bsi_choice *c) {
+  int best = -1;
+  for (int i = 0; i < c->race.begun; i++) {
+    const bisai_trial *t = &c->race.trials[c->race.order[i]].result;
+    if (t->iterations > 0 &&
+        (best < 0 || t->relative_residual < c->race.trials[best].result.relative_residual))
+      best = c->race.order[i];
+  }
+  return best;
+}
+
+void bsi_choice_report(const bsi_choice *c, bisai_auto_report *report) {
+  *report = (bisai_auto_report){.trials = c->trials,
+                                .count = c->race.begun,
+                                .chosen = -1,
+                                .study_seconds = c->study_seconds,
+                                .lost_seconds = c->lost_seconds};
+  for (int i = 0; i < c->race.begun; i++)
+    if (c->race.order[i] == c->race.winner) report->chosen = i;
+}
+
+void bsi_choice_say(const bsi_choice *c, size_t size, char *text) {
+  const int best = bsi_choice_best(c);
+  if (c->race.winner >= 0) {
+    const bisai_trial *t = &c->race.trials[c->race.winner].result;
+    const int others = c->race.begun - 1;
+    snprintf(text, size, "%s with %s was chosen%s%.0d%s", t->method, t->solver,
+             others > 0 ? " after " : " as the first candidate", others,
+             others == 0   ? ""
+             : others == 1 ? " other trial"
+                           : " other trials");
+  } else if (best >= 0) {
+    const bisai_trial *t = &c->race.trials[best].result;
+    snprintf(text, size,
+             "none of %d trials solved the system; the best relative residual is %.1e, by %s "
+             "with %s",
+             c->race.begun, t->relative_residual, t->method, t->solver);
+  } else {
+    snprintf(text, size, "no preconditioner could be set up: %s",
+             c->race.begun > 0 ? c->race.trials[c->race.order[c->race.begun - 1]].result.why : "");
+  }
+}
+
+void bsi_choice_release(bsi_choice *c) {
+  if (c->race.winner >= 0) bsi_trial_release(c->task.context, &c->race.trials[c->race.winner]);
+  c->race.winner = -1;
+}

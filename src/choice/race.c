@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The order of trials.
+ *
+ * The list of candidates begins with the one that is expected to be the cheapest. A trial goes on
+ * while its residuals predict less than PATIENCE times the work of the alternative: the next
+ * candidate, or a trial that waits. It waits otherwise, keeps its basis, and may go on later. */
+#include "choice/race.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "choice/work.h"
+#include "core/context/context_impl.h"
+
+/* A prediction is worth that much of an expectation. */
+#define PATIENCE 2.0
+/* A trial does at least this share of the work of its set-up, of the alternative, and of the work
+ * that it has done before. */
+#define SHARE_OF_SETUP 0.5
+#define SHARE_OF_ALTERNATIVE 0.25
+#define SHARE_OF_PAST 0.5
+
+/* So many trials keep their memory while they wait. */
+enum { MOST_WAITING = 3 };
+
+/* The candidate with the least expected work of those that have not begun. */
+static int next_new(const bsi_race *race, int without) {
+  int best = -1;
+  for (int i = 0; i < race->candidates.count; i++) {
+    if (i == without || race->trials[i].state != BSI_TRIAL_NEW) continue;
+    if (best < 0 || bsi_candidate_work(&race->candidates.items[i]) <
+                        bsi_candidate_work(&race->candidates.items[best]))
+      best = i;
+  }
+  return best;
+}
+
+/* The waiting trial with the least work left, without one. */
+static int next_waiting(const bsi_race *race, int without) {
+  int best = -1;
+  for (int i = 0; i < race->candidates.count; i++) {
+    const bsi_trial *t = &race->trials[i];
+    if (i == without || t->state != BSI_TRIAL_WAITS) continue;
+    if (best < 0 || bsi_trial_left(t) < bsi_trial_left(&race->trials[best])) best = i;
+  }
+  return best;
+}
+
+/* The work until the end by another candidate than `now`, or infinity. */
+static double alternative_to(const bsi_race *race, int now) {
+  const int waiting = next_waiting(race, now);
+  const int new = next_new(race, now);
+  const double left = waiting < 0 ? INFINITY : bsi_trial_left(&race->trials[waiting]);
+  return new < 0 ? left : fmin(left, bsi_candidate_work(&race->candidates.items[new]));
+}
+
+static int choose_next(const bsi_race *race) {
+  const int waiting = next_waiting(race, -1), new = next_new(race, -1);
+  if (waiting < 0 || new < 0) return waiting < 0 ? new : waiting;
+  const double left = bsi_trial_left(&race->trials[waiting]);
+  return left <= PATIENCE * bsi_candidate_work(&race->candidates.items[new]) ? waiting : new;
+}
+
+static void end_trial(bsi_race *race, bsi_trial *t, const char *why) {
+  if (t->state == BSI_TRIAL_WAITS) {
+    t->state = BSI_TRIAL_FAILED;
+    snprintf(t->result.why, sizeof t->result.why, "%s", why);
+  }
+  bsi_trial_release(race->task->context, t);
+}
+
+/* Ends the least promising of too many waiting trials. */
+static void limit_waiting(bsi_race *race) {
+  int count = 0, worst = -1;
+  for (int i = 0; i < race->candidates.count; i++) {
+    const bsi_trial *t = &race->trials[i];
+    if (t->state != BSI_TRIAL_WAITS) continue;
+    count++;
+    if (worst < 0 || bsi_trial_left(t) > bsi_trial_left(&race->trials[worst])) worst = i;
+  }
+  if (count > MOST_WAITING) end_trial(race, &race->trials[worst], "others promised more");
+}
+
+static void say_why(bsi_trial *t) {
+  if (t->state != BSI_TRIAL_WAITS) return;
+  const double left = bsi_trial_left(t);
+  if (isfinite(left))
+    snprintf(t->result.why, sizeof t->result.why,
+             "predicted %.0f more iterations; the next candidate was expected to be cheaper",
+             left / t->step);
+  else
+    snprintf(t->result.why, sizeof t->result.why, "the residual did not decrease");
+}
+
+/* Keeps x of a trial if it is the best so far. */
+static bisai_status keep_best(bsi_race *race, const bsi_trial *t) {
+  double residual;
+  const bisai_context *context = race->task->context;
+  const double *x = bsi_trial_x(t, &residual);
+  if (!x || !(residual < race->best_residual)) return BISAI_OK;
+  race->best_residual = residual;
+  return context->backend->vectors->copy(race->task->context, t->solver->n, x, race->best);
+}
+
+/* Begins a trial that is new, and lets it go on. */
+static bisai_status go_on(bsi_race *race, int which) {
+  bsi_trial *t = &race->trials[which];
+  const double alternative = PATIENCE * alternative_to(race, which), before = t->work;
+  if (t->state == BSI_TRIAL_NEW) {
+    race->order[race->begun++] = which;
+    t->bounds.end = race->end;
+    BSI_TRY(bsi_trial_begin(race->task, race->b, race->best_residual < 1 ? race->best : NULL, t));
+  }
+  if (t->state != BSI_TRIAL_WAITS) return BISAI_OK;
+  const double least = before > 0
+                           ? SHARE_OF_PAST * t->work
+                           : fmax(SHARE_OF_SETUP * t->work,
+                                  isfinite(alternative) ? SHARE_OF_ALTERNATIVE * alternative : 0);
+  return bsi_trial_run(race->task->context, alternative, least, race->budget - race->work, t);
+}
+
+static bisai_status run_trial(bsi_race *race, int which) {
+  bsi_trial *t = &race->trials[which];
+  const double before = t->work;
+  bisai_status status = go_on(race, which);
+  race->work += t->work - before;
+  race->iterations += t->result.iterations - t->counted;
+  t->counted = t->result.iterations;
+  race->stopped = t->opened && t->open.run.stop;
+  if (!status) status = keep_best(race, t);
+  say_why(t);
+  if (t->state == BSI_TRIAL_FAILED) bsi_trial_release(race->task->context, t);
+  if (t->state == BSI_TRIAL_SOLVED) race->winner = which;
+  limit_waiting(race);
+  return status;
+}
+
+static bool is_over(const bsi_race *race) {
+  return race->winner >= 0 || race->stopped || race->work > race->budget ||
+         race->iterations >= race->task->solver.max_iterations || bsi_now() > race->end;
+}
+
+/* Replaces the guess of a complete factorisation by a prediction. Two candidates share it: with and
+ * without a matching. */
+static bisai_status predict(bsi_race *race, bsi_candidate *c) {
+  bisai_context *context = race->task->context;
+  const size_t rows = (size_t)bisai_bcsr_block_rows(race->task->matrix);
+  if (!race->permutation)
+    race->permutation = bsi_allocate(context, rows, sizeof *race->permutation);
+  if (!race->permutation) return BISAI_OUT_OF_MEMORY;
+  c->guessed = false;
+  return bsi_work_predict_lu(race->task, race->permutation, c);
+}
+
+bisai_status bsi_race_run(bsi_race *race) {
+  race->winner = -1;
+  for (int i = 0; i < race->candidates.count; i++)
+    race->trials[i] = (bsi_trial){.candidate = &race->candidates.items[i]};
+  while (!is_over(race)) {
+    const int next = choose_next(race);
+    if (next < 0) return BISAI_OK;
+    if (race->candidates.items[next].guessed)
+      BSI_TRY(predict(race, &race->candidates.items[next]));
+    else
+      BSI_TRY(run_trial(race, next));
+  }
+  return BISAI_OK;
+}
+
+void bsi_race_release(bsi_race *race, int keep) {
+  bsi_release(race->task->context, race->permutation);
+  race->permutation = NULL;
+  for (int i = 0; i < race->candidates.count; i++)
+    if (i != keep) bsi_trial_release(race->task->context, &race->trials[i]);
+}

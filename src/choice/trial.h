@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A candidate at work: its set-up, and its solve in parts. */
+#ifndef BSI_TRIAL_H
+#define BSI_TRIAL_H
+
+#include "choice/candidate.h"
+#include "krylov/open_solve.h"
+
+/* The decrease of the residual is measured over up to this many iterations. */
+enum { BSI_TRIAL_WINDOW = 64 };
+
+typedef enum bsi_trial_state {
+  /* not begun, or released to be begun again */
+  BSI_TRIAL_NEW,
+  /* set up; its solve waits */
+  BSI_TRIAL_WAITS,
+  BSI_TRIAL_SOLVED,
+  BSI_TRIAL_FAILED
+} bsi_trial_state;
+
+/* What the residuals of a trial say. */
+typedef struct bsi_trial_pace {
+  /* logarithms of the smallest residuals up to an iteration, in a ring */
+  double logs[BSI_TRIAL_WINDOW];
+  int iterations;
+  /* of the first residual, and of the tolerance */
+  double first, target;
+} bsi_trial_pace;
+
+/* How long a trial may go on: bsi_trial_run(). */
+typedef struct bsi_trial_bounds {
+  double alternative, least, most;
+  /* bsi_now() when it has to wait, or infinity */
+  double end;
+} bsi_trial_bounds;
+
+typedef struct bsi_trial {
+  const bsi_candidate *candidate;
+  bsi_trial_state state;
+  bisai_precond *precond;
+  bisai_solver *solver;
+  bsi_open_solve open;
+  bool opened;
+  /* backend memory */
+  double *x;
+  bsi_trial_pace pace;
+  /* seconds of the model: so far, and of an iteration */
+  double work, step;
+  bsi_trial_bounds bounds;
+  /* iterations that the race has counted */
+  int counted;
+  bisai_trial result;
+} bsi_trial;
+
+/* Sets the candidate up for n unknowns. x begins as `guess`, or as 0 if that is NULL. A failure of
+ * the candidate is the state FAILED, and BISAI_OK is returned. */
+bisai_status bsi_trial_begin(const bsi_task *task, const double *b, const double *guess,
+                             bsi_trial *trial);
+
+/* Continues the solve. It waits when `least` more work has been done and the residuals predict more
+ * work than `alternative`, or when `most` work has been done and the end is not near. */
+bisai_status bsi_trial_run(bisai_context *context, double alternative, double least, double most,
+                           bsi_trial *trial);
+
+/* Returns the work that is left as the residuals predict it; infinite if they do not decrease. */
+double bsi_trial_left(const bsi_trial *trial);
+
+/* Returns x of a trial that waits or has ended, and gives its relative residual. */
+const double *bsi_trial_x(const bsi_trial *trial, double *residual);
+
+/* Ends the solve and releases everything. The result stays. */
+void bsi_trial_release(bisai_context *context, bsi_trial *trial);
+
+#endif

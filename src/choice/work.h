@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The model of work: what set-ups and iterations cost on a backend, in seconds.
+ *
+ * Everything is counted: values, blocks, bytes, levels, kernels. The rates are nominal ones of one
+ * thread of a host and of a GPU, so that the same system has the same work everywhere. They were
+ * fitted to runs of 40 settings on the systems of bench/results/auto.md. */
+#ifndef BSI_WORK_H
+#define BSI_WORK_H
+
+#include "choice/candidate.h"
+
+/* Finds what fill depends on: bsi_task::growth. */
+bisai_status bsi_work_measure(bsi_task *task);
+
+/* Sets what a candidate is expected to need: setup, step, memory. */
+void bsi_work_predict(const bsi_task *task, bsi_candidate *candidate);
+
+/* Returns the work of a complete factorisation and its ordering, for so many operations. */
+double bsi_work_guess_lu(const bsi_task *task, double flops);
+
+/* Predicts a complete factorisation by its ordering and its structure, and gives the candidate the
+ * ordering. `permutation` has block_rows entries. */
+bisai_status bsi_work_predict_lu(const bsi_task *task, int32_t *permutation,
+                                 bsi_candidate *candidate);
+
+/* Returns the work of a set-up that was made. */
+double bsi_work_of_setup(const bsi_task *task, const bsi_candidate *candidate,
+                         const bisai_precond *precond);
+
+/* Returns the work of an iteration with a preconditioner that was made. */
+double bsi_work_of_step(const bsi_task *task, const bisai_solver_options *solver,
+                        const bisai_precond *precond);
+
+#endif

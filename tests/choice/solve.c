@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bisai_solve(), the solver that keeps its choice, and the kind `auto`. */
+#include <math.h>
+#include <string.h>
+
+#include <bisai/solve.h>
+
+#include "support/support.h"
+
+typedef struct setting {
+  bisai_context *context;
+  bisai_bcsr *matrix;
+  int64_t n;
+  double *b, *x;
+} setting;
+
+/* Takes the arrays of a matrix. */
+static setting begin(bisai_context *context, test_bcsr arrays) {
+  setting s = {.context = context, .matrix = test_bcsr_take(context, arrays)};
+  s.n = (int64_t)bisai_bcsr_block_rows(s.matrix) * bisai_bcsr_block_size(s.matrix);
+  s.b = test_random_vector(s.n, 7);
+  s.x = test_nan_vector(s.n);
+  return s;
+}
+
+static void end(setting *s) {
+  free(s->b);
+  free(s->x);
+  bisai_bcsr_destroy(&s->matrix);
+}
+
+static double residual(const setting *s) {
+  double *y = malloc((size_t)s->n * sizeof *y), above = 0, below = 0;
+  EXPECT_OK(s->context, bisai_bcsr_multiply(s->matrix, s->x, y));
+  for (int64_t i = 0; i < s->n; i++) {
+    above += (s->b[i] - y[i]) * (s->b[i] - y[i]);
+    below += s->b[i] * s->b[i];
+  }
+  free(y);
+  return sqrt(above / below);
+}
+
+static bisai_solve_report solve_one(setting *s, const bisai_solve_options *options) {
+  bisai_solve_report report = {.struct_size = sizeof report};
+  EXPECT_OK(s->context, bisai_solve(s->context, s->matrix, s->b, s->x, options, &report));
+  assert_true(residual(s) <= 2e-8);
+  assert_int_equal(BISAI_REASON_CONVERGED, report.solver.reason);
+  assert_null(report.choice.trials);
+  assert_true(report.choice.count > 0 && report.choice.chosen == report.choice.count - 1);
+  assert_non_null(strstr(report.reason, " was chosen "));
+  return report;
+}
+
+static void systems_of_many_kinds_are_solved_without_options(void **state) {
+  (void)state;
+  bisai_context *context = test_context(2);
+  setting definite = begin(context, test_bcsr_definite(200, 2, 3));
+  bisai_solve_report report = solve_one(&definite, NULL);
+  assert_int_equal(BISAI_CG, report.solver_options.method);
+  end(&definite);
+  setting grid = begin(context, test_bcsr_grid(20, 20, 3, 5));
+  solve_one(&grid, NULL);
+  end(&grid);
+  setting random = begin(context, test_bcsr_random(test_shape_square(60, 1, 9)));
+  solve_one(&random, NULL);
+  end(&random);
+  bisai_context_destroy(&context);
+}
+
+/* Row i has its large entry in column i + 1, and zeros on the diagonal. */
+static void rows_in_the_wrong_order_are_matched(void **state) {
+  (void)state;
+  enum { ROWS = 300 };
+  bisai_context *context = test_context(1);
+  int32_t row_ptr[ROWS + 1], col_idx[2 * ROWS];
+  double values[2 * ROWS];
+  for (int32_t i = 0; i < ROWS; i++) {
+    const int32_t large = (i + 1) % ROWS, small = (i + 7) % ROWS;
+    row_ptr[i] = 2 * i;
+    col_idx[2 * i] = large < small ? large : small;
+    col_idx[2 * i + 1] = large < small ? small : large;
+    values[2 * i] = large < small ? 4 : 1;
+    values[2 * i + 1] = large < small ? 1 : 4;
+  }
+  row_ptr[ROWS] = 2 * ROWS;
+  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
+  desc.block_rows = desc.block_cols = ROWS;
+  desc.block_size = 1;
+  desc.row_ptr = row_ptr, desc.col_idx = col_idx, desc.values = values;
+  setting s = {.context = context, .n = ROWS};
+  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &s.matrix));
+  s.b = test_random_vector(ROWS, 7);
+  s.x = test_nan_vector(ROWS);
+  const bisai_solve_report report = solve_one(&s, NULL);
+  assert_int_equal(BISAI_MATCHING_ENTRIES, report.precond_options.factor.matching);
+  end(&s);
+  bisai_context_destroy(&context);
+}
+
+static void a_choice_is_kept_and_takes_new_values(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  setting s = begin(context, test_bcsr_grid(15, 15, 2, 5));
+  bisai_auto_solver *solver = NULL;
+  bisai_solve_report report = {.struct_size = sizeof report};
+  EXPECT_OK(context, bisai_auto_solver_create(context, NULL, &solver));
+  assert_null(bisai_auto_solver_precond(solver));
+  EXPECT_OK(context, bisai_auto_solver_solve(solver, s.matrix, s.b, s.x, &report));
+  const bisai_precond *chosen = bisai_auto_solver_precond(solver);
+  assert_non_null(chosen);
+  assert_true(report.choice.trials[report.choice.chosen].status == BISAI_OK);
+  for (int update = 0; update < 2; update++) {
+    if (update) bisai_auto_solver_update(solver);
+    EXPECT_OK(context, bisai_auto_solver_solve(solver, s.matrix, s.b, s.x, &report));
+    assert_true(residual(&s) <= 2e-8 && bisai_auto_solver_precond(solver) == chosen);
+  }
+  bisai_auto_solver_destroy(&solver);
+  bisai_auto_solver_destroy(&solver);
+  end(&s);
+  bisai_context_destroy(&context);
+}
+
+static void a_given_preconditioner_and_solver_are_taken(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  setting s = begin(context, test_bcsr_grid(15, 15, 2, 5));
+  bisai_solve_options o = bisai_solve_options_default();
+  o.precond.kind = BISAI_PRECOND_BJACOBI;
+  o.solver.method = BISAI_BICGSTAB;
+  const bisai_solve_report report = solve_one(&s, &o);
+  assert_int_equal(BISAI_PRECOND_BJACOBI, report.precond_options.kind);
+  assert_int_equal(BISAI_BICGSTAB, report.solver.method);
+  end(&s);
+  bisai_context_destroy(&context);
+}
+
+static int stop(void *user, int iteration, double relative_residual) {
+  (void)user, (void)relative_residual;
+  return iteration >= 3;
+}
+
+static void what_cannot_be_solved_ends_with_a_diagnosis(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  setting s = begin(context, test_bcsr_diagonal(4, (const double[]){1, 2, 0, 3}));
+  EXPECT_STATUS(context, BISAI_STAGNATED, bisai_solve(context, s.matrix, s.b, s.x, NULL, NULL));
+  end(&s);
+  s = begin(context, test_bcsr_grid(30, 30, 1, 5));
+  bisai_solve_options o = bisai_solve_options_default();
+  o.solver.tolerance = 1e-14;
+  o.solver.monitor = stop;
+  EXPECT_STATUS(context, BISAI_STOPPED, bisai_solve(context, s.matrix, s.b, s.x, &o, NULL));
+  EXPECT_IN_MESSAGE(context, "stopped by the monitor");
+  o.solver.monitor = NULL;
+  o.precond.automatic.work = 0;
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_solve(context, s.matrix, s.b, s.x, &o, NULL));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_solve(context, s.matrix, s.b, s.b, NULL, NULL));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solve(context, NULL, s.b, s.x, NULL, NULL));
+  end(&s);
+  bisai_context_destroy(&context);
+}
+
+static void the_kind_auto_is_a_preconditioner(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  setting s = begin(context, test_bcsr_definite(150, 2, 3));
+  for (int symmetric = 0; symmetric < 2; symmetric++) {
+    bisai_precond_options o = bisai_precond_options_default();
+    bisai_solver_options how = bisai_solver_options_default();
+    bisai_precond *precond = NULL;
+    bisai_solver *solver = NULL;
+    o.kind = BISAI_PRECOND_AUTO;
+    o.automatic.symmetric = symmetric;
+    if (symmetric) how.method = BISAI_CG;
+    EXPECT_OK(context, bisai_precond_create(context, s.matrix, &o, &precond));
+    EXPECT_OK(context, bisai_precond_update(precond, s.matrix));
+    EXPECT_OK(context, bisai_solver_create(context, s.n, &how, &solver));
+    EXPECT_OK(context, bisai_solver_solve(solver, s.matrix, precond, s.b, s.x, NULL));
+    assert_true(residual(&s) <= 2e-8);
+    assert_true(strncmp(bisai_precond_describe(precond), "auto: ", 6) == 0);
+    const bisai_precond_report report = test_report_of(context, precond);
+    assert_true(report.kind == BISAI_PRECOND_AUTO && report.automatic.count > 0);
+    bisai_solver_destroy(&solver);
+    bisai_precond_destroy(&precond);
+  }
+  end(&s);
+  bisai_context_destroy(&context);
+}
+
+static void failing_allocations_leave_nothing_behind(void **state) {
+  (void)state;
+  bisai_status status = BISAI_OUT_OF_MEMORY;
+  for (long long fail_at = 1; status != BISAI_OK && fail_at < 4000; fail_at++) {
+    test_allocator allocator;
+    test_allocator_reset(&allocator, 0);
+    bisai_context *context = test_context_on(&allocator, 1);
+    setting s = begin(context, test_bcsr_grid(6, 6, 2, 5));
+    test_allocator_reset(&allocator, fail_at);
+    status = bisai_solve(context, s.matrix, s.b, s.x, NULL, NULL);
+    assert_true(status == BISAI_OK || status == BISAI_OUT_OF_MEMORY);
+    test_allocator_reset(&allocator, 0);
+    end(&s);
+    bisai_context_destroy(&context);
+  }
+  assert_int_equal(BISAI_OK, status);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(systems_of_many_kinds_are_solved_without_options),
+      cmocka_unit_test(rows_in_the_wrong_order_are_matched),
+      cmocka_unit_test(a_choice_is_kept_and_takes_new_values),
+      cmocka_unit_test(a_given_preconditioner_and_solver_are_taken),
+      cmocka_unit_test(what_cannot_be_solved_ends_with_a_diagnosis),
+      cmocka_unit_test(the_kind_auto_is_a_preconditioner),
+      cmocka_unit_test(failing_allocations_leave_nothing_behind)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
