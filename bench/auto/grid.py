@@ -227,7 +227,8 @@ class Grid:
         for repeat in range(5):
             if (name_of(path), f"auto {repeat}", 1) in self.done or self.left() < 1:
                 continue
-            command = [self.options.bisai, "solve", str(path), *self.flags(path)]
+            command = [self.options.bisai, "solve", str(path), "--preconditioner", "auto",
+                       *self.flags(path)]
             began = time.monotonic()
             result, message, late = self.run(command, min(10 * self.options.cap, self.left()))
             wall = round(time.monotonic() - began, 4)
