@@ -36,7 +36,7 @@ static const struct {
 } options[] = {
     [WORDS_BACKEND] = {"backend", backends, backend_notes, BISAI_BACKEND_AUTO, BISAI_BACKEND_CUDA},
     [WORDS_ORDERING] = {"ordering", orderings, ordering_notes, BISAI_ORDERING_NATURAL,
-                        BISAI_ORDERING_COLOUR},
+                        BISAI_ORDERING_MD},
     [WORDS_MATCHING] = {"matching", matchings, matching_notes, BISAI_MATCHING_NONE,
                         BISAI_MATCHING_BLOCKS},
     [WORDS_FORMAT] = {"format", formats, no_notes, BISAI_FORMAT_MATRIX_MARKET,

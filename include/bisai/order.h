@@ -29,8 +29,11 @@ typedef enum bisai_ordering {
   /** greedy multicolouring with the rows of each colour together; gives as few levels as there are
    *  colours */
   BISAI_ORDERING_COLOUR = 3,
+  /** approximate minimum degree: the row with the fewest neighbours comes first, and its neighbours
+   *  become neighbours of each other. Gives little fill, least where rows have few neighbours */
+  BISAI_ORDERING_MD = 4,
   /** the caller's own permutation */
-  BISAI_ORDERING_GIVEN = 4
+  BISAI_ORDERING_GIVEN = 5
 } bisai_ordering;
 
 /** The words of bisai_ordering: X(enumerator, word). */
@@ -39,9 +42,11 @@ typedef enum bisai_ordering {
   X(BISAI_ORDERING_RCM, "rcm")                                                                     \
   X(BISAI_ORDERING_ND, "nd")                                                                       \
   X(BISAI_ORDERING_COLOUR, "colour")                                                               \
+  X(BISAI_ORDERING_MD, "md")                                                                       \
   X(BISAI_ORDERING_GIVEN, "given")
 
-/** Returns "natural", "rcm", "nd", "colour" or "given", and "unknown ordering" for other values. */
+/** Returns "natural", "rcm", "nd", "colour", "md" or "given", and "unknown ordering" for other
+ *  values. */
 BISAI_API const char *bisai_ordering_string(bisai_ordering value);
 
 /** Looks up a word of bisai_ordering_string().
@@ -52,7 +57,7 @@ BISAI_API bool bisai_ordering_parse(const char *word, bisai_ordering *value);
 /** Computes an ordering. The result is the same in every run and for any number of threads.
  *  Sources: Cuthill and McKee 1969, George and Liu 1979 (starting row); Karypis and Kumar 1998
  *  (METIS_NodeND); Saad, Iterative Methods, 3.3.3 (greedy multicolouring, first fit in the order of
- *  the matrix).
+ *  the matrix); Amestoy, Davis and Duff 1996 (approximate minimum degree).
  *
  *  METIS allocates with malloc(), seeds and calls the C library's rand(), and installs its own
  *  handlers of SIGABRT and SIGTERM while it runs. Only one context runs METIS at a time. Nested

@@ -22,7 +22,7 @@ typedef struct bisai_factored_options {
   /** applies if the preconditioner computes its factors. It then factorises P A Pᵀ, and z = Pᵀ
    *  (L U)⁻¹ P v. The caller's patterns are those of P A Pᵀ. NONE, BJACOBI and CALLBACK do not
    *  depend on the ordering and ignore it. Default BISAI_ORDERING_NATURAL, which leaves LU the
-   *  choice: nested dissection if the build has METIS, and otherwise what keeps fill low */
+   *  choice: nested dissection if the build has METIS, and minimum degree otherwise */
   bisai_ordering ordering;
   /** applies under the same conditions as `ordering`, to ILU, ISAI, SWEEPS and LU. The rows of A
    *  are permuted such that the product of the diagonal is largest (bisai_order_match()), and the

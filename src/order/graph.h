@@ -30,12 +30,14 @@ static inline int32_t bsi_graph_degree(const bsi_graph *graph, int32_t i) {
 #ifdef BISAI_HAVE_METIS
 #define BSI_ORDERING_LEAST_FILL BISAI_ORDERING_ND
 #else
-#define BSI_ORDERING_LEAST_FILL BISAI_ORDERING_RCM
+#define BSI_ORDERING_LEAST_FILL BISAI_ORDERING_MD
 #endif
 
 bisai_status bsi_order_rcm(bisai_context *context, const bsi_graph *graph, int32_t *permutation);
 bisai_status bsi_order_dissect(bisai_context *context, const bsi_graph *graph,
                                int32_t *permutation);
+bisai_status bsi_order_minimum_degree(bisai_context *context, const bsi_graph *graph,
+                                      int32_t *permutation);
 bisai_status bsi_order_colour(bisai_context *context, const bsi_graph *graph, int32_t *permutation);
 
 /* Computes an ordering of the graph of a structure with ascending columns. */

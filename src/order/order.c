@@ -19,6 +19,7 @@ bisai_status bsi_order_structure(bisai_context *context, int32_t n, const bsi_st
   bisai_status status = bsi_graph_of_structure(context, n, a, &graph);
   if (status) return status;
   status = ordering == BISAI_ORDERING_RCM  ? bsi_order_rcm(context, &graph, permutation)
+           : ordering == BISAI_ORDERING_MD ? bsi_order_minimum_degree(context, &graph, permutation)
            : ordering == BISAI_ORDERING_ND ? bsi_order_dissect(context, &graph, permutation)
                                            : bsi_order_colour(context, &graph, permutation);
   bsi_graph_destroy(context, &graph);
@@ -36,7 +37,7 @@ bisai_status bisai_order_compute(bisai_context *context, const bisai_bcsr *matri
                     matrix->block_rows, matrix->block_cols);
   if (ordering == BISAI_ORDERING_GIVEN)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "a given ordering cannot be computed");
-  if (ordering < BISAI_ORDERING_NATURAL || ordering > BISAI_ORDERING_COLOUR)
+  if (ordering < BISAI_ORDERING_NATURAL || ordering >= BISAI_ORDERING_GIVEN)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown ordering %d", (int)ordering);
   bsi_structure s;
   BSI_TRY(bsi_bcsr_structure(matrix, &s));

@@ -33,7 +33,7 @@ static const char *const matchings[] = BSI_OPTION_WORDS(BISAI_MATCHING_LIST);
 static const bisai_option order_options[] = {
     {BSI_PRECOND_OPTION(factor.ordering), .name = "ordering", .key = "ordering",
      .help = "order of the rows inside", .type = BISAI_OPTION_WORD, .maximum = BISAI_ORDERING_GIVEN,
-     .advised = BISAI_ORDERING_COLOUR, .words = orderings},
+     .advised = BISAI_ORDERING_MD, .words = orderings},
     {BSI_PRECOND_OPTION(factor.matching), .name = "matching", .key = "matching",
      .petsc = "matching", .help = "permutes rows inside to a diagonal of the largest product",
      .type = BISAI_OPTION_WORD, .maximum = BISAI_MATCHING_BLOCKS, .advised = BISAI_MATCHING_BLOCKS,

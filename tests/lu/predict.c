@@ -59,14 +59,14 @@ static void expect_predicted(const test_bcsr *a, bisai_ordering ordering) {
 static void predicted_blocks_and_work_are_those_of_elimination(void **state) {
   (void)state;
   static const bisai_ordering orderings[] = {BISAI_ORDERING_RCM, BISAI_ORDERING_COLOUR,
-                                             BISAI_ORDERING_NATURAL};
+                                             BISAI_ORDERING_NATURAL, BISAI_ORDERING_MD};
   for (uint64_t seed = 0; seed < 60; seed++) {
     test_shape shape =
         test_shape_square((int32_t)(1 + seed * 7 % 90), (int32_t)(1 + seed % 4), seed);
     shape.blocks_per_row = 0.5 + (double)(seed % 5);
     shape.empty_every = seed % 3 == 0 ? 4 : 0;
     test_bcsr a = test_bcsr_random(shape);
-    expect_predicted(&a, orderings[seed % 3]);
+    expect_predicted(&a, orderings[seed % 4]);
     test_bcsr_free(&a);
   }
 }
@@ -77,6 +77,7 @@ static void grids_are_predicted_as_elimination_does(void **state) {
     test_bcsr a = test_bcsr_grid(13, 9, bs, 5);
     expect_predicted(&a, BISAI_ORDERING_NATURAL);
     expect_predicted(&a, BISAI_ORDERING_RCM);
+    expect_predicted(&a, BISAI_ORDERING_MD);
     test_bcsr_free(&a);
   }
 }
@@ -93,6 +94,80 @@ static void a_tridiagonal_matrix_has_no_fill(void **state) {
   assert_int_equal(p.blocks, 3 * N - 2);
   EXPECT_NEAR(8.0 * ((N - 1) * (2.0 / 3.0 + 4.0) + 2.0 / 3.0), p.flops, 1e-9);
   bisai_bcsr_destroy(&matrix);
+}
+
+/* The leaves of a tree come first, in any order. With more than 400 rows it is a star, whose centre
+ * has more neighbours than 10 √n and is left for the end. */
+static void minimum_degree_leaves_trees_without_fill(void **state) {
+  (void)state;
+  for (int32_t n = 1; n <= 600; n += 37) {
+    int32_t *row_ptr = malloc((size_t)(n + 1) * sizeof *row_ptr),
+            *col_idx = malloc(2 * (size_t)n * sizeof *col_idx),
+            *permutation = malloc((size_t)n * sizeof *permutation);
+    double *values = calloc(2 * (size_t)n, sizeof *values);
+    assert_true(row_ptr && col_idx && permutation && values);
+    test_random random = test_random_seed((uint64_t)n);
+    row_ptr[0] = 0;
+    for (int32_t i = 0, p = 0; i < n; i++) {
+      if (i > 0) col_idx[p++] = n > 400 ? 0 : test_random_integer(&random, 0, i - 1);
+      col_idx[p++] = i;
+      row_ptr[i + 1] = p;
+    }
+    test_bcsr a = {n, n, 1, row_ptr, col_idx, values};
+    bisai_bcsr *matrix = test_bcsr_make(context, &a);
+    bsi_lu_prediction p;
+    EXPECT_OK(context, bsi_lu_predict(context, matrix, BISAI_ORDERING_MD, permutation, &p));
+    EXPECT_OK(context, bisai_order_check(context, n, permutation));
+    assert_int_equal(p.blocks, 3 * n - 2);
+    bisai_bcsr_destroy(&matrix);
+    test_bcsr_free(&a);
+    free(permutation);
+  }
+}
+
+/* Eliminates, of the rows that are left, one with the fewest neighbours. Returns the blocks of
+ * L + U. */
+static int64_t eliminate_least(const test_bcsr *a) {
+  const int32_t n = a->block_rows;
+  bool *s = calloc((size_t)n * (size_t)n, sizeof *s), *done = calloc((size_t)n, sizeof *done);
+  assert_true(s && done);
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++)
+      s[i * n + a->col_idx[p]] = s[a->col_idx[p] * n + i] = a->col_idx[p] != i;
+  int64_t blocks = n;
+  for (int32_t step = 0; step < n; step++) {
+    int32_t best = -1, least = n;
+    for (int32_t i = 0; i < n; i++) {
+      int32_t degree = 0;
+      for (int32_t j = 0; j < n; j++) degree += s[i * n + j] && !done[j];
+      if (!done[i] && degree < least) best = i, least = degree;
+    }
+    done[best] = true;
+    blocks += 2 * least;
+    for (int32_t i = 0; i < n; i++)
+      for (int32_t j = 0; j < n; j++)
+        if (i != j && s[best * n + i] && s[best * n + j] && !done[i] && !done[j])
+          s[i * n + j] = true;
+  }
+  free(s), free(done);
+  return blocks;
+}
+
+/* Ties and bounds of degrees make a difference of some percent. */
+static void minimum_degree_fills_as_little_as_exact_degrees(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 12; seed++) {
+    test_shape shape = test_shape_square(150, 1, seed);
+    shape.blocks_per_row = 0.5 + 0.5 * (double)(seed % 5);
+    test_bcsr a = seed % 3 ? test_bcsr_random(shape) : test_bcsr_grid(14, 12, 1, seed);
+    bisai_bcsr *matrix = test_bcsr_make(context, &a);
+    int32_t permutation[168];
+    bsi_lu_prediction p;
+    EXPECT_OK(context, bsi_lu_predict(context, matrix, BISAI_ORDERING_MD, permutation, &p));
+    assert_true((double)p.blocks <= 1.2 * (double)eliminate_least(&a));
+    bisai_bcsr_destroy(&matrix);
+    test_bcsr_free(&a);
+  }
 }
 
 static void an_empty_matrix_has_an_empty_prediction(void **state) {
@@ -143,7 +218,7 @@ static void failing_allocations_leave_nothing(void **state) {
     allocator.calls = 0;
     allocator.fail_at = fail;
     bsi_lu_prediction p;
-    const bisai_status status = bsi_lu_predict(own, matrix, BISAI_ORDERING_RCM, permutation, &p);
+    const bisai_status status = bsi_lu_predict(own, matrix, BISAI_ORDERING_MD, permutation, &p);
     const bool failed = fail <= allocator.calls;
     assert_int_equal(allocator.live_blocks, before);
     EXPECT_STATUS(own, failed ? BISAI_OUT_OF_MEMORY : BISAI_OK, status);
@@ -172,6 +247,8 @@ int main(void) {
       cmocka_unit_test(predicted_blocks_and_work_are_those_of_elimination),
       cmocka_unit_test(grids_are_predicted_as_elimination_does),
       cmocka_unit_test(a_tridiagonal_matrix_has_no_fill),
+      cmocka_unit_test(minimum_degree_leaves_trees_without_fill),
+      cmocka_unit_test(minimum_degree_fills_as_little_as_exact_degrees),
       cmocka_unit_test(an_empty_matrix_has_an_empty_prediction),
       cmocka_unit_test(counts_have_64_bits),
       cmocka_unit_test(failing_allocations_leave_nothing)};

@@ -6,7 +6,8 @@
 #include "fixture.h"
 
 static const bisai_ordering computed[] = {BISAI_ORDERING_NATURAL, BISAI_ORDERING_RCM,
-                                          BISAI_ORDERING_ND, BISAI_ORDERING_COLOUR};
+                                          BISAI_ORDERING_ND, BISAI_ORDERING_COLOUR,
+                                          BISAI_ORDERING_MD};
 enum { ORDERINGS = sizeof computed / sizeof *computed };
 
 /* Whether the build can compute it; nested dissection needs METIS, and says so. */
@@ -386,8 +387,8 @@ static void order_refuses_bad_arguments(void **state) {
                 bisai_order_compute(context, matrix, BISAI_ORDERING_GIVEN, p));
   EXPECT_MESSAGE(context, "a given ordering cannot be computed");
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
-                bisai_order_compute(context, matrix, (bisai_ordering)5, p));
-  EXPECT_MESSAGE(context, "unknown ordering 5");
+                bisai_order_compute(context, matrix, (bisai_ordering)6, p));
+  EXPECT_MESSAGE(context, "unknown ordering 6");
   assert_int_equal(p[0] + p[1] + p[2], 27);
   bisai_bcsr_destroy(&wide);
   bisai_bcsr_destroy(&matrix);
