@@ -173,18 +173,36 @@ typedef struct bisai_csr_desc {
   /** default false; true: a matrix whose size is not a multiple of block_size is padded with an
    *  identity */
   bool pad;
+  /** the number of unknowns of a node, if they are stored field by field (all u, then all v, then
+   *  all w): unknown f of node i is row f·rows/fields + i. The result has a block row of size
+   *  `fields` for each node. Default 0, like 1: the rows keep their order */
+  int32_t fields;
+  /** rows entries: the node of each row, for any numbering and for nodes of different sizes. The
+   *  nodes are 0, 1, … without gaps. Block row k of the result is node k, and is padded inside with
+   *  an identity. `block_size` 0 is that of the largest node. Default NULL */
+  const int32_t *node;
+  /** rows entries: the row inside the block that each row becomes, from 0. NULL (default): the rows
+   *  of a node keep their order, and the padding comes last */
+  const int32_t *component;
 } bisai_csr_desc;
 
 /** Returns a description with the default values; the sizes are zero and the arrays are NULL. */
 BISAI_API bisai_csr_desc bisai_csr_desc_default(void);
 
 /** Creates a BCSR matrix (fp64) from scalar CSR arrays. The matrix stores each block that has at
- *  least one entry, and fills the rest of the block with zeros. The matrix also stores the position
+ *  least one entry, and fills the rest of the block with zeros. With `fields` or `node` the rows
+ *  and columns of the blocks are numbered by node, and so are all vectors that belong to the
+ *  matrix: bisai_bcsr_to_blocks() and bisai_bcsr_from_blocks() move vectors between the caller's
+ *  numbering and that of the blocks. During the call these matrices need 16 bytes for each row and
+ *  12 for each entry in addition. The matrix also stores the position
  *  of each entry for bisai_bcsr_update_from_csr(). The positions take 4 bytes of host memory for
  *  each entry, or 8 bytes if the blocks hold more than 2³² values. With a device they take the same
  *  amount of device memory in addition. Returns the errors of bisai_bcsr_create() and:
- *  @retval BISAI_INVALID_ARGUMENT  the block size does not divide rows or cols and `pad` is false,
- *                                  or `pad` is true and rows ≠ cols */
+ *  @retval BISAI_INVALID_ARGUMENT  the block size does not divide rows or cols and `pad` is false;
+ *                                  rows ≠ cols, with `pad`, `fields` or `node`; the fields do not
+ *                                  divide the rows; or a node is larger than the block size
+ *  @retval BISAI_INVALID_STRUCTURE also: a node has no row, or two rows are the same component of a
+ *                                  node */
 BISAI_API bisai_status bisai_bcsr_from_csr(bisai_context *context, const bisai_csr_desc *desc,
                                            bisai_bcsr **matrix);
 
@@ -272,6 +290,28 @@ BISAI_API bisai_value_type bisai_bcsr_value_type(const bisai_bcsr *matrix);
 /** Returns true if the diagonal blocks are identities that are implied and not stored. */
 BISAI_API bool bisai_bcsr_unit_diagonal(const bisai_bcsr *matrix);
 
+/** Moves a vector, or several near-null-space vectors, from the caller's numbering into that of the
+ *  blocks. Rows of padding become zero, so that they stay zero in a solution. Matrices without
+ *  `fields` and `node` have their padding at the end, if any. With a device, each array may be in
+ *  device memory or in host memory, as for bisai_bcsr_multiply().
+ *  @param width   the number of values of each row: 1 for a vector, k for k near-null-space vectors
+ *                 that are stored row by row
+ *  @param x       bisai_bcsr_rows()·width values
+ *  @param blocks  out; block_rows·bs·width values; must not overlap x
+ *  @retval BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY, BISAI_DEVICE_ERROR */
+BISAI_API bisai_status bisai_bcsr_to_blocks(const bisai_bcsr *matrix, int32_t width,
+                                            const double *x, double *blocks);
+
+/** Moves vectors back into the caller's numbering: the reverse of bisai_bcsr_to_blocks(). Values of
+ *  the padding are left out. */
+BISAI_API bisai_status bisai_bcsr_from_blocks(const bisai_bcsr *matrix, int32_t width,
+                                              const double *blocks, double *x);
+
+/** Finds the row of the blocks, block·bs + component, that each of the caller's rows has become.
+ *  @param place  out, in host memory: bisai_bcsr_rows() entries
+ *  @retval BISAI_INVALID_ARGUMENT  an argument is NULL */
+BISAI_API bisai_status bisai_bcsr_places(const bisai_bcsr *matrix, int32_t *place);
+
 /** Returns the arrays that the matrix uses. They are in host or device memory, according to the
  *  context's backend, and their blocks are column-major. They live as long as the matrix, and the
  *  caller must not write to them. Any output may be NULL. */
@@ -310,8 +350,8 @@ BISAI_API bisai_status bisai_bcsr_update(bisai_bcsr *matrix, const void *values,
  *               must be equal to those of creation, entry by entry; the call compares them. Both
  *               are NULL if the caller knows that they are equal; the call then compares nothing.
  *               `values` has one value for each entry, in the order of creation, in host memory,
- *               or in device memory if the context has a device. `block_size` and `pad` are
- *               ignored.
+ *               or in device memory if the context has a device. All other
+ *               members are ignored.
  *  @retval BISAI_INVALID_ARGUMENT   an argument or only one array of the pattern is NULL, the sizes
  *                                   differ, or the matrix was not made from CSR arrays
  *  @retval BISAI_INVALID_STRUCTURE  the pattern differs from that of creation; the message names

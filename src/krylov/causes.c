@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "core/context/context_impl.h"
+#include "core/csr/block_vectors.h"
 #include "core/matrix/matrix_ops.h"
 #include "krylov/passes/krylov_ops.h"
 #include "krylov/run/operations.h"
@@ -86,9 +87,9 @@ static bisai_status compute_constants(bsi_solver_run *run, constants *c) {
   const bsi_backend *backend = bsi_backend_of(run);
   double *ones = s->vectors.residual, *image = s->vectors.spare, *v = s->vectors.scratch;
   double of_ones = NAN, of_v = NAN, of_image = NAN, of_both = NAN;
-  const int64_t padding = run->system.op.matrix ? bisai_bcsr_padding(run->system.op.matrix) : 0;
-  BSI_TRY(backend->vectors->set(s->context, s->n - padding, 1, ones));
-  BSI_TRY(backend->vectors->set(s->context, padding, 0, ones + s->n - padding));
+  const bisai_bcsr *matrix = run->system.op.matrix;
+  BSI_TRY(backend->vectors->set(s->context, s->n, 1, matrix ? image : ones));
+  if (matrix) BSI_TRY(bsi_bcsr_to_blocks(s->context, matrix, 1, image, ones));
   BSI_TRY(bsi_norm(run, ones, &of_ones));
   BSI_TRY(bsi_multiply_given(run, ones, image));
   BSI_TRY(bsi_norm(run, image, &of_image));

@@ -24,7 +24,7 @@ set(multigrid_may core apply multigrid factor/factor_ops.h
 set(cpr_may core cpr)
 set(study_may core study)
 set(precond_may core order lu direct factor pattern solve apply bjacobi multigrid cpr precond)
-set(krylov_may krylov core/context/backend.h core/vector/chunks_host.h core/block/column.h core/context/context_impl.h core/matrix/matrix_ops.h
+set(krylov_may krylov core/context/backend.h core/vector/chunks_host.h core/block/column.h core/context/context_impl.h core/matrix/matrix_ops.h core/csr/block_vectors.h
   core/context/option_table.h core/threads/parallel.h core/context/staging.h core/context/words.h apply/apply_ops.h
   precond/application.h) # the application that tells a device what the solver keeps in its cache
 set(choice_may choice core order lu factor study krylov precond)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* BCSR from scalar CSR: block (I, J) is stored if there is an entry (i, j) with ⌊i/bs⌋ = I, ⌊j/bs⌋
- * = J. Padding adds rows and columns of the identity at the end until bs divides the size. */
+ * = J. Padding adds rows and columns of the identity at the end until bs divides the size. With
+ * nodes, the rows are first renumbered by node, and padded to blocks inside. */
 #include "core/csr/csr.h"
 #include "core/csr/choose_block_size.h"
 #include "core/csr/csr_desc.h"
+#include "core/csr/mapped_csr.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,6 +52,8 @@ typedef struct conversion {
   bsi_entry_map *map;
   /* NULL: none */
   const bsi_limit *limit;
+  /* the caller's row of each row; NULL: the same one */
+  const int32_t *source;
 } conversion;
 
 /* A thread's partial result. */
@@ -227,6 +231,7 @@ static bisai_status fill_rows(conversion *c) {
     if (partial->row >= 0 && (first.row < 0 || partial->row < first.row)) first = *partial;
   }
   if (first.row < 0) return BISAI_OK;
+  if (c->source) first.row = c->source[first.row], first.column = c->source[first.column];
   return bsi_fail(c->context, BISAI_NOT_FINITE, BSI_ENTRY_NOT_FINITE, first.row, first.column);
 }
 
@@ -324,32 +329,86 @@ static int conversion_threads(const bisai_context *context, const conversion *c)
   return bsi_threads_for(context->threads, c->csr->row_ptr[c->csr->rows], grain);
 }
 
-static bisai_status from_sound_csr(bisai_context *context, const bisai_csr_desc *desc,
-                                   const bsi_limit *limit, bool keep_map, bisai_bcsr **matrix) {
-  int32_t bs = desc->block_size;
-  if (bs == 0 && bsi_is_nearly_empty(desc)) bs = 1;
-  if (bs == 0) {
-    bisai_block_size_info sizes[BISAI_CHOSEN_SIZES];
-    if (limit) BSI_TRY(bsi_limit_check(context, limit, bsi_block_size_bytes(desc)));
-    BSI_TRY(bsi_block_size_study(context, desc, sizes, &bs));
-  }
+/* Makes blocks of size bs. `source`: as in a conversion. */
+static bisai_status make_blocks(bisai_context *context, const bisai_csr_desc *desc, int32_t bs,
+                                const int32_t *source, const bsi_limit *limit, bool keep_map,
+                                bisai_bcsr **matrix) {
   const bool divides = desc->rows % bs == 0 && desc->cols % bs == 0;
-  if (!divides && !desc->pad)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                    "block size %d does not divide %d × %d, and padding was not asked for", bs,
-                    desc->rows, desc->cols);
   conversion c = {.context = context,
                   .csr = desc,
                   .bs = bs,
                   .block_rows = desc->rows / bs + !divides,
                   .block_cols = desc->cols / bs + !divides,
                   .padded = !divides,
-                  .limit = limit};
+                  .limit = limit,
+                  .source = source};
   if ((int64_t)c.block_rows * bs > INT32_MAX)
     return bsi_fail(context, BISAI_INDEX_OVERFLOW,
                     "%d rows padded to blocks of size %d: more than %d", desc->rows, bs, INT32_MAX);
   c.threads = conversion_threads(context, &c);
   return convert(context, &c, keep_map, matrix);
+}
+
+/* Makes a matrix from arrays in the numbering of the blocks of a map. */
+static bisai_status make_mapped(bisai_context *context, const bsi_mapped_csr *mapped,
+                                const bsi_node_map *map, const bsi_limit *limit, bool keep_map,
+                                bisai_bcsr **matrix) {
+  const bisai_csr_desc of_nodes = {.rows = mapped->rows,
+                                   .cols = mapped->rows,
+                                   .row_ptr = mapped->row_ptr,
+                                   .col_idx = mapped->col_idx,
+                                   .values = mapped->values};
+  return make_blocks(context, &of_nodes, map->block_size, map->source, limit, keep_map, matrix);
+}
+
+/* Gives the places of a map to the matrix. */
+static bisai_status give_places(bsi_node_map *map, int32_t rows, bisai_bcsr *a) {
+  a->rows = rows;
+  a->kept.places = (bsi_places){.rows = rows, .host = map->place};
+  map->place = NULL;
+  return bsi_places_upload(a->context, &a->kept.places);
+}
+
+/* Makes a block row of each node. */
+static bisai_status from_nodes(bisai_context *context, const bisai_csr_desc *desc,
+                               const bsi_limit *limit, bool keep_map, bisai_bcsr **matrix) {
+  bsi_node_map map;
+  bsi_mapped_csr mapped = {0};
+  bsi_limit held = {0};
+  bisai_bcsr *a = NULL;
+  bisai_status status = bsi_node_map_make(context, desc, limit, &map);
+  if (limit) held = *limit;
+  held.held += 2 * (int64_t)desc->rows * (int64_t)sizeof *map.place;
+  if (!status) status = bsi_mapped_csr_make(context, desc, &map, limit ? &held : NULL, &mapped);
+  if (!status) held.held += bsi_mapped_csr_bytes(desc, &map);
+  if (!status) status = make_mapped(context, &mapped, &map, limit ? &held : NULL, keep_map, &a);
+  if (!status && keep_map)
+    status = bsi_mapped_csr_rename(context, desc, &map, &mapped, &a->kept.map);
+  if (!status) status = give_places(&map, desc->rows, a);
+  bsi_mapped_csr_release(context, &mapped);
+  bsi_node_map_release(context, &map);
+  if (status)
+    bisai_bcsr_destroy(&a);
+  else
+    *matrix = a;
+  return status;
+}
+
+static bisai_status from_sound_csr(bisai_context *context, const bisai_csr_desc *desc,
+                                   const bsi_limit *limit, bool keep_map, bisai_bcsr **matrix) {
+  int32_t bs = desc->block_size;
+  if (bsi_has_nodes(desc)) return from_nodes(context, desc, limit, keep_map, matrix);
+  if (bs == 0 && bsi_is_nearly_empty(desc)) bs = 1;
+  if (bs == 0) {
+    bisai_block_size_info sizes[BISAI_CHOSEN_SIZES];
+    if (limit) BSI_TRY(bsi_limit_check(context, limit, bsi_block_size_bytes(desc)));
+    BSI_TRY(bsi_block_size_study(context, desc, sizes, &bs));
+  }
+  if ((desc->rows % bs != 0 || desc->cols % bs != 0) && !desc->pad)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "block size %d does not divide %d × %d, and padding was not asked for", bs,
+                    desc->rows, desc->cols);
+  return make_blocks(context, desc, bs, NULL, limit, keep_map, matrix);
 }
 
 bisai_status bsi_bcsr_from_sound_csr(bisai_context *context, const bisai_csr_desc *desc,

@@ -15,6 +15,19 @@ typedef struct scalar_entry {
   int32_t row, column;
 } scalar_entry;
 
+/* Returns the caller's row at a place. For messages: it looks through all rows. */
+static int32_t row_at(const bisai_bcsr *a, int32_t place) {
+  const int32_t *places = a->kept.places.host;
+  int32_t i = 0;
+  if (!places) return place;
+  while (places[i] != place) i++;
+  return i;
+}
+
+static int32_t place_of(const bisai_bcsr *a, int32_t i) {
+  return a->kept.places.host ? a->kept.places.host[i] : i;
+}
+
 /* Returns the row and column of entry p in the arrays from which the matrix was made. */
 static scalar_entry entry_of(const bisai_bcsr *a, const bsi_structure *s, int32_t p) {
   const uint64_t per_block = bsi_block_offset(a, 1),
@@ -22,22 +35,24 @@ static scalar_entry entry_of(const bisai_bcsr *a, const bsi_structure *s, int32_
   const int32_t block = (int32_t)(place / per_block), inside = (int32_t)(place % per_block);
   /* the first block row that ends after this block */
   const int32_t row = bsi_lower_bound(s->row_ptr + 1, 0, a->block_rows, block + 1);
-  return (scalar_entry){row * a->block_size + inside % a->block_size,
-                        s->col_idx[block] * a->block_size + inside / a->block_size};
+  return (scalar_entry){row_at(a, row * a->block_size + inside % a->block_size),
+                        row_at(a, s->col_idx[block] * a->block_size + inside / a->block_size)};
 }
 
 /* Returns true if row i has the same entries in the same order as at creation. */
 static bool is_same_row(const bisai_bcsr *a, const bsi_structure *s, const bisai_csr_desc *d,
                         int32_t i) {
-  const int32_t bs = a->block_size, begin = s->row_ptr[i / bs], end = s->row_ptr[i / bs + 1];
+  const int32_t bs = a->block_size, at = place_of(a, i);
+  const int32_t begin = s->row_ptr[at / bs], end = s->row_ptr[at / bs + 1];
   const uint64_t per_block = bsi_block_offset(a, 1);
   if (d->row_ptr[i + 1] > a->kept.map.entries) return false;
   for (int32_t p = d->row_ptr[i]; p < d->row_ptr[i + 1]; p++) {
     const uint64_t place = bsi_entry_map_at(a->kept.map.wide, a->kept.map.host, p);
     const int64_t block = (int64_t)(place / per_block);
     const int32_t inside = (int32_t)(place % per_block);
-    if (block < begin || block >= end || inside % bs != i % bs) return false;
-    if (d->col_idx[p] != s->col_idx[block] * bs + inside / bs) return false;
+    if (block < begin || block >= end || inside % bs != at % bs) return false;
+    if (d->col_idx[p] < 0 || d->col_idx[p] >= d->cols) return false;
+    if (place_of(a, d->col_idx[p]) != s->col_idx[block] * bs + inside / bs) return false;
   }
   return true;
 }

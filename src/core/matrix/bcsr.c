@@ -393,6 +393,7 @@ void bisai_bcsr_destroy(bisai_bcsr **matrix) {
   if (a->kept.mirror) bsi_mirror_release(a->context, a->kept.mirror);
   bsi_release(a->context, a->kept.mirror);
   bsi_entry_map_release(a->context, &a->kept.map);
+  bsi_places_release(a->context, &a->kept.places);
   bsi_release(a->context, a);
 }
 
@@ -480,7 +481,9 @@ bisai_status bisai_bcsr_fetch(const bisai_bcsr *matrix, int32_t *row_ptr, int32_
 }
 
 int64_t bsi_bcsr_memory(const bisai_bcsr *matrix) {
-  int64_t bytes = (int64_t)sizeof *matrix + bsi_entry_map_memory(&matrix->kept.map);
+  const bsi_bcsr_kept *kept = &matrix->kept;
+  int64_t bytes = (int64_t)sizeof *matrix + bsi_entry_map_memory(&kept->map) +
+                  (int64_t)sizeof *kept->places.host * kept->places.rows;
   if (matrix->owns_structure) bytes += 4 * ((int64_t)matrix->block_rows + 1 + matrix->blocks);
   if (matrix->owns_values)
     bytes += (int64_t)(bsi_block_offset(matrix, matrix->blocks) * bsi_value_bytes(matrix->type));

@@ -10,6 +10,7 @@
 #include "core/matrix/entry_map.h"
 #include "core/matrix/mirror.h"
 #include "core/matrix/search.h"
+#include "core/vector/places.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,6 +22,8 @@ typedef struct bsi_bcsr_kept {
   bsi_mirror *mirror;
   /* the map from the entries of CSR arrays, from which an update may take new values */
   bsi_entry_map map;
+  /* the places of the caller's rows, if they are not numbered by node */
+  bsi_places places;
   /* only the public updates change the values, so that measured results may be kept */
   bool updated_only;
   /* the results of core/matrix/asymmetry.h, kept until the next update */
