@@ -217,7 +217,7 @@ typedef struct bisai_write_options {
   /** default BISAI_FORMAT_BY_NAME; the suffix always chooses the compression */
   bisai_format format;
   /** the right-hand side, written after the matrix or next to it: bisai_bcsr_rows() values in host
-   *  memory; default NULL */
+   *  memory, in the order of the rows that are written; default NULL */
   const double *rhs;
 } bisai_write_options;
 
@@ -225,9 +225,10 @@ typedef struct bisai_write_options {
 BISAI_API bisai_write_options bisai_write_options_default(void);
 
 /** Writes a matrix. If it is read again with the same block size, its values are equal to the last
- *  bit. The scalar rows of the padding are not written. Zeros are not written either, except in
- *  blocks that consist of zeros only: these are written completely. The same matrix gives the same
- *  bytes.
+ *  bit. The scalar rows of the padding are not written. The others are written in the order of the
+ *  blocks, which is not the caller's if the matrix was made with `fields` or `node`. Zeros are not
+ *  written either, except in blocks that consist of zeros only: these are written completely. The
+ *  same matrix gives the same bytes.
  *  @param matrix   may be rectangular, though bisai_read_matrix() refuses rectangular matrices;
  *                  values narrower than fp64 are widened
  *  @param options  NULL: the defaults

@@ -367,9 +367,29 @@ static void matrices_that_are_not_finite_are_not_written(void **state) {
   test_bcsr_free(&a);
 }
 
+static void padding_inside_blocks_is_not_written(void **state) {
+  (void)state;
+  /* rows 1 and 4 are the first node, row 2 is the second one, rows 0 and 3 are the third */
+  const int32_t row_ptr[] = {0, 2, 4, 6, 8, 10}, col_idx[] = {0, 2, 1, 4, 2, 0, 3, 1, 4, 2};
+  const double values[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  bisai_csr_desc desc = bisai_csr_desc_default();
+  desc.rows = desc.cols = 5;
+  desc.row_ptr = row_ptr, desc.col_idx = col_idx, desc.values = values;
+  desc.node = (int32_t[]){2, 0, 1, 2, 0};
+  bisai_bcsr *matrix = NULL;
+  EXPECT_OK(context, bisai_bcsr_from_csr(context, &desc, &matrix));
+  const char *path = test_path("A.mtx");
+  assert_true(write_file(path, matrix, NULL));
+  test_expect_text(path, "%%MatrixMarket matrix coordinate real general\n5 5 10\n"
+                         "1 1 3\n1 2 4\n2 2 9\n2 3 10\n3 3 5\n3 4 6\n4 3 2\n4 4 1\n"
+                         "5 1 8\n5 5 7\n");
+  bisai_bcsr_destroy(&matrix);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_format_keeps_every_bit),
+      cmocka_unit_test(padding_inside_blocks_is_not_written),
       cmocka_unit_test(archives_take_names_of_any_bytes),
       cmocka_unit_test(vectors_keep_every_bit),
       cmocka_unit_test(the_bytes_are_the_known_ones),

@@ -2,6 +2,7 @@
 #include "io/formats/scalar_rows.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/block/values.h"
 #include "core/context/context_impl.h"
@@ -43,6 +44,24 @@ static bisai_status make_room(bsi_scalar_rows *s) {
   return s->value ? BISAI_OK : BISAI_OUT_OF_MEMORY;
 }
 
+/* Leaves out the padding inside the blocks. */
+static bisai_status find_padding(bsi_scalar_rows *s) {
+  const bsi_places *places = &s->matrix->kept.places;
+  const int32_t all = s->matrix->block_rows * s->block_size;
+  if (!places->host) return BISAI_OK;
+  s->kept = bsi_allocate(s->context, (size_t)s->rows, sizeof *s->kept);
+  s->number = s->kept ? bsi_allocate(s->context, (size_t)all, sizeof *s->number) : NULL;
+  if (!s->number) return BISAI_OUT_OF_MEMORY;
+  memset(s->number, 0xff, (size_t)all * sizeof *s->number); /* -1 */
+  for (int32_t i = 0; i < places->rows; i++) s->number[places->host[i]] = i;
+  for (int32_t row = 0, next = 0; row < all; row++) {
+    if (s->number[row] < 0) continue;
+    s->kept[next] = row;
+    s->number[row] = next++;
+  }
+  return BISAI_OK;
+}
+
 static bisai_status count(bsi_scalar_rows *s) {
   for (int32_t row = 0; row < s->rows; row++) {
     const int32_t length = bsi_scalar_row(s, row);
@@ -65,6 +84,7 @@ bisai_status bsi_scalar_rows_open(bisai_context *context, const bisai_bcsr *matr
                          .block_size = matrix->block_size};
   bisai_status status = arrays_to_host(s);
   if (!status) status = make_room(s);
+  if (!status) status = find_padding(s);
   if (!status) status = count(s);
   if (status) bsi_scalar_rows_close(s);
   return status;
@@ -72,6 +92,8 @@ bisai_status bsi_scalar_rows_open(bisai_context *context, const bisai_bcsr *matr
 
 void bsi_scalar_rows_close(bsi_scalar_rows *s) {
   for (int i = 0; i < 3; i++) bsi_release(s->context, s->copies[i]);
+  bsi_release(s->context, s->kept);
+  bsi_release(s->context, s->number);
   bsi_release(s->context, s->col);
   bsi_release(s->context, s->value);
   *s = (bsi_scalar_rows){.context = s->context};
@@ -90,13 +112,17 @@ static bool is_zero(const bsi_scalar_rows *s, int32_t block) {
   return true;
 }
 
+/* Appends an entry of a column of the blocks, unless it is padding. */
 static int32_t append(const bsi_scalar_rows *s, int32_t length, int32_t col, double value) {
-  s->col[length] = col;
+  const int32_t number = s->number ? s->number[col] : col;
+  if (number < 0 || number >= s->cols) return length;
+  s->col[length] = number;
   s->value[length] = value;
   return length + 1;
 }
 
-int32_t bsi_scalar_row(const bsi_scalar_rows *s, int32_t row) {
+int32_t bsi_scalar_row(const bsi_scalar_rows *s, int32_t number) {
+  const int32_t row = s->kept ? s->kept[number] : number;
   const int32_t bs = s->block_size, block_row = row / bs, end = s->row_ptr[block_row + 1];
   bool implied = s->matrix->unit_diagonal; /* its diagonal has not been added yet */
   int32_t length = 0;
@@ -107,7 +133,7 @@ int32_t bsi_scalar_row(const bsi_scalar_rows *s, int32_t row) {
     }
     const int32_t first = s->col_idx[p] * bs;
     const bool all = is_zero(s, p);
-    for (int32_t j = 0; j < bs && first + j < s->cols; j++) {
+    for (int32_t j = 0; j < bs; j++) {
       const double value = value_at(s, p, row % bs, j);
       if (all || value != 0.0) length = append(s, length, first + j, value);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The scalar rows of a block matrix for output, without padding and without the zeros that only
- * fill up blocks. */
+/* The scalar rows of a block matrix for output, in the order of the blocks, without padding and
+ * without the zeros that only fill up blocks. */
 #ifndef BSI_SCALAR_ROWS_H
 #define BSI_SCALAR_ROWS_H
 
@@ -17,6 +17,9 @@ typedef struct bsi_scalar_rows {
   const void *values;
   /* copies of arrays that are not in host memory */
   void *copies[3];
+  /* of a matrix whose padding is inside the blocks: the rows that are none, and the number of each
+   * row among them, or -1; otherwise NULL */
+  int32_t *kept, *number;
   /* the entries of one row */
   int32_t *col;
   double *value;
