@@ -269,6 +269,34 @@ BISAI_API bisai_status bisai_block_size_study(bisai_context *context, const bisa
                                               bisai_block_size_info sizes[BISAI_CHOSEN_SIZES],
                                               int32_t *block_size);
 
+/** Finds the nodes of a matrix whose unknowns have any order and of which some were eliminated, as
+ *  displacements at the planes of symmetry of an elastic body. The rows of a node have the same
+ *  columns, and are coupled to each other. Rows that agree so are one node; the size that most rows
+ *  have is the block size, and larger groups are cut into nodes of that size. Then smaller groups
+ *  that are coupled and have at least 70 % of their columns in common are joined, because zeros may
+ *  not be stored. The nodes are numbered by their first rows. Entries count whatever their values
+ *  are.
+ *
+ *  There are nodes if the block size is 2 to 8, at least half of the rows are in nodes of that size
+ *  before smaller ones are joined, and the padded blocks take at most 1.5 times the bytes of the
+ *  entries. Otherwise the matrix has single unknowns, unknowns that are coupled to different ones,
+ *  or too many zeros.
+ *
+ *  In nodes of fewer rows, each row becomes the component of whole nodes with which its entries
+ *  are largest in sum. Where two rows would become the same one, or without values, the rows keep
+ *  their order.
+ *
+ *  Reads rows, cols, row_ptr, col_idx and, unless NULL, values. Needs about 36 bytes for each row,
+ *  and time for a few passes over the entries.
+ *  @param node        out, rows entries: fits bisai_csr_desc; unspecified if there are no nodes
+ *  @param component   out, rows entries: the same
+ *  @param nodes       out; the number of nodes; 0: none were found
+ *  @param block_size  out; the largest number of rows of a node
+ *  @retval BISAI_INVALID_STRUCTURE, BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
+BISAI_API bisai_status bisai_csr_find_nodes(bisai_context *context, const bisai_csr_desc *desc,
+                                            int32_t *node, int32_t *component, int32_t *nodes,
+                                            int32_t *block_size);
+
 /** Frees *matrix and sets it to NULL; accepts NULL and pointers to NULL. Borrowed arrays are not
  *  freed. */
 BISAI_API void bisai_bcsr_destroy(bisai_bcsr **matrix);
