@@ -65,7 +65,8 @@ static const char *const run_keys[] = {"method",
                                        "symmetric",
                                        "note",
                                        "solver",
-                                       "error"};
+                                       "error",
+                                       "choice"};
 enum { RUN_KEYS = sizeof run_keys / sizeof run_keys[0] };
 
 static void json_has_exactly_the_keys_of_the_contract(void **state) {
