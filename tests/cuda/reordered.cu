@@ -65,7 +65,8 @@ void agrees_with_the_host(bisai_context *device, int32_t n, int bs, bool permute
   r.matrix = &b;
   b.row_ptr = b_ptr.data(), b.values = expected.data();
   std::vector<int32_t> to = permutation;
-  if (permuted) r.permutation = to.data(), r.source = source.data();
+  r.unit = 1;
+  if (permuted) r.maps = {to.data(), to.data(), source.data()};
   bsi_equilibration *q = &r.equilibration;
   q->row_scale = scales.data(), q->col_scale = scales.data() + rows;
   q->row_exponent = integers.data(), q->col_exponent = q->row_exponent + rows,
@@ -83,7 +84,7 @@ void agrees_with_the_host(bisai_context *device, int32_t n, int bs, bool permute
       d_scales(std::vector<double>(2 * rows, NAN));
   a.row_ptr = d_ptr.data, a.col_idx = d_idx.data, a.values = d_blocks.data;
   b.row_ptr = d_b_ptr.data, b.values = d_b.data;
-  if (permuted) r.permutation = d_permutation.data, r.source = d_source.data;
+  if (permuted) r.maps = {d_permutation.data, d_permutation.data, d_source.data};
   q->row_scale = d_scales.data, q->col_scale = d_scales.data + rows;
   q->row_exponent = d_integers.data, q->col_exponent = q->row_exponent + rows,
   q->row_max = q->col_exponent + rows, q->col_max = q->row_max + rows,
