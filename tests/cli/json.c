@@ -191,19 +191,19 @@ static void what_does_not_apply_is_null(void **state) {
   (void)state;
   static const char *const applies[] = {
       "nnnnyyynnnynyny"
-      "nnnnnnnnnnnnnnnnnnnynyyyynnyn", /* none */
+      "nnnnnnnnnnnnnnnnnnnynyyyynnynn", /* none */
       "nynyyyynnyyyyny"
-      "nynnynnnnnnnnnnnynnynyyyynnyn", /* bjacobi */
+      "nynnynnnnnnnnnnnynnynyyyynnynn", /* bjacobi */
       "nnnnyyyynnyyyny"
-      "yynnynnnnnyyynynnnnynyyyynnyn", /* ilu */
+      "yynnynnnnnyyynynnnnynyyyynnynn", /* ilu */
       "yynyyyyyyyyyyyy"
-      "yyyyynyyyyyyyyynnnnynyyyyynyn", /* isai */
+      "yyyyynyyyyyyyyynnnnynyyyyynynn", /* isai */
       "nnynyyyynyyyyny"
-      "yynnynnnnnyyynnnnnnynyyyynnyn", /* sweeps */
+      "yynnynnnnnyyynnnnnnynyyyynnynn", /* sweeps */
       "yyynyyynyyyyyny"
-      "yynnynnnnnnnnnnnnynynyyyynnyn", /* mg */
+      "yynnynnnnnnnnnnnnynynyyyynnynn", /* mg */
       "nnnyyyyyyyyyyny"
-      "nnnnynnnnnyynnnnnyyynyyyynnyn", /* cpr */
+      "nnnnynnnnnyynnnnnyyynyyyynnynn", /* cpr */
   };
   json_t *root = results("compare --case cavity --size 5 --methods "
                          "none,bjacobi,ilu,isai:storage=fp32:k=2:relax=1,sweeps:n=3,mg,cpr");
