@@ -63,7 +63,7 @@ static bisai_status reserve_scratch(bsi_lu *lu) {
   w->threads = bsi_allocate(context, threads, sizeof *w->threads);
   if (w->threads) w->integers = bsi_allocate(context, threads * integers, sizeof *w->integers);
   if (w->integers) w->doubles = bsi_allocate(context, threads * doubles, sizeof *w->doubles);
-  if (!w->doubles) return BISAI_OUT_OF_MEMORY;
+  if (!w->threads || !w->integers || !w->doubles) return BISAI_OUT_OF_MEMORY;
   for (size_t thread = 0; thread < threads; thread++) {
     int32_t *own = w->integers + thread * integers;
     double *d = w->doubles + thread * doubles;

@@ -121,8 +121,8 @@ static inline bsi_lu_node bsi_lu_node_of(const bsi_lu *lu, int32_t s) {
 
 /* structure.c: makes the lists from a tree and supernodes that are there. */
 bisai_status bsi_lu_structure_create(bisai_context *context, const bsi_graph *graph, int block_size,
-                                     bsi_lu_structure *structure);
-void bsi_lu_structure_destroy(bisai_context *context, bsi_lu_structure *structure);
+                                     bsi_lu_structure *t);
+void bsi_lu_structure_destroy(bisai_context *context, bsi_lu_structure *t);
 
 /* numeric.c: finds where the blocks of the matrix are in the panels. */
 void bsi_lu_find_targets(bsi_lu *lu, const bsi_structure *matrix);

@@ -24,7 +24,7 @@ static bisai_status copy_structure(bsi_matching *m, const bisai_bcsr *a, const b
   m->n = a->block_rows;
   m->ptr = bsi_allocate(m->context, n + 1, sizeof *m->ptr);
   if (m->ptr) m->columns = bsi_allocate(m->context, blocks, sizeof *m->columns);
-  if (!m->columns) return BISAI_OUT_OF_MEMORY;
+  if (!m->ptr || !m->columns) return BISAI_OUT_OF_MEMORY;
   for (size_t i = 0; i <= n; i++) m->ptr[i] = s->row_ptr[i];
   for (size_t p = 0; p < blocks; p++) m->columns[p] = s->col_idx[p];
   return BISAI_OK;
@@ -65,7 +65,7 @@ static bisai_status list_nonzeros(bsi_matching *m, const list_job *job) {
   m->columns = bsi_allocate(m->context, entries, sizeof *m->columns);
   if (m->columns) m->zeros = bsi_allocate(m->context, (size_t)m->zero_count, sizeof *m->zeros);
   if (m->zeros) m->source = bsi_allocate(m->context, entries, sizeof *m->source);
-  if (!m->source) return BISAI_OUT_OF_MEMORY;
+  if (!m->columns || !m->zeros || !m->source) return BISAI_OUT_OF_MEMORY;
   for (int32_t i = 0; i < m->n; i++) list_row(job, m, i, m->ptr[i]);
   for (int32_t v = 0, zero = 0; v < (int32_t)values; v++)
     if (job->values[v] == 0.0) m->zeros[zero++] = v;
@@ -100,7 +100,7 @@ static double find_pivot(double *lu, int bs, int k) {
 
 /* Returns log₂ |det|^(1/bs) of a block, by elimination with row pivots. */
 static double weigh_block(const double *block, int bs) {
-  double lu[BISAI_MAX_BLOCK_SIZE * BISAI_MAX_BLOCK_SIZE], sum = 0.0;
+  double lu[BISAI_MAX_BLOCK_SIZE * BISAI_MAX_BLOCK_SIZE] = {0.0}, sum = 0.0;
   for (int v = 0; v < bs * bs; v++) lu[v] = block[v];
   for (int k = 0; k < bs; k++) {
     const double pivot = find_pivot(lu, bs, k);

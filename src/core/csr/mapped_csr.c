@@ -44,7 +44,7 @@ bisai_status bsi_mapped_csr_make(bisai_context *context, const bisai_csr_desc *d
   m->row_ptr = bsi_allocate(context, (size_t)m->rows + 1, sizeof *m->row_ptr);
   if (m->row_ptr) m->col_idx = bsi_allocate(context, (size_t)entries, sizeof *m->col_idx);
   if (m->col_idx) m->values = bsi_allocate(context, (size_t)entries, sizeof *m->values);
-  if (!m->values) return BISAI_OUT_OF_MEMORY;
+  if (!m->row_ptr || !m->col_idx || !m->values) return BISAI_OUT_OF_MEMORY;
   m->row_ptr[0] = 0;
   for (int32_t row = 0; row < m->rows; row++) fill_row(d, map, row, m);
   return BISAI_OK;
