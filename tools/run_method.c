@@ -44,9 +44,10 @@ static const char *solve_reason(bisai_reason reason) {
 static void set_message(run_result *r, const char *reason, const char *message) {
   char text[1024];
   snprintf(text, sizeof text, "%s%s", message, message_base(message));
+  char *old = r->texts.message;
   r->reason = reason;
-  free(r->texts.message);
   r->texts.message = strdup(text);
+  free(old);
 }
 
 static void fail(bisai_context *context, bisai_status status, const char *reason, run_result *r) {
@@ -337,10 +338,8 @@ static void run_once(bisai_context *context, const problem *p, const options *o,
   memset(x, 0, (size_t)p->unknowns * sizeof *x);
   if (m->program == METHOD_PETSC)
     run_petsc(context, p, o, &shown, x, r);
-  else if (matrix_fits(context, p, o, r) && method_is(m, BISAI_PRECOND_AUTO))
-    run_automatic(context, p, o, &shown, x, r);
-  else if (!*r->texts.message)
-    run_bisai(context, p, o, &shown, x, r);
+  else if (matrix_fits(context, p, o, r))
+    (method_is(m, BISAI_PRECOND_AUTO) ? run_automatic : run_bisai)(context, p, o, &shown, x, r);
   progress_end(&shown);
 }
 
@@ -388,9 +387,10 @@ static void repeat(bisai_context *context, const problem *p, const options *o, d
 
 void run_method(bisai_context *context, const problem *p, const options *o, const method *m,
                 double *x, run_result *r) {
-  if (o->repeat > 0) warm_up(context, p, o, m, x);
+  const bool repeats = o->repeat > 0;
+  if (repeats) warm_up(context, p, o, m, x);
   run_once(context, p, o, m, "set-up", x, r);
-  if (o->repeat > 0 && r->converged) repeat(context, p, o, x, r);
+  if (repeats && r->converged) repeat(context, p, o, x, r);
 }
 
 /* Returns true if another preconditioner may work after this one failed. */

@@ -31,9 +31,9 @@ bisai_status bsi_scalar_rows_open(bisai_context *context, const bisai_bcsr *matr
                                   bsi_scalar_rows *rows);
 void bsi_scalar_rows_close(bsi_scalar_rows *rows);
 
-/* Fills rows->col and rows->value with the entries of a row by ascending columns, and returns their
+/* Fills s->col and s->value with the entries of a row by ascending columns, and returns their
  * number. The entries are all values that are not zero, and all values of a zero block, so that no
  * block is lost. */
-int32_t bsi_scalar_row(const bsi_scalar_rows *rows, int32_t row);
+int32_t bsi_scalar_row(const bsi_scalar_rows *s, int32_t number);
 
 #endif
