@@ -39,13 +39,14 @@ static void expect_inverse(bisai_precond *m, const bisai_bcsr *matrix) {
     free(product);
   }
   EXPECT_OK(context, bisai_precond_apply_many(m, MANY, v, ld, z, ld));
-  /* rounding errors of a row, times the condition of the scaled matrix, which is below 1e5 */
+  /* rounding errors of a row, times the condition of the scaled matrix (below 1e5) and the growth
+     of pivots that no rule chose */
   for (int c = 0; c < MANY; c++) {
     double *back = test_dense_multiply(n, n, 1, dense, z + c * ld);
     for (int32_t i = 0; i < n; i++) {
       double row = 0.0;
       for (int32_t j = 0; j < n; j++) row += fabs(dense[j * n + i] * x[c * ld + j]);
-      EXPECT_NEAR(v[c * ld + i], back[i], 1e-10 * row);
+      EXPECT_NEAR(v[c * ld + i], back[i], 1e-8 * row);
     }
     free(back);
   }
