@@ -288,6 +288,9 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   "block, and a second method corrects all unknowns. KEY are keys of mg after first=mg, and of "   \
   "the "                                                                                           \
   "second method after second=. "                                                                  \
+  "schur is for saddle points. Its pressures are the rows with a zero on the diagonal, unless "    \
+  "component=, from= and to= name them. KEY are keys of the method for the velocities after "      \
+  "first=, and of that for the Schur complement after second=. "                                   \
   "petsc is PETSc's own solver with its block ILU, and petsc-ilu is its block ILU in the solver "  \
   "of bisai. Both take level=L. ilu, isai and sweeps take factors=petsc. "                         \
   "On a GPU, cusparse-ilu is cuSPARSE's block ILU(0) with its triangular solves. "                 \

@@ -29,7 +29,7 @@ static shape shape_of(const problem *p, const method *m, const method_file *f) {
     return (shape){p->rows, p->unknowns, bisai_bcsr_block_size(p->matrix),
                    "as many as a block has"};
   /* the near-null-space vectors of cpr are those of its pressure matrix */
-  if (method_has_stages(m)) return (shape){block_rows, block_rows, 0, ""};
+  if (method_is(m, BISAI_PRECOND_CPR)) return (shape){block_rows, block_rows, 0, ""};
   return (shape){p->rows, p->unknowns, 0, ""};
 }
 

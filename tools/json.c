@@ -22,6 +22,7 @@ bool json_write(bisai_context *context, const char *path, char *text) {
 
 #ifdef BISAI_HAVE_JANSSON
 
+#include <bisai/stages.h>
 #include <bisai/version.h>
 
 #include "choice.h"
@@ -79,10 +80,19 @@ static json_t *option(const run_result *r, const char *name) {
   return option_of(r, SECTION_OWN, name);
 }
 
+/* Returns the section with the options of block-Jacobi. */
+static method_section section_of_diagonal(const method *m) {
+  bisai_precond_kind first;
+  if (!method_has_stages(m)) return SECTION_OWN;
+  return bisai_precond_stage(&m->options, 0, &first) && first == BISAI_PRECOND_BJACOBI
+             ? SECTION_FIRST
+             : SECTION_SECOND;
+}
+
 /* Returns the options and the blocks of block-Jacobi. */
 static json_t *diagonal(const run_result *r) {
   const bisai_precond_report *s = &r->setup;
-  const method_section section = method_has_stages(&r->m) ? SECTION_SECOND : SECTION_OWN;
+  const method_section section = section_of_diagonal(&r->m);
   if (!method_uses(&r->m, BISAI_PRECOND_BJACOBI)) return json_null();
   json_t *sizes = json_object(), *stored = json_object();
   for (int rows = 1;
@@ -142,23 +152,34 @@ static json_t *add_options(const run_result *r, method_section section, json_t *
   return result;
 }
 
-/* Adds the stages of cpr, each with its kind and its options. */
+/* Returns what schur found. */
+static json_t *saddle(const bisai_schur_report *s) {
+  return OBJECT({"velocities", integer(true, s->velocities)},
+                {"pressures", integer(true, s->pressures)},
+                {"velocity_size", integer(true, s->velocity_size)},
+                {"found", json_boolean(s->found)}, {"stabilised", json_boolean(s->stabilised)},
+                {"entries", integer(true, s->complement_entries)},
+                {"alpha", number(s->stabilised, s->alpha)});
+}
+
+static json_t *stage(const run_result *r, method_section section) {
+  return add_options(r, section, OBJECT({"method", text(true, keys_stage_word(&r->m, section))}));
+}
+
+/* Adds the stages of cpr or schur, each with its kind and its options. */
 static json_t *add_stages(const run_result *r, json_t *result) {
-  if (!method_has_stages(&r->m)) return result;
-  const char *second = bisai_cpr_second_stage_string(r->m.options.cpr.second);
-  const member stages[] = {
-      {"first", add_options(r, SECTION_FIRST, OBJECT({"method", text(true, "mg")}))},
-      {"second", add_options(r, SECTION_SECOND, OBJECT({"method", text(true, second)}))}};
   bool ok = result != NULL;
-  for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
-    ok &= json_object_set_new(result, stages[i].key, stages[i].value) == 0;
+  if (!method_has_stages(&r->m)) return result;
+  for (int s = SECTION_FIRST; s < METHOD_SECTIONS && ok; s++)
+    ok =
+        json_object_set_new(result, keys_head((method_section)s), stage(r, (method_section)s)) == 0;
   if (ok) return result;
   json_decref(result);
   return NULL;
 }
 
 static json_t *run(const run_result *r, bisai_method solver, int block_size) {
-  const bool pressure = r->set_up && method_has_stages(&r->m),
+  const bool pressure = r->set_up && method_is(&r->m, BISAI_PRECOND_CPR),
              repairs = method_has_stages(&r->m) || keys_take(&r->m, "shift");
   json_t *result = OBJECT(
       {"method", text(true, method_kind(&r->m))}, {"power", option(r, "power")},
@@ -188,6 +209,8 @@ static json_t *run(const run_result *r, bisai_method solver, int block_size) {
       {"analysis_s", number(r->set_up, r->repeats.analysis_seconds)}, {"diagonal", diagonal(r)},
       {"hierarchy", hierarchy_json(&r->setup.multigrid)},
       {"cpr", pressure ? pressure_json(&r->setup.cpr, block_size) : json_null()},
+      {"schur",
+       r->set_up && method_is(&r->m, BISAI_PRECOND_SCHUR) ? saddle(&r->setup.schur) : json_null()},
       {"restarts", integer(r->solved && r->m.program != METHOD_PETSC, r->solve.restarts)},
       {"breakdown",
        text(r->solved && r->solve.breakdown, bisai_breakdown_string(r->solve.breakdown))},

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <bisai/stages.h>
+
 /* as enum method_factors */
 static const char *const factors[] = {"bisai", "petsc", "cusparse", NULL};
 /* as enum method_maker */
@@ -38,34 +40,47 @@ static const struct {
                     {takes_apply, PROGRAM_KEY(apply, makers)}};
 enum { PROGRAM_KEYS = sizeof program_keys / sizeof *program_keys };
 
-static bool begins_with(const char *field, const char *prefix) {
-  return strncmp(field, prefix, strlen(prefix)) == 0;
+/* Returns true if an option is a kind's own, and not one that it shares with others. The own ones
+ * come first, and have the name of the kind before the point. */
+static bool is_own(bisai_precond_kind kind, const bisai_option *option) {
+  const bisai_option *first = bisai_precond_kind_option(kind, 0);
+  const size_t length = strcspn(first->field, ".") + 1;
+  return strncmp(option->field, first->field, length) == 0;
 }
 
-/* Returns true if a section has an option of its kind. cpr lists the options of its stages too, and
- * its first stage takes from mg what is mg's alone. */
+static bool chooses_stage(const method *m, const bisai_option *option) {
+  return option == keys_stage(m, SECTION_FIRST) || option == keys_stage(m, SECTION_SECOND);
+}
+
+/* Returns the kind whose options a section has. */
+static bisai_precond_kind kind_of(const method *m, method_section section) {
+  bisai_precond_kind kind = BISAI_PRECOND_NONE; /* auto has no keys */
+  if (m->program == METHOD_PETSC || m->program == METHOD_PETSC_ILU) return BISAI_PRECOND_ILU;
+  if (section == SECTION_OWN) return m->options.kind;
+  const bisai_option *stage = keys_stage(m, section);
+  if (!stage)
+    bisai_precond_stage(&m->options, (int32_t)section - (int32_t)SECTION_FIRST, &kind);
+  else if (bisai_option_get(stage, &m->options) != stage->initial)
+    bisai_precond_kind_parse(keys_stage_word(m, section), &kind);
+  return kind;
+}
+
+/* Returns true if a section has an option of its kind. A kind with stages lists their options too.
+ * A first stage that cannot be chosen takes what is its own alone. What the first stage takes is
+ * not asked for again. */
 static bool has(const method *m, method_section section, const bisai_option *option) {
   if (!option->key) return false;
   /* The ILU of PETSc has a level, as that of bisai. */
   if (m->program == METHOD_PETSC || m->program == METHOD_PETSC_ILU)
     return strcmp(option->key, "level") == 0;
   if (!method_has_stages(m)) return true;
+  const bisai_precond_kind first = kind_of(m, SECTION_FIRST);
+  const bool chosen = keys_stage(m, SECTION_FIRST) != NULL;
   switch (section) {
-  case SECTION_OWN: return begins_with(option->field, "cpr.") && option != keys_second(m);
-  case SECTION_FIRST: return begins_with(option->field, "multigrid.");
-  default: return true;
+  case SECTION_OWN: return is_own(m->options.kind, option) && !chooses_stage(m, option);
+  case SECTION_FIRST: return chosen || is_own(first, option);
+  default: return !chosen || !bisai_precond_kind_takes(first, option->field);
   }
-}
-
-/* Returns the kind whose options a section has. */
-static bisai_precond_kind kind_of(const method *m, method_section section) {
-  bisai_precond_kind kind = BISAI_PRECOND_NONE; /* second=auto has no keys */
-  if (m->program == METHOD_PETSC || m->program == METHOD_PETSC_ILU) return BISAI_PRECOND_ILU;
-  if (section == SECTION_OWN) return m->options.kind;
-  if (section == SECTION_FIRST) return BISAI_PRECOND_MULTIGRID;
-  if (m->options.cpr.second != BISAI_CPR_SECOND_STAGE_AUTO)
-    bisai_precond_kind_parse(bisai_cpr_second_stage_string(m->options.cpr.second), &kind);
-  return kind;
 }
 
 int keys_of(method *m, method_section section, key keys[MOST_KEYS]) {
@@ -92,23 +107,22 @@ const char *keys_head(method_section section) {
   return section == SECTION_FIRST ? "first" : "second";
 }
 
-const bisai_option *keys_second(const method *m) {
-  const bisai_option *option = NULL;
-  for (int i = 0; method_has_stages(m); i++) {
-    option = bisai_precond_kind_option(m->options.kind, i);
-    if (!option || strcmp(option->field, "cpr.second") == 0) break;
-  }
-  return option;
+const bisai_option *keys_stage(const method *m, method_section section) {
+  if (section == SECTION_OWN || !method_has_stages(m)) return NULL;
+  return bisai_precond_stage_option(m->options.kind, (int32_t)section - (int32_t)SECTION_FIRST);
+}
+
+const char *keys_stage_word(const method *m, method_section section) {
+  const bisai_option *stage = keys_stage(m, section);
+  return stage ? stage->words[(int)bisai_option_get(stage, &m->options)]
+               : bisai_precond_kind_string(kind_of(m, section));
 }
 
 void keys_title(const method *m, method_section section, char title[KEYS_TITLE]) {
-  if (section == SECTION_OWN) {
+  if (section == SECTION_OWN)
     snprintf(title, KEYS_TITLE, "%s", method_kind(m));
-  } else {
-    snprintf(title, KEYS_TITLE, "%s=%s", keys_head(section),
-             section == SECTION_FIRST ? bisai_precond_kind_string(kind_of(m, section))
-                                      : bisai_cpr_second_stage_string(m->options.cpr.second));
-  }
+  else
+    snprintf(title, KEYS_TITLE, "%s=%s", keys_head(section), keys_stage_word(m, section));
 }
 
 bool keys_take(const method *m, const char *name) {

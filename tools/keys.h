@@ -22,8 +22,11 @@ int keys_find(int count, const key *keys, const char *name);
 /* Returns the key that begins a section, "first" or "second". */
 const char *keys_head(method_section section);
 
-/* Returns the option that chooses the kind of the second stage. NULL: the method has no stages. */
-const bisai_option *keys_second(const method *m);
+/* Returns the option that chooses the kind of a stage. NULL: there is no such stage, or no
+ * choice. */
+const bisai_option *keys_stage(const method *m, method_section section);
+/* Returns the word of a stage, "mg" or "auto". */
+const char *keys_stage_word(const method *m, method_section section);
 
 /* Writes the name of a section for messages: "isai", "first=mg" or "second=ilu". */
 void keys_title(const method *m, method_section section, char title[KEYS_TITLE]);

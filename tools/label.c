@@ -36,7 +36,8 @@ void method_label(const method *m, char label[METHOD_LABEL]) {
     char keys[METHOD_LABEL] = "", title[KEYS_TITLE];
     label_keys(m, (method_section)s, keys);
     keys_title(m, (method_section)s, title);
-    const bool chosen = s == SECTION_SECOND && m->options.cpr.second != BISAI_CPR_SECOND_STAGE_AUTO;
+    const bisai_option *stage = keys_stage(m, (method_section)s);
+    const bool chosen = stage && bisai_option_get(stage, &m->options) != stage->initial;
     if (*keys || chosen) append(label, METHOD_LABEL, ":%s%s", title, keys);
   }
   if (m->by_cg) append(label, METHOD_LABEL, " (cg)");
@@ -44,13 +45,14 @@ void method_label(const method *m, char label[METHOD_LABEL]) {
 
 /* Appends "[:first=mg[:KEY]...][:second=auto|isai[:KEY]...]". */
 static void append_stages(const method *m, char grammar[METHOD_GRAMMAR]) {
-  const bisai_option *second = keys_second(m);
-  char title[KEYS_TITLE];
-  keys_title(m, SECTION_FIRST, title);
-  append(grammar, METHOD_GRAMMAR, "[:%s[:KEY]...][:second", title);
-  for (int i = 0; i <= (int)second->advised; i++)
-    append(grammar, METHOD_GRAMMAR, "%s%s", i == 0 ? "=" : "|", second->words[i]);
-  append(grammar, METHOD_GRAMMAR, "[:KEY]...]");
+  for (int s = SECTION_FIRST; s < METHOD_SECTIONS; s++) {
+    const bisai_option *stage = keys_stage(m, (method_section)s);
+    append(grammar, METHOD_GRAMMAR, "[:%s=", keys_head((method_section)s));
+    if (!stage) append(grammar, METHOD_GRAMMAR, "%s", keys_stage_word(m, (method_section)s));
+    for (int i = 0; stage && i <= (int)stage->advised; i++)
+      append(grammar, METHOD_GRAMMAR, "%s%s", i == 0 ? "" : "|", stage->words[i]);
+    append(grammar, METHOD_GRAMMAR, "[:KEY]...]");
+  }
 }
 
 void method_grammar(char grammar[METHOD_GRAMMAR]) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <bisai/precond.h>
+#include <bisai/stages.h>
 
 const char *method_program_string(method_program program) {
   static const char *const programs[] = {[METHOD_PETSC] = "petsc",
@@ -24,14 +25,17 @@ bool method_is_exact(const method *m) {
   return m->program != METHOD_OF_LIBRARY || m->options.kind == BISAI_PRECOND_ILU;
 }
 
-bool method_has_stages(const method *m) { return method_is(m, BISAI_PRECOND_CPR); }
+bool method_has_stages(const method *m) {
+  bisai_precond_kind kind;
+  return m->program == METHOD_OF_LIBRARY && bisai_precond_stage(&m->options, 0, &kind);
+}
 
 bool method_uses(const method *m, bisai_precond_kind kind) {
-  const bisai_cpr_second_stage second = m->options.cpr.second;
+  bisai_precond_kind stage;
   if (!method_has_stages(m)) return method_is(m, kind);
-  return second == BISAI_CPR_SECOND_STAGE_AUTO
-             ? kind == BISAI_PRECOND_ILU
-             : strcmp(bisai_cpr_second_stage_string(second), bisai_precond_kind_string(kind)) == 0;
+  for (int32_t i = 0; bisai_precond_stage(&m->options, i, &stage); i++)
+    if (stage == kind) return true;
+  return false;
 }
 
 const char *method_path(const method *m, const bisai_option *option) {

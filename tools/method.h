@@ -24,7 +24,7 @@ typedef enum method_program {
 typedef enum method_factors { FACTORS_OWN, FACTORS_PETSC, FACTORS_CUSPARSE } method_factors;
 typedef enum method_maker { MAKER_OWN, MAKER_CUSPARSE } method_maker;
 
-/* The parts of a METHOD. That of cpr has its own keys, then "first=mg" with keys of mg, and
+/* The parts of a METHOD. Those of cpr and schur have their own keys, then "first=KIND" and
  * "second=KIND" with keys of KIND. Other methods have only keys of their own. */
 typedef enum method_section { SECTION_OWN, SECTION_FIRST, SECTION_SECOND } method_section;
 enum { METHOD_SECTIONS = 3 };
@@ -59,7 +59,7 @@ typedef struct method {
 
 bool method_is(const method *m, bisai_precond_kind kind); /* a kind of the library */
 bool method_has_stages(const method *m);                  /* first= and second= */
-/* Returns true if the method is of this kind, or its second stage is. */
+/* Returns true if the method is of this kind, or one of its stages is. */
 bool method_uses(const method *m, bisai_precond_kind kind);
 bool method_is_exact(const method *m); /* its triangular solves are exact */
 /* Returns the file of an option. NULL: there is none. */

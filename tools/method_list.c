@@ -111,15 +111,15 @@ static bool set_key(reading *r, const char *item, const char *value) {
 /* Begins the section of "first=mg" or "second=KIND". */
 static bool begin_section(reading *r, method_section section, const char *value) {
   const char *head = keys_head(section);
-  const key second = {keys_second(&r->m), &r->m.options};
+  const key stage = {keys_stage(&r->m, section), &r->m.options};
   if (!value) {
     say("%s: %s: '%s' needs a value", r->flag, r->text, head);
   } else if (r->begun[section]) {
     say("%s: %s: '%s' is given twice", r->flag, r->text, head);
-  } else if (section == SECTION_FIRST && strcmp(value, "mg") != 0) {
-    say("%s: %s: first must be mg", r->flag, r->text);
-  } else if (section == SECTION_SECOND && !set_value(&second, value, &r->m)) {
-    say_range(r, second.option);
+  } else if (!stage.option && strcmp(value, keys_stage_word(&r->m, section)) != 0) {
+    say("%s: %s: %s must be %s", r->flag, r->text, head, keys_stage_word(&r->m, section));
+  } else if (stage.option && !set_value(&stage, value, &r->m)) {
+    say_range(r, stage.option);
   } else {
     r->section = section;
     r->begun[section] = true;

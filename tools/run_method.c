@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <bisai/stages.h>
+
 #include "cusparse_methods.h"
 #include "label.h"
 #include "measure.h"
@@ -433,9 +435,7 @@ const char *run_message(const run_result *r) {
 }
 
 bool run_has_factor(const run_result *r) {
-  const bool factors = method_has_stages(&r->m)
-                           ? !method_uses(&r->m, BISAI_PRECOND_BJACOBI)
-                           : bisai_precond_kind_takes(r->m.options.kind, "factor.level");
+  const bool factors = bisai_precond_options_take(&r->m.options, "factor.level");
   return r->set_up && (r->m.program != METHOD_OF_LIBRARY || factors);
 }
 

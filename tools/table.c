@@ -199,7 +199,7 @@ static void print_changes(FILE *out, const char *prefix, const char *colon, cons
             prefix, colon, s->isai.shortened_columns, plural(s->isai.shortened_columns),
             s->isai.cut_blocks, plural(s->isai.cut_blocks));
   }
-  if (method_has_stages(&r->m)) pressure_print_rows(out, prefix, colon, &s->cpr);
+  if (method_is(&r->m, BISAI_PRECOND_CPR)) pressure_print_rows(out, prefix, colon, &s->cpr);
 }
 
 /* Returns how the error of x is measured. */
@@ -270,6 +270,13 @@ void table_failures(FILE *out, const problem *p, int count, const run_result *re
   fprintf(out, "The key shift=0.01 repairs singular and missing diagonal blocks.\n");
 }
 
+/* Returns what the levels of multigrid are made of. */
+static const char *matrix_of_levels(const method *m) {
+  return method_is(m, BISAI_PRECOND_CPR)     ? "the pressure matrix"
+         : method_is(m, BISAI_PRECOND_SCHUR) ? "the velocities"
+                                             : "A";
+}
+
 void table_solve(FILE *out, const problem *p, const run_result *r) {
   fprintf(out, "method   %s\n", r->texts.description ? r->texts.description : r->label);
   if (r->texts.note) fprintf(out, "note     %s\n", r->texts.note);
@@ -280,8 +287,9 @@ void table_solve(FILE *out, const problem *p, const run_result *r) {
             1e3 * s->values_seconds);
     if (r->m.program != METHOD_PETSC) fprintf(out, ", %.1f MB", 1e-6 * (double)s->memory_bytes);
     fputc('\n', out);
-    if (method_has_stages(&r->m)) pressure_print(out, &s->cpr, bisai_bcsr_block_size(p->matrix));
-    hierarchy_print(out, method_has_stages(&r->m) ? "the pressure matrix" : "A", &s->multigrid);
+    if (method_is(&r->m, BISAI_PRECOND_CPR))
+      pressure_print(out, &s->cpr, bisai_bcsr_block_size(p->matrix));
+    hierarchy_print(out, matrix_of_levels(&r->m), &s->multigrid);
     if (run_has_levels(r)) print_order(out, s);
     if (s->bjacobi.blocks > 0) print_blocks(out, s);
     if (s->largest_condition_row >= 0) {

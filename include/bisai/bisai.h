@@ -15,6 +15,7 @@
 #include <bisai/precond.h>
 #include <bisai/project.h>
 #include <bisai/solve.h>
+#include <bisai/stages.h>
 #include <bisai/status.h>
 #include <bisai/study.h>
 #include <bisai/version.h>

@@ -14,6 +14,7 @@
 #include <bisai/precond_factored.h>
 #include <bisai/precond_lu.h>
 #include <bisai/precond_multigrid.h>
+#include <bisai/precond_schur.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,7 +55,10 @@ typedef enum bisai_precond_kind {
   BISAI_PRECOND_DIRECT = 9,
   /** one of the other kinds, chosen for the matrix by trials on a fixed vector. bisai_solve()
    *  chooses for the right-hand side at hand, and chooses the solver too */
-  BISAI_PRECOND_AUTO = 10
+  BISAI_PRECOND_AUTO = 10,
+  /** block triangular, for saddle points: one kind for the velocities, and one for a sparse Schur
+   *  complement of the pressures (bisai/precond_schur.h) */
+  BISAI_PRECOND_SCHUR = 11
 } bisai_precond_kind;
 
 /** The one list of kinds: X(enumerator, word, name). The library makes its table of kinds from
@@ -71,7 +75,8 @@ typedef enum bisai_precond_kind {
   X(BISAI_PRECOND_CPR, "cpr", cpr)                                                                 \
   X(BISAI_PRECOND_LU, "lu", lu)                                                                    \
   X(BISAI_PRECOND_DIRECT, "direct", direct)                                                        \
-  X(BISAI_PRECOND_AUTO, "auto", automatic)
+  X(BISAI_PRECOND_AUTO, "auto", automatic)                                                         \
+  X(BISAI_PRECOND_SCHUR, "schur", schur)
 
 /** The number of kinds: they are 0 … BISAI_PRECOND_KINDS − 1. */
 enum {
@@ -80,8 +85,8 @@ enum {
 #undef BISAI_PRECOND_COUNT
 };
 
-/** Returns "none", "bjacobi", "ilu", "isai", "sweeps", "callback", "mg", "cpr", "lu" or
- *  "direct", and "unknown kind" for other values. */
+/** Returns "none", "bjacobi", "ilu", "isai", "sweeps", "callback", "mg", "cpr", "lu",
+ *  "direct", "auto" or "schur", and "unknown kind" for other values. */
 BISAI_API const char *bisai_precond_kind_string(bisai_precond_kind value);
 
 /** Looks up a word of bisai_precond_kind_string().
@@ -206,12 +211,14 @@ typedef struct bisai_precond_options {
   bisai_sweeps_options sweeps;
   /** options of CALLBACK */
   bisai_callback_options callback;
-  /** options of MULTIGRID, and of the first stage of CPR */
+  /** options of MULTIGRID, of the first stage of CPR, and of stages of SCHUR */
   bisai_multigrid_options multigrid;
   /** options of CPR */
   bisai_cpr_options cpr;
   /** options of LU */
   bisai_lu_options lu;
+  /** options of SCHUR */
+  bisai_schur_options schur;
   /** options of AUTO */
   bisai_auto_options automatic;
 } bisai_precond_options;
@@ -381,12 +388,12 @@ typedef struct bisai_precond_report {
    *  CALLER with the caller's factors, or NONE with a matching. Other ISAI: NONE, because NU is
    *  not the transpose of NL. CALLBACK: CALLER. MULTIGRID: VALUES, or NONE if A is not symmetric,
    *  the smoother is not, or `pre` and `post` differ. The cycle K counts as if its coefficients
-   *  were fixed. CPR: NONE. */
+   *  were fixed. CPR and SCHUR: NONE. */
   bisai_symmetry symmetry;
   /** true if M is not linear, or changes from one application to the next. GMRES and CG take such
    *  an M only if they are flexible, and other methods refuse it (BISAI_NOT_LINEAR). CALLBACK:
-   *  callback.nonlinear of the options. MULTIGRID and CPR: true for the cycle K. Other kinds:
-   *  false */
+   *  callback.nonlinear of the options. MULTIGRID, CPR and SCHUR: true for the cycle K. Other
+   *  kinds: false */
   bool nonlinear;
   /** report of ILU, ISAI and SWEEPS */
   bisai_factored_report factor;
@@ -402,6 +409,8 @@ typedef struct bisai_precond_report {
   bisai_lu_report lu;
   /** report of DIRECT */
   bisai_direct_report direct;
+  /** report of SCHUR */
+  bisai_schur_report schur;
   /** report of AUTO. The other reports are those of the preconditioner that was chosen */
   bisai_auto_report automatic;
 } bisai_precond_report;

@@ -2,6 +2,8 @@
 /* Options of the preconditioner type "bisai": -pc_bisai_*. */
 #include <string.h>
 
+#include <bisai/stages.h>
+
 #include "petsc/device.h"
 #include "petsc/pc_impl.h"
 
@@ -16,27 +18,13 @@ static const bisai_option *find_option(bisai_precond_kind kind, const char *name
   return NULL;
 }
 
-static bool begins_with(const char *field, const char *prefix) {
-  return strncmp(field, prefix, strlen(prefix)) == 0;
-}
-
-/* Returns true if the kind in use takes an option. cpr lists the options of all second stages, and
- * takes those of the one in use. */
-static bool takes(const bisai_precond_options *o, const bisai_option *option) {
-  bisai_precond_kind second = BISAI_PRECOND_ILU; /* of auto */
-  if (!bisai_precond_kind_takes(o->kind, option->field)) return false;
-  if (o->kind != BISAI_PRECOND_CPR || begins_with(option->field, "cpr.") ||
-      begins_with(option->field, "multigrid."))
-    return true;
-  bisai_precond_kind_parse(bisai_cpr_second_stage_string(o->cpr.second), &second);
-  return bisai_precond_kind_takes(second, option->field);
-}
-
 /* Returns the option of the kind in use that has this name in PETSc, or NULL. */
 static const bisai_option *find_taken(const bisai_precond_options *o, const char *name) {
   const bisai_option *option;
   for (int i = 0; (option = bisai_precond_kind_option(o->kind, i)); i++)
-    if (option->petsc && strcmp(option->petsc, name) == 0 && takes(o, option)) return option;
+    if (option->petsc && strcmp(option->petsc, name) == 0 &&
+        bisai_precond_options_take(o, option->field))
+      return option;
   return NULL;
 }
 
@@ -98,12 +86,27 @@ static PetscErrorCode read_value(bsi_petsc_option_items PetscOptionsObject, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Returns the kind whose options are read at a place: cpr first, so that its second stage is known
- * when the options of its stages are read, and then from the last kind to the first. */
-static bisai_precond_kind kind_at(int place) {
+/* Returns the kind whose options are read at a place: the one in use first, so that its stages are
+ * known when their options are read, and then from the last kind to the first. */
+static bisai_precond_kind kind_at(const bisai_precond_options *o, int place) {
   const int kind = BISAI_PRECOND_KINDS - place;
-  if (place == 0) return BISAI_PRECOND_CPR;
-  return (bisai_precond_kind)(kind > BISAI_PRECOND_CPR ? kind : kind - 1);
+  if (place == 0) return o->kind;
+  return (bisai_precond_kind)(kind > (int)o->kind ? kind : kind - 1);
+}
+
+/* Writes " -pc_bisai_cpr_second ilu" for each stage that can be chosen. */
+static PetscErrorCode describe_stages(const bisai_precond_options *o, char *text, size_t size) {
+  const bisai_option *stage;
+  char part[64];
+  PetscFunctionBegin;
+  *text = '\0';
+  for (int32_t i = 0; i < BISAI_PRECOND_STAGES; i++) {
+    if (!(stage = bisai_precond_stage_option(o->kind, i))) continue;
+    PetscCall(PetscSNPrintf(part, sizeof part, " -pc_bisai_%s %s", stage->petsc,
+                            stage->words[(int)bisai_option_get(stage, o)]));
+    PetscCall(PetscStrlcat(text, part, size));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Reads an option of the kind at a place and sets the option of the same name of the kind in use.
@@ -112,21 +115,20 @@ static PetscErrorCode read_option(bsi_petsc_option_items PetscOptionsObject, int
                                   const bisai_option *option, bisai_precond_options *o,
                                   PetscBool *found) {
   const bisai_option *taken = find_taken(o, option->petsc);
-  const bool cpr = o->kind == BISAI_PRECOND_CPR;
-  char name[64];
+  char name[64], stages[128];
   PetscFunctionBegin;
   *found = PETSC_FALSE;
   /* read each name once */
-  if (find_option(kind_at(place), option->petsc) != option) PetscFunctionReturn(PETSC_SUCCESS);
+  if (find_option(kind_at(o, place), option->petsc) != option) PetscFunctionReturn(PETSC_SUCCESS);
   for (int earlier = 0; earlier < place; earlier++)
-    if (find_option(kind_at(earlier), option->petsc)) PetscFunctionReturn(PETSC_SUCCESS);
+    if (find_option(kind_at(o, earlier), option->petsc)) PetscFunctionReturn(PETSC_SUCCESS);
   double value = taken ? bisai_option_get(taken, o) : option->initial;
   PetscCall(PetscSNPrintf(name, sizeof name, "-pc_bisai_%s", option->petsc));
   PetscCall(read_value(PetscOptionsObject, name, taken ? taken : option, &value, found));
+  PetscCall(describe_stages(o, stages, sizeof stages));
   PetscCheck(taken || !*found, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
-             "bisai: %s is not an option of -pc_bisai_type %s%s%s", name,
-             bisai_precond_kind_string(o->kind), cpr ? " -pc_bisai_cpr_second " : "",
-             cpr ? bisai_cpr_second_stage_string(o->cpr.second) : "");
+             "bisai: %s is not an option of -pc_bisai_type %s%s", name,
+             bisai_precond_kind_string(o->kind), stages);
   if (taken) bisai_option_set(taken, value, o);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -139,8 +141,9 @@ static PetscErrorCode read_options(bsi_petsc_option_items PetscOptionsObject,
   PetscBool found;
   PetscFunctionBegin;
   for (int place = 0; place < BISAI_PRECOND_KINDS; place++) {
-    for (int i = 0; (option = bisai_precond_kind_option(kind_at(place), i)); i++) {
-      if (!takes(o, option)) bisai_option_set(option, option->initial, o);
+    for (int i = 0; (option = bisai_precond_kind_option(kind_at(o, place), i)); i++) {
+      if (!bisai_precond_options_take(o, option->field))
+        bisai_option_set(option, option->initial, o);
       if (!option->petsc) continue;
       PetscCall(read_option(PetscOptionsObject, place, option, o, &found));
       if (found) *changed = PETSC_TRUE;

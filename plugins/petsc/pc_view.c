@@ -49,6 +49,22 @@ static PetscErrorCode view_cpr(const bisai_cpr_report *c, PetscViewer viewer) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Prints the saddle point and the stages of SCHUR. */
+static PetscErrorCode view_schur(const bisai_schur_report *s, PetscViewer viewer) {
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  saddle point: %d velocities, %d pressures (%s); %s for the velocities",
+      s->velocities, s->pressures, s->found ? "found" : "given",
+      bisai_schur_stage_string(s->first)));
+  if (s->complement == BISAI_SCHUR_COMPLEMENT_DIAGONAL)
+    PetscCall(PetscViewerASCIIPrintf(viewer, ", a diagonal Schur complement\n"));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, ", %s with %s for the Schur complement\n",
+                                     bisai_schur_complement_string(s->complement),
+                                     bisai_schur_stage_string(s->second)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Prints when M is symmetric, what was repaired, and the memory. */
 static PetscErrorCode view_properties(const bisai_precond_report *r, PetscViewer viewer) {
   static const char *const symmetric[] = {"not symmetric", "symmetric if the matrix is",
@@ -71,6 +87,7 @@ static PetscErrorCode view_precond(const bsi_pc *m, PetscViewer viewer) {
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", bisai_precond_describe(m->precond)));
   if (bisai_precond_get_report(m->precond, &report)) PetscFunctionReturn(PETSC_SUCCESS);
   if (report.kind == BISAI_PRECOND_CPR) PetscCall(view_cpr(&report.cpr, viewer));
+  if (report.kind == BISAI_PRECOND_SCHUR) PetscCall(view_schur(&report.schur, viewer));
   if (report.kind == BISAI_PRECOND_MULTIGRID)
     PetscCall(view_null_space(m->null_space.count, viewer));
   PetscCall(view_levels(&report.multigrid, viewer));

@@ -34,7 +34,8 @@ const bisai_option *bisai_precond_kind_option(bisai_precond_kind kind, int index
   if (!ops || index < 0) return NULL;
   const bsi_option_list *lists[MOST_LISTS];
   int count = add_lists(ops, 0, lists);
-  for (const bisai_precond_kind *s = ops->stages; s && *s != BISAI_PRECOND_NONE; s++)
+  const bisai_precond_kind *s = ops->stages ? ops->stages->kinds : NULL;
+  for (; s && *s != BISAI_PRECOND_NONE; s++)
     count = add_lists(bsi_precond_ops_of(*s), count, lists);
   for (int l = 0; l < count; l++) {
     if (index < lists[l]->count) return &lists[l]->items[index];

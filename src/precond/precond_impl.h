@@ -4,6 +4,7 @@
 #define BSI_PRECOND_IMPL_H
 
 #include <bisai/precond.h>
+#include <bisai/stages.h>
 
 #include "apply/apply.h"
 #include "core/context/option_table.h"
@@ -30,14 +31,24 @@ typedef struct bsi_precond_about {
   void (*report)(const bisai_precond *, bisai_precond_report *);
 } bsi_precond_about;
 
+/* The stages of a kind that is composed of others. */
+typedef struct bsi_precond_stages {
+  /* the kinds that they may be, whose options the kind takes too; BISAI_PRECOND_NONE follows the
+   * last */
+  const bisai_precond_kind *kinds;
+  /* the kind of a stage of these options */
+  bisai_precond_kind (*kind)(const bisai_precond_options *, int32_t stage);
+  /* the fields of the options that choose it; NULL: a stage has one kind only */
+  const char *fields[BISAI_PRECOND_STAGES];
+} bsi_precond_stages;
+
 /* A kind of preconditioner. Its file defines one table, bsi_precond_NAME. A function that is NULL
  * does nothing. */
 typedef struct bsi_precond_ops {
   /* the kind's own options, then those that it shares with others; NULL follows the last */
   const bsi_option_list *options[BSI_OPTION_LISTS];
-  /* the kinds of which it may be composed, whose options it takes too; BISAI_PRECOND_NONE follows
-   * the last. NULL: none */
-  const bisai_precond_kind *stages;
+  /* of which it is composed; NULL: nothing */
+  const bsi_precond_stages *stages;
   /* bytes of bisai_precond::state, which are zeros at first */
   size_t state_size;
   /* L and U are up to date before `setup` and `update`. The kind then also has the options and the

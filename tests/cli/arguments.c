@@ -155,7 +155,7 @@ static const refusal arguments[] = {
     {CAVITY "--methods ilu,,none", "bisai: --methods: a method is empty\n"},
     {CAVITY "--methods isai,ilut",
      "bisai: --methods: 'ilut' is not a method (none, bjacobi, ilu, "
-     "isai, sweeps, mg, cpr, lu, direct, auto, petsc, petsc-ilu, cusparse-ilu)\n"},
+     "isai, sweeps, mg, cpr, lu, direct, auto, schur, petsc, petsc-ilu, cusparse-ilu)\n"},
     {CAVITY "--methods ilu:k=1", "bisai: --methods: ilu:k=1: 'k' is not a key of ilu (level, "
                                  "shift, ordering, matching, equilibrate, factors, apply)\n"},
     {CAVITY "--methods isai:symmetric=1",
@@ -239,7 +239,7 @@ static const refusal arguments[] = {
      "bisai: --methods: sweeps:n=100001: n must be an integer from 0 to 100000\n"},
     {"solve --case cavity --size 4 --preconditioner ilu,none",
      "bisai: --preconditioner: 'ilu,none' is not a method (none, bjacobi, ilu, isai, sweeps, mg, "
-     "cpr, lu, direct, auto, petsc, petsc-ilu, "
+     "cpr, lu, direct, auto, schur, petsc, petsc-ilu, "
      "cusparse-ilu)\n"},
     {CAVITY "--methods ilu,petsc --ordering nd", "bisai: --methods: petsc: " OF_PETSC},
     {CAVITY "--equilibrate --methods petsc-ilu:level=1",

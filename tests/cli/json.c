@@ -56,6 +56,7 @@ static const char *const run_keys[] = {"method",
                                        "diagonal",
                                        "hierarchy",
                                        "cpr",
+                                       "schur",
                                        "restarts",
                                        "breakdown",
                                        "memory_bytes",
@@ -191,19 +192,19 @@ static void what_does_not_apply_is_null(void **state) {
   (void)state;
   static const char *const applies[] = {
       "nnnnyyynnnynyny"
-      "nnnnnnnnnnnnnnnnnnnynyyyynnynn", /* none */
+      "nnnnnnnnnnnnnnnnnnnnynyyyynnynn", /* none */
       "nynyyyynnyyyyny"
-      "nynnynnnnnnnnnnnynnynyyyynnynn", /* bjacobi */
+      "nynnynnnnnnnnnnnynnnynyyyynnynn", /* bjacobi */
       "nnnnyyyynnyyyny"
-      "yynnynnnnnyyynynnnnynyyyynnynn", /* ilu */
+      "yynnynnnnnyyynynnnnnynyyyynnynn", /* ilu */
       "yynyyyyyyyyyyyy"
-      "yyyyynyyyyyyyyynnnnynyyyyynynn", /* isai */
+      "yyyyynyyyyyyyyynnnnnynyyyyynynn", /* isai */
       "nnynyyyynyyyyny"
-      "yynnynnnnnyyynnnnnnynyyyynnynn", /* sweeps */
+      "yynnynnnnnyyynnnnnnnynyyyynnynn", /* sweeps */
       "yyynyyynyyyyyny"
-      "yynnynnnnnnnnnnnnynynyyyynnynn", /* mg */
+      "yynnynnnnnnnnnnnnynnynyyyynnynn", /* mg */
       "nnnyyyyyyyyyyny"
-      "nnnnynnnnnyynnnnnyyynyyyynnynn", /* cpr */
+      "nnnnynnnnnyynnnnnyynynyyyynnynn", /* cpr */
   };
   json_t *root = results("compare --case cavity --size 5 --methods "
                          "none,bjacobi,ilu,isai:storage=fp32:k=2:relax=1,sweeps:n=3,mg,cpr");

@@ -3,47 +3,52 @@
 #include "support/program.h"
 #include "support/support.h"
 
-/* Keys, and the fields that they set: of most kinds, of bjacobi, of mg, of cpr, of lu. */
+/* Keys, and the fields that they set: of most kinds, of bjacobi, of mg, of cpr, of lu, of
+ * auto, of schur. */
 static const struct {
-  const char *key, *option, *of_blocks, *of_levels, *of_pressure, *of_lu, *of_auto;
-} keys[] = {{"k", "isai.power", "", "multigrid.power", "", "", ""},
-            {"relax", "isai.relax", "bjacobi.relax", "multigrid.relax", "", "", ""},
-            {"symmetric", "isai.symmetric", "", "", "", "", "automatic.symmetric"},
-            {"incomplete", "", "", "", "", "", "automatic.incomplete"},
-            {"work", "", "", "", "", "", "automatic.work"},
-            {"seconds", "", "", "", "", "", "automatic.seconds"},
-            {"n", "sweeps.count", "", "multigrid.sweeps", "", "", ""},
-            {"storage", "isai.storage", "bjacobi.storage", "", "cpr.storage", "lu.storage", ""},
-            {"drop", "isai.drop_tolerance", "", "", "", "", ""},
-            {"cap", "isai.column_limit", "", "", "", "", ""},
-            {"level", "factor.level", "", "multigrid.level", "", "", ""},
-            {"shift", "shift", "", "", "", "", ""},
-            {"factors", "factor.factors", "", "", "", "", ""},
-            {"max", "", "bjacobi.max_block", "", "", "", ""},
-            {"form", "", "bjacobi.form", "", "", "", ""},
-            {"digits", "", "bjacobi.digits", "", "", "", ""},
-            {"formats", "", "bjacobi.formats", "", "", "", ""},
-            {"extraction", "", "bjacobi.extraction", "", "", "", ""},
-            {"cycle", "", "", "multigrid.cycle", "", "", ""},
-            {"smoother", "", "", "multigrid.smoother", "", "", ""},
-            {"pre", "", "", "multigrid.pre", "", "", ""},
-            {"post", "", "", "multigrid.post", "", "", ""},
-            {"damping", "", "bjacobi.damping", "multigrid.damping", "", "", ""},
-            {"degree", "", "", "multigrid.degree", "", "", ""},
-            {"ratio", "", "", "multigrid.ratio", "", "", ""},
-            {"nodes", "", "", "multigrid.nodes", "", "", ""},
-            {"strength", "", "", "multigrid.strength", "", "", ""},
-            {"levels", "", "", "multigrid.levels", "", "", ""},
-            {"coarsest", "", "", "multigrid.coarsest", "", "", ""},
-            {"complexity", "", "", "multigrid.complexity", "", "", ""},
-            {"unweighted", "", "", "multigrid.unweighted", "", "", ""},
-            {"keep", "", "", "multigrid.keep_transfers", "cpr.keep_pressure", "", ""},
-            {"precision", "", "", "multigrid.precision", "", "", ""},
-            {"pressure", "", "", "", "cpr.pressure", "", ""},
-            {"additive", "", "", "", "cpr.additive", "", ""},
-            {"fill", "", "", "", "", "lu.fill", ""},
-            {"memory", "", "", "", "", "lu.memory", "automatic.memory"},
-            {"weights", "", "", "", "cpr.weights", "", ""}};
+  const char *key, *option, *of_blocks, *of_levels, *of_pressure, *of_lu, *of_auto, *of_saddle;
+} keys[] = {{"k", "isai.power", "", "multigrid.power", "", "", "", ""},
+            {"relax", "isai.relax", "bjacobi.relax", "multigrid.relax", "", "", "", ""},
+            {"symmetric", "isai.symmetric", "", "", "", "", "automatic.symmetric", ""},
+            {"incomplete", "", "", "", "", "", "automatic.incomplete", ""},
+            {"work", "", "", "", "", "", "automatic.work", ""},
+            {"seconds", "", "", "", "", "", "automatic.seconds", ""},
+            {"n", "sweeps.count", "", "multigrid.sweeps", "", "", "", ""},
+            {"storage", "isai.storage", "bjacobi.storage", "", "cpr.storage", "lu.storage", "", ""},
+            {"drop", "isai.drop_tolerance", "", "", "", "", "", ""},
+            {"cap", "isai.column_limit", "", "", "", "", "", ""},
+            {"level", "factor.level", "", "multigrid.level", "", "", "", ""},
+            {"shift", "shift", "", "", "", "", "", ""},
+            {"factors", "factor.factors", "", "", "", "", "", ""},
+            {"max", "", "bjacobi.max_block", "", "", "", "", ""},
+            {"form", "", "bjacobi.form", "", "", "", "", "schur.form"},
+            {"digits", "", "bjacobi.digits", "", "", "", "", ""},
+            {"formats", "", "bjacobi.formats", "", "", "", "", ""},
+            {"extraction", "", "bjacobi.extraction", "", "", "", "", ""},
+            {"cycle", "", "", "multigrid.cycle", "", "", "", ""},
+            {"smoother", "", "", "multigrid.smoother", "", "", "", ""},
+            {"pre", "", "", "multigrid.pre", "", "", "", ""},
+            {"post", "", "", "multigrid.post", "", "", "", ""},
+            {"damping", "", "bjacobi.damping", "multigrid.damping", "", "", "", ""},
+            {"degree", "", "", "multigrid.degree", "", "", "", ""},
+            {"ratio", "", "", "multigrid.ratio", "", "", "", ""},
+            {"nodes", "", "", "multigrid.nodes", "", "", "", ""},
+            {"strength", "", "", "multigrid.strength", "", "", "", ""},
+            {"levels", "", "", "multigrid.levels", "", "", "", ""},
+            {"coarsest", "", "", "multigrid.coarsest", "", "", "", ""},
+            {"complexity", "", "", "multigrid.complexity", "", "", "", ""},
+            {"unweighted", "", "", "multigrid.unweighted", "", "", "", ""},
+            {"keep", "", "", "multigrid.keep_transfers", "cpr.keep_pressure", "", "", ""},
+            {"precision", "", "", "multigrid.precision", "", "", "", ""},
+            {"pressure", "", "", "", "cpr.pressure", "", "", ""},
+            {"additive", "", "", "", "cpr.additive", "", "", ""},
+            {"fill", "", "", "", "", "lu.fill", "", ""},
+            {"memory", "", "", "", "", "lu.memory", "automatic.memory", ""},
+            {"weights", "", "", "", "cpr.weights", "", "", ""},
+            {"component", "", "", "", "", "", "", "schur.component"},
+            {"from", "", "", "", "", "", "", "schur.from"},
+            {"to", "", "", "", "", "", "", "schur.to"},
+            {"complement", "", "", "", "", "", "", "schur.complement"}};
 
 /* Whether the program knows a key of a method: it then finds fault with the value, or with there
  * being one, or with the file. */
@@ -63,7 +68,8 @@ static bool program_takes(const char *method, const char *key) {
 
 /* The library takes a key of a method of this kind. */
 static bool library_takes(bisai_precond_kind kind, size_t i) {
-  /* cpr takes the options of its stages too, in sections of METHOD */
+  /* cpr and schur take the options of their stages too, in sections of METHOD */
+  if (kind == BISAI_PRECOND_SCHUR) return bisai_precond_kind_takes(kind, keys[i].of_saddle);
   if (kind == BISAI_PRECOND_CPR) return bisai_precond_kind_takes(kind, keys[i].of_pressure);
   return bisai_precond_kind_takes(kind, keys[i].option) ||
          bisai_precond_kind_takes(kind, keys[i].of_blocks) ||
@@ -99,6 +105,10 @@ static void keys_of_stages_are_options_of_their_kinds(void **state) {
   expect_keys("cpr:second=ilu", BISAI_PRECOND_ILU, "factors");
   expect_keys("cpr:second=sweeps", BISAI_PRECOND_SWEEPS, "factors");
   expect_keys("cpr:second=bjacobi", BISAI_PRECOND_BJACOBI, "");
+  expect_keys("schur:first=mg", BISAI_PRECOND_MULTIGRID, "");
+  expect_keys("schur:first=lu", BISAI_PRECOND_LU, "");
+  expect_keys("schur:second=ilu", BISAI_PRECOND_ILU, "factors");
+  expect_keys("schur:first=sweeps:n=1:second=bjacobi", BISAI_PRECOND_BJACOBI, "shift");
 }
 
 int main(void) {

@@ -179,17 +179,18 @@ static void options_of_other_kinds_are_refused_by_name(void **state) {
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context,
-                 "ilu does not take the option relax, which is for bjacobi, isai, mg, cpr");
+                 "ilu does not take the option relax, which is for bjacobi, isai, mg, cpr, schur");
   options = test_precond_options(BISAI_PRECOND_ILU);
   options.isai.storage = BISAI_FP32;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_precond_create(context, matrix, &options, &precond));
-  EXPECT_MESSAGE(context,
-                 "ilu does not take the option storage, which is for bjacobi, isai, cpr, lu");
+  EXPECT_MESSAGE(
+      context, "ilu does not take the option storage, which is for bjacobi, isai, cpr, lu, schur");
   options.kind = BISAI_PRECOND_BJACOBI;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_precond_create(context, matrix, &options, &precond));
-  EXPECT_MESSAGE(context, "bjacobi does not take the option isai.storage, which is for isai, cpr");
+  EXPECT_MESSAGE(context,
+                 "bjacobi does not take the option isai.storage, which is for isai, cpr, schur");
   bisai_bcsr_destroy(&matrix);
 }
 

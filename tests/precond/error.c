@@ -98,6 +98,7 @@ static void the_preconditioner_is_unchanged(void **state) {
     bisai_precond_options options = test_precond_options((bisai_precond_kind)k);
     if (bisai_precond_kind_takes(options.kind, "factor.ordering"))
       options.factor.ordering = BISAI_ORDERING_RCM;
+    TEST_SET_OPTION(options, schur.component, 2);
     bisai_precond *m = test_precond_with(context, a, &options);
     double *v = test_random_vector(n, 1), *before = calloc((size_t)n, sizeof *before),
            *after = calloc((size_t)n, sizeof *after), first = 0.0, second = 1.0;

@@ -6,7 +6,7 @@
 # cmake -DROOT=… -P check_layering.cmake
 cmake_minimum_required(VERSION 3.22)
 
-set(src core gpu io order lu direct factor pattern solve apply bjacobi multigrid cpr study precond krylov choice)
+set(src core gpu io order lu direct factor pattern solve apply bjacobi multigrid cpr schur study precond krylov choice)
 set(core_may core)
 set(gpu_may gpu core/context/backend.h core/context/context_impl.h)
 set(io_may core io)
@@ -22,8 +22,9 @@ set(multigrid_may core apply multigrid factor/factor_ops.h
   factor/factor_impl.h # the memory of a smoother's factors
   factor/inversion_record_cuda.cuh) # its kernel reports on inversions as that of factor
 set(cpr_may core cpr)
+set(schur_may core schur apply/apply_ops.h)
 set(study_may core study)
-set(precond_may core order lu direct factor pattern solve apply bjacobi multigrid cpr precond)
+set(precond_may core order lu direct factor pattern solve apply bjacobi multigrid cpr schur precond)
 set(krylov_may krylov core/context/backend.h core/vector/chunks_host.h core/block/column.h core/context/context_impl.h core/matrix/matrix_ops.h core/csr/block_vectors.h
   core/context/option_table.h core/threads/parallel.h core/context/staging.h core/context/words.h apply/apply_ops.h
   precond/application.h) # the application that tells a device what the solver keeps in its cache

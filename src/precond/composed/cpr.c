@@ -15,7 +15,8 @@
 #include "cpr/cpr_ops.h"
 #include "cpr/ellipticity.h"
 #include "cpr/scales.h"
-#include "precond/cpr_stages.h"
+#include "precond/composed/cpr_stages.h"
+#include "precond/composed/stages.h"
 #include "precond/precond_impl.h"
 
 BSI_DEFINE_WORDS(weights, BISAI_WEIGHTS_LIST, "unknown weights")
@@ -281,9 +282,7 @@ static bisai_status apply_to_one(bisai_precond *m, const double *v, double *x,
 }
 
 static bisai_status cpr_apply(bisai_precond *m, const bsi_vectors *v) {
-  const bisai_factors *factors = cpr_of(m)->second->factors;
-  if (factors && !factors->ready)
-    return bsi_fail(m->context, BISAI_NOT_READY, SECOND_STAGE ": the factors' last update failed");
+  BSI_TRY(bsi_stage_check_ready(cpr_of(m)->second, SECOND_STAGE));
   for (int32_t c = 0; c < v->count; c++)
     BSI_TRY(apply_to_one(m, v->b + c * v->ldb, v->x + c * v->ldx, v->cached_bytes));
   return BISAI_OK;
@@ -402,12 +401,14 @@ static void cpr_destroy(bisai_precond *m) {
   bsi_scaling_destroy(m->context, &state->scaling);
 }
 
-static const bisai_precond_kind stages[] = {BISAI_PRECOND_MULTIGRID, BISAI_PRECOND_ISAI,
-                                            BISAI_PRECOND_ILU,       BISAI_PRECOND_SWEEPS,
-                                            BISAI_PRECOND_BJACOBI,   BISAI_PRECOND_NONE};
+static const bisai_precond_kind kinds[] = {BISAI_PRECOND_MULTIGRID, BISAI_PRECOND_ISAI,
+                                           BISAI_PRECOND_ILU,       BISAI_PRECOND_SWEEPS,
+                                           BISAI_PRECOND_BJACOBI,   BISAI_PRECOND_NONE};
+
+static const bsi_precond_stages stages = {kinds, bsi_cpr_stage_kind, {NULL, "cpr.second"}};
 
 const bsi_precond_ops bsi_precond_cpr = {.options = {&own_options},
-                                         .stages = stages,
+                                         .stages = &stages,
                                          .state_size = sizeof(cpr_state),
                                          .check = cpr_check,
                                          .check_values = cpr_check_values,

@@ -5,6 +5,9 @@
 
 #include "precond/precond_impl.h"
 
+/* bsi_precond_stages::kind of CPR. */
+bisai_precond_kind bsi_cpr_stage_kind(const bisai_precond_options *given, int32_t stage);
+
 /* Returns those of multigrid for the pressure matrix. */
 bisai_precond_options bsi_cpr_first_options(const bisai_precond *m);
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "precond/cpr_stages.h"
+#include "precond/composed/cpr_stages.h"
+
+#include <stdio.h>
 
 #include "core/context/context_impl.h"
 #include "core/context/words.h"
 #include "multigrid/level/dense_ops.h"
 #include "multigrid/level/multigrid_ops.h"
+#include "precond/composed/stages.h"
 
 BSI_DEFINE_WORDS(cpr_second_stage, BISAI_CPR_SECOND_STAGE_LIST, "unknown second stage")
 
@@ -30,6 +33,10 @@ static bisai_precond_kind second_kind(bisai_cpr_second_stage second) {
   case BISAI_CPR_SECOND_STAGE_BJACOBI: return BISAI_PRECOND_BJACOBI;
   default: return BISAI_PRECOND_ILU;
   }
+}
+
+bisai_precond_kind bsi_cpr_stage_kind(const bisai_precond_options *given, int32_t stage) {
+  return stage == 0 ? BISAI_PRECOND_MULTIGRID : second_kind(given->cpr.second);
 }
 
 /* Returns true if a second visit of the coarse levels costs more than it gains. */
@@ -61,18 +68,8 @@ bisai_precond_options bsi_cpr_second_options(const bisai_precond_options *given)
 }
 
 bisai_status bsi_cpr_check_second(bisai_context *context, const bisai_precond_options *given) {
-  const bisai_cpr_second_stage second = given->cpr.second;
-  for (int s = BISAI_CPR_SECOND_STAGE_ISAI; s <= BISAI_CPR_SECOND_STAGE_BJACOBI; s++) {
-    const bisai_option *option;
-    const bisai_precond_kind kind = second_kind((bisai_cpr_second_stage)s);
-    for (int i = 0; (option = bisai_precond_kind_option(kind, i)); i++) {
-      const bool taken = bisai_precond_kind_takes(second_kind(second), option->field);
-      if (!taken && !bsi_may_ignore(option) && bisai_option_get(option, given) != option->initial)
-        return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                        "cpr with the second stage %s does not take the option %s, which is for %s",
-                        bisai_cpr_second_stage_string(second), option->field,
-                        bisai_cpr_second_stage_string((bisai_cpr_second_stage)s));
-    }
-  }
-  return BISAI_OK;
+  char title[64];
+  snprintf(title, sizeof title, "cpr with the second stage %s",
+           bisai_cpr_second_stage_string(given->cpr.second));
+  return bsi_stages_check(context, given, title);
 }
