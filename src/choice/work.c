@@ -44,6 +44,8 @@ static const rates *rates_of(const bsi_task *task) {
 /* What is known or guessed of a preconditioner. */
 typedef struct shape {
   double apply_bytes, factor_blocks, levels;
+  /* the entries of the Schur complement of SCHUR */
+  double complement;
 } shape;
 
 static double rows_of(const bsi_task *t) {
@@ -80,6 +82,10 @@ static double blocks_of(const bsi_task *t, int level) {
   return fmin(blocks * pow(1 + 0.5 * t->pairs / blocks, 0.58 * pow(level, 0.73)), rows * rows);
 }
 
+/* The expected entries of the sparse Schur complement. ILU(1) has them as fill if the pressures
+ * come last. */
+static double complement_of(const bsi_task *t) { return blocks_of(t, 1) - t->matrix->blocks; }
+
 /* The products of two blocks that make factors. */
 static double updates_of(const bsi_task *t, double factor_blocks) {
   const double blocks = fmax(t->matrix->blocks, 1), growth = factor_blocks / blocks;
@@ -113,6 +119,8 @@ static double setup_work(const bsi_task *t, const bisai_precond_options *o, cons
            s->factor_blocks * (20 * r->block + cube * 4 * r->multiply) + 20 * r->launch;
   case BISAI_PRECOND_MULTIGRID:
     return (9 * values + 50 * blocks + 200 * rows) * r->block + 600 * r->launch;
+  case BISAI_PRECOND_SCHUR:
+    return (60 * (blocks + s->complement) + 200 * rows) * r->block + 1200 * r->launch;
   default: return (9 * values + 60 * blocks + 200 * rows) * r->block + 800 * r->launch;
   }
 }
@@ -123,6 +131,7 @@ static double apply_work(const bsi_task *t, const bisai_precond_options *o, cons
   case BISAI_PRECOND_NONE: return 0;
   case BISAI_PRECOND_MULTIGRID:
   case BISAI_PRECOND_CPR: return s->apply_bytes * r->product + 50 * r->launch;
+  case BISAI_PRECOND_SCHUR: return s->apply_bytes * r->product + 200 * r->launch;
   default: return s->apply_bytes * r->solve + 4 * r->launch + s->levels * r->level;
   }
 }
@@ -166,6 +175,11 @@ void bsi_work_predict(const bsi_task *t, bsi_candidate *c) {
     break;
   case BISAI_PRECOND_MULTIGRID: s.apply_bytes = 8 * t->matrix->blocks * bytes; break;
   case BISAI_PRECOND_CPR: s.apply_bytes = 2.5 * t->matrix->blocks * bytes; break;
+  case BISAI_PRECOND_SCHUR:
+    s.complement = complement_of(t);
+    s.apply_bytes =
+        8 * (t->matrix->blocks + (t->study->symmetry.symmetric ? 0 : 4 * s.complement)) * bytes;
+    break;
   case BISAI_PRECOND_ISAI:
     s.apply_bytes = (2 * o->isai.relax + 1) * pow(o->isai.power, 1.3) * s.factor_blocks * bytes;
     break;
@@ -186,7 +200,7 @@ double bsi_work_guess_lu(const bsi_task *t, double flops) { return lu_work(t, fl
 
 bisai_status bsi_work_predict_lu(const bsi_task *t, int32_t *permutation, bsi_candidate *c) {
   bsi_lu_prediction p;
-  BSI_TRY(bsi_lu_predict(t->context, t->matrix, bsi_lu_ordering(BISAI_ORDERING_NATURAL),
+  BSI_TRY(bsi_lu_predict(t->context, t->matrix, bsi_lu_ordering(c->precond.factor.ordering),
                          permutation, &p));
   const shape s = {.apply_bytes = 8.0 * (double)p.values,
                    .levels = rates_of(t)->level > 0 ? 2.0 * p.levels : 0};
@@ -202,6 +216,7 @@ bisai_status bsi_work_predict_lu(const bsi_task *t, int32_t *permutation, bsi_ca
 double bsi_work_of_setup(const bsi_task *t, const bsi_candidate *c, const bisai_precond *precond) {
   const bisai_precond_report *r = &precond->report;
   const shape s = {.factor_blocks = (double)r->factor.blocks,
+                   .complement = (double)r->schur.complement_entries,
                    .levels = rates_of(t)->level > 0
                                  ? (double)r->factor.lower_levels + r->factor.upper_levels
                                  : 0};
