@@ -18,6 +18,7 @@ enum { ENOUGH_ITERATIONS = 300, FACTOR_ROWS = 100000, HINT_TEXT = 512 };
 #define BY_MG "--preconditioner mg"
 #define BY_IDR "--solver idr:s=8 --preconditioner ilu:level=2:shift=0.01"
 #define BY_MATCHED_IDR "--solver idr:s=8 --preconditioner ilu:level=2:matching=entries"
+#define BY_SCHUR "--preconditioner schur --restart 100"
 #define BY_LU "--preconditioner lu"
 #define BY_MATCHED_LU "--preconditioner lu:matching=entries"
 
@@ -129,30 +130,45 @@ static void propose(const problem *p, const char *fact, const char *const propos
     say("%s: %s; see \"When it does not converge\" in the guide", p->name, fact);
 }
 
-/* A matrix with zeros on the diagonal. A matching brings other entries there, which solves bayer10,
- * lhr01, basker_matrix1 and lnsp3937. */
-static void say_zeros(const runs *all, const problem *p, const facts *f, bool by_idr) {
-  const bool mostly = 2 * f->zero_diagonals > f->rows;
-  const char *factors = factors_for(all, f), *idr = by_idr   ? NULL
-                                                    : mostly ? BY_MATCHED_IDR
-                                                             : BY_IDR;
+/* Most diagonal entries are zero: the rows are in another order than the columns. A matching brings
+ * other entries there, which solves bayer10, lhr01 and basker_matrix1. */
+static void say_permuted(const problem *p, const facts *f, const char *factors, bool by_idr) {
   char fact[HINT_TEXT];
-  if (mostly) {
-    snprintf(fact, sizeof fact, "%" PRId64 " of %" PRId64 " diagonal entries are zero",
-             f->zero_diagonals, f->rows);
-    propose(p, fact, (const char *const[]){factors, idr, NULL});
-    return;
-  }
+  snprintf(fact, sizeof fact, "%" PRId64 " of %" PRId64 " diagonal entries are zero",
+           f->zero_diagonals, f->rows);
+  propose(p, fact, (const char *const[]){factors, by_idr ? NULL : BY_MATCHED_IDR, NULL});
+}
+
+/* Some diagonal entries are zero. If these rows are not coupled with each other, they may be those
+ * of a pressure: of the systems for tuning, schur solves the flows, and complete factors of the
+ * matched matrix also circuits and lnsp3937. */
+static void say_saddle(const runs *all, const problem *p, const facts *f, const char *factors,
+                       bool by_idr) {
+  const bool pressure = f->study.saddle.zero_block;
+  const char *idr = by_idr ? NULL : BY_IDR;
   const int64_t first = f->first_zero + 1, last = f->last_zero + 1;
+  char fact[HINT_TEXT];
   if (last - first + 1 == f->zero_diagonals && last > first)
-    snprintf(fact, sizeof fact,
-             "rows %" PRId64 " to %" PRId64 " have a zero diagonal, as in saddle points", first,
-             last);
+    snprintf(fact, sizeof fact, "rows %" PRId64 " to %" PRId64 " have a zero diagonal%s", first,
+             last, pressure ? " and couple like a pressure" : ", as in saddle points");
   else
-    snprintf(fact, sizeof fact,
-             "%" PRId64 " of %" PRId64 " diagonal entries are zero, as in saddle points",
-             f->zero_diagonals, f->rows);
-  propose(p, fact, (const char *const[]){idr, factors, NULL});
+    snprintf(fact, sizeof fact, "%" PRId64 " of %" PRId64 " diagonal entries are zero%s",
+             f->zero_diagonals, f->rows,
+             pressure ? ", and their rows couple like a pressure" : ", as in saddle points");
+  if (pressure) {
+    const bool tried = is_tried(all, all->solver, BISAI_PRECOND_SCHUR);
+    propose(p, fact, (const char *const[]){tried ? NULL : BY_SCHUR, factors, idr});
+  } else {
+    propose(p, fact, (const char *const[]){idr, factors, NULL});
+  }
+}
+
+static void say_zeros(const runs *all, const problem *p, const facts *f, bool by_idr) {
+  const char *factors = factors_for(all, f);
+  if (2 * f->zero_diagonals > f->rows)
+    say_permuted(p, f, factors, by_idr);
+  else
+    say_saddle(all, p, f, factors, by_idr);
 }
 
 static void say_what_may_work(const runs *all, const problem *p, const facts *f) {

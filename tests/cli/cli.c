@@ -60,8 +60,8 @@ static void solve_says_by_its_exit_status_how_it_ended(void **state) {
                  "lu:matching=entries, then --solver idr:s=8 --preconditioner "
                  "ilu:level=2:matching=entries\n");
   program_expect("solve saddle4.mtx --block-size 2 --preconditioner bjacobi", 3,
-                 "bisai: saddle4: rows 3 to 4 have a zero diagonal, as in saddle points: try "
-                 "--solver idr:s=8 --preconditioner ilu:level=2:shift=0.01, then "
+                 "bisai: saddle4: rows 3 to 4 have a zero diagonal and couple like a pressure: try "
+                 "--preconditioner schur --restart 100, then "
                  "--preconditioner lu:matching=entries\n");
   program_expect("solve saddle4.mtx --block-size 2 --preconditioner ilu", 0, "");
   program_expect("solve half_zero.mtx --rhs ones --block-size 1 --preconditioner none", 3,
@@ -226,8 +226,8 @@ static void padding_is_said_and_left_out_of_the_solution(void **state) {
 static void no_solution_is_written_after_a_failed_set_up(void **state) {
   (void)state;
   program_expect("solve saddle4.mtx --block-size 2 --preconditioner bjacobi --output none.mtx", 3,
-                 "bisai: saddle4: rows 3 to 4 have a zero diagonal, as in saddle points: try "
-                 "--solver idr:s=8 --preconditioner ilu:level=2:shift=0.01, then "
+                 "bisai: saddle4: rows 3 to 4 have a zero diagonal and couple like a pressure: try "
+                 "--preconditioner schur --restart 100, then "
                  "--preconditioner lu:matching=entries\n"
                  "bisai: --output: none.mtx: not written, because there is no solution\n");
   FILE *file = fopen("none.mtx", "r");

@@ -11,6 +11,7 @@
 #define IDR "--solver idr:s=8 --preconditioner ilu:level=2:shift=0.01"
 #define LU "--preconditioner lu"
 #define MATCHED_LU "--preconditioner lu:matching=entries"
+#define SCHUR "--preconditioner schur --restart 100"
 #define MATCHED_IDR "--solver idr:s=8 --preconditioner ilu:level=2:matching=entries"
 #define FAIL "--block-size 1 --restart 2 --max-iterations 300 --preconditioner none"
 
@@ -47,6 +48,28 @@ static void write_saddle(const char *path, int n) {
   assert_int_equal(fclose(file), 0);
 }
 
+/* Groups of 4 to 6 points on a line, each with a multiplier, which fixes the sum of their values.
+ * The multipliers are the last rows, or those at the ends of the groups. */
+static void write_multipliers(const char *path, int groups, bool last) {
+  enum { LEAST = 4, SIZES = 3 };
+  FILE *file = fopen(path, "w");
+  int points = 0, place = 1, previous = 0;
+  for (int g = 0; g < groups; g++) points += LEAST + g % SIZES;
+  assert_non_null(file);
+  fprintf(file, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n", points + groups,
+          points + groups, points + 2 * (points - 1) + 2 * points);
+  for (int g = 0; g < groups; g++) {
+    const int size = LEAST + g % SIZES, multiplier = last ? points + g + 1 : place + size;
+    for (int i = 0; i < size; previous = place++, i++) {
+      fprintf(file, "%d %d 2\n%d %d 1\n%d %d 1\n", place, place, place, multiplier, multiplier,
+              place);
+      if (previous > 0) fprintf(file, "%d %d -1\n%d %d -1\n", place, previous, previous, place);
+    }
+    place += !last;
+  }
+  assert_int_equal(fclose(file), 0);
+}
+
 static int setup(void **state) {
   program_setup(state);
   write_line("definite.mtx", 2000, 1, 1, 1, 0);
@@ -55,6 +78,8 @@ static int setup(void **state) {
   write_line("mixed.mtx", 2000, 1, 1, 1, -3);
   write_line("singular.mtx", 2000, 1, 1, 0, 0);
   write_saddle("saddle.mtx", 400);
+  write_multipliers("last.mtx", 99, true);
+  write_multipliers("scattered.mtx", 99, false);
   return 0;
 }
 
@@ -112,9 +137,10 @@ static void zeros_on_the_diagonal_get_a_shift_or_a_matching(void **state) {
       "has none\n";
   expect_hint("solve saddle.mtx --block-size 1 --preconditioner ilu", hint);
   program_expect("solve saddle.mtx --block-size 2 --preconditioner ilu", 0, "");
-  /* no block of these sizes is regular without the other rows */
+  /* one of the rows with zeros depends on the other */
   program_write("zeros.mtx", "%%MatrixMarket matrix coordinate real general\n"
-                             "4 4 8\n1 1 4\n2 2 4\n1 3 1\n2 4 1\n3 1 1\n4 2 1\n1 2 1\n2 1 1\n");
+                             "4 4 9\n1 1 4\n2 2 4\n1 3 1\n2 4 1\n3 1 3\n4 2 1\n1 2 1\n2 1 1\n"
+                             "3 4 1\n");
   expect_hint("solve zeros.mtx --block-size 1 --preconditioner ilu",
               "bisai: zeros: rows 3 to 4 have a zero diagonal, as in saddle points: try " IDR
               ", then " MATCHED_LU "\n");
@@ -125,6 +151,25 @@ static void zeros_on_the_diagonal_get_a_shift_or_a_matching(void **state) {
               ", then " MATCHED_IDR "\n");
   program_expect("solve no_diagonal.mtx --block-size 1 " MATCHED_LU, 0, "");
   program_expect("solve no_diagonal.mtx --block-size 1 " MATCHED_IDR, 0, "");
+}
+
+static void rows_like_those_of_a_pressure_get_schur(void **state) {
+  (void)state;
+  expect_hint(
+      "solve last.mtx --block-size 1 --preconditioner ilu",
+      "bisai: last: rows 496 to 594 have a zero diagonal and couple like a pressure: try " SCHUR
+      ", then " MATCHED_LU "\n");
+  program_expect("solve last.mtx --block-size 1 " SCHUR, 0, "");
+  program_expect("solve last.mtx --block-size 1 " MATCHED_LU, 0, "");
+  expect_hint(
+      "solve scattered.mtx --block-size 3 --restart 1 --max-iterations 300 --preconditioner none",
+      "bisai: scattered: 99 of 594 diagonal entries are zero, and their rows couple like a "
+      "pressure: try " SCHUR ", then " MATCHED_LU "\n");
+  program_expect("solve scattered.mtx --block-size 3 " SCHUR, 0, "");
+  expect_hint("solve last.mtx --block-size 1 --tolerance 1e-18 --restart 5 --max-iterations 300 "
+              "--preconditioner schur",
+              "bisai: last: rows 496 to 594 have a zero diagonal and couple like a pressure: "
+              "try " MATCHED_LU ", then " IDR "\n");
 }
 
 static void a_singular_matrix_says_whether_b_is_consistent(void **state) {
@@ -171,6 +216,7 @@ int main(void) {
       cmocka_unit_test(what_was_tried_is_not_proposed),
       cmocka_unit_test(an_indefinite_matrix_gets_complete_factors),
       cmocka_unit_test(zeros_on_the_diagonal_get_a_shift_or_a_matching),
+      cmocka_unit_test(rows_like_those_of_a_pressure_get_schur),
       cmocka_unit_test(a_singular_matrix_says_whether_b_is_consistent),
       cmocka_unit_test(poorly_filled_blocks_are_named),
       cmocka_unit_test(nothing_is_said_without_need),
