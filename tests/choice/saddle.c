@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is chosen for saddle points without blocks. */
+/* What is chosen for saddle points without blocks, on a host. A device begins with other kinds,
+ * because launches count there. */
 #include <bisai/solve.h>
 
 #include "support/staggered.h"
