@@ -17,6 +17,9 @@
 #define OTHERS_ELLIPTIC 0.05
 /* The shift of singular diagonal blocks; it changes nothing where there are none. */
 #define SHIFT 0.01
+/* The least pivot of complete factors with a matching, as a share of the largest entry. With it
+ * they solve 127 of 129 systems that are for tuning, without it 119. */
+#define SHIFT_OF_LU 1e-6
 /* More zeros on the diagonal than this share of the rows are no saddle point: the rows are in the
  * wrong order. */
 #define MOST_ZEROS 0.6
@@ -34,11 +37,13 @@ static bisai_precond_options kind(bisai_precond_kind k) {
   return o;
 }
 
-static bisai_precond_options shifted(bisai_precond_options o) {
+static bisai_precond_options raised(bisai_precond_options o, double amount) {
   o.shift = BISAI_SHIFT_IN_BLOCKS;
-  o.shift_amount = SHIFT;
+  o.shift_amount = amount;
   return o;
 }
+
+static bisai_precond_options shifted(bisai_precond_options o) { return raised(o, SHIFT); }
 
 static bisai_precond_options matched(bisai_precond_options o) {
   o.factor.matching = BISAI_MATCHING_ENTRIES;
@@ -102,6 +107,7 @@ static void add_lu(const maker *m, bisai_matching matching) {
   bisai_precond_options lu = kind(BISAI_PRECOND_LU);
   lu.factor.matching = matching;
   if (is_saddle(m->task)) lu.factor.ordering = BISAI_ORDERING_MD;
+  if (matching != BISAI_MATCHING_NONE) lu = raised(lu, SHIFT_OF_LU);
   if (m->task->precond.automatic.incomplete) return;
   bsi_candidate *c = add(m, lu, gmres(m, 30), matching == BISAI_MATCHING_NONE ? 2 : 3);
   c->guessed = true;
