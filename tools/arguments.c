@@ -75,7 +75,7 @@ static const struct argp_option solver_options[] = {
     {"tolerance", KEY_TOLERANCE, "T", 0,
      "Tolerance of the relative residual (default 1e-8, cavity 1e-5)", 0},
     {"solver", KEY_SOLVER, "NAME", 0, WORDS, 0},
-    {"restart", KEY_RESTART, "M", 0, "m of GMRES(m), the default solver (default 30)", 0},
+    {"restart", KEY_RESTART, "M", 0, "m of GMRES(m) (default 30)", 0},
     {"max-iterations", KEY_MAX_ITERATIONS, "N", 0,
      "Largest number of inner iterations; those of bicgstab have two products each "
      "(default 10000)",
@@ -106,9 +106,9 @@ static const struct argp_option result_options[] = {
     {0}};
 static const struct argp_option compare_options[] = {
     {"methods", KEY_METHODS, "LIST", 0,
-     "Methods separated by commas (default none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3,mg, and cpr "
-     "for reservoir; for --solver cg with isai:symmetric; without --solver, a symmetric matrix "
-     "that may be definite also gets bjacobi, ilu and mg by cg)",
+     "Methods separated by commas (default none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3,mg,auto, "
+     "and cpr for reservoir; for --solver cg with isai:symmetric; without --solver, a symmetric "
+     "matrix that may be definite also gets bjacobi, ilu and mg by cg)",
      0},
     {"repeat", KEY_REPEAT, "N", 0,
      "Run each method N times after a warm-up; the times are those of the run with the median "
@@ -118,7 +118,7 @@ static const struct argp_option compare_options[] = {
     {0}};
 static const struct argp_option solve_options[] = {
     {"preconditioner", KEY_PRECONDITIONER, "METHOD", 0,
-     "The method (default isai:k=1; for cg ilu, or bjacobi if ilu is refused)", 0},
+     "The method (default auto: the library chooses by the matrix and by trials)", 0},
     {"output", KEY_OUTPUT, "FILE", 0,
      "Write the solution as Matrix Market, or in PETSc's format to .petsc or .bin; -: to standard "
      "output, and print the text to standard error",
@@ -234,8 +234,8 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_PROJECT: ok = set_path("--project", text, &o->input.project); break;
   case KEY_TOLERANCE: ok = set_tolerance(o, text); break;
   case KEY_SOLVER:
-    ok = solver_parse("--solver", text, &o->solver);
-    o->solver_given = true;
+    o->solver_given = strcmp(text, "auto") != 0;
+    ok = solver_parse("--solver", o->solver_given ? text : "gmres", &o->solver);
     break;
   case KEY_RESTART:
     ok = set_integer("--restart", text, 1, INT_MAX, &o->solver.gmres.restart);

@@ -122,10 +122,7 @@ static int run_methods(command which, bisai_context *context, const options *o, 
   do { /* a signal before the first method has a result ends the program */
     run_result *r = &results[begun];
     if (out) standard_flush(out);
-    if (which == COMMAND_SOLVE)
-      run_chosen(context, p, o, x, r);
-    else
-      run_method(context, p, o, &o->methods.items[begun], x, r);
+    run_method(context, p, o, &o->methods.items[begun], x, r);
     begun++;
     if (table && at_once) table_row(table, shape, r);
     if (out && which == COMMAND_SOLVE) table_solve(out, p, r);

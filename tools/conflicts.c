@@ -26,6 +26,9 @@ static const char *conflict(const options *o, const method *m) {
   bool shift = m->options.shift != BISAI_SHIFT_NONE;
   bisai_factored_options f = m->options.factor;
   options_reorder(o, m, &f);
+  if (method_is(m, BISAI_PRECOND_AUTO) && options_reorder_given(o))
+    return "auto chooses the order, the matching and the scaling itself: no --ordering, no "
+           "--matching, no --equilibrate, or name a METHOD";
   bool matches = f.matching != BISAI_MATCHING_NONE;
   bool reorders = f.ordering != BISAI_ORDERING_NATURAL || matches || f.equilibrate;
   if (m->program == METHOD_PETSC && o->solver.method != BISAI_GMRES &&

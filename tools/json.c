@@ -178,6 +178,12 @@ static json_t *add_stages(const run_result *r, json_t *result) {
   return NULL;
 }
 
+/* The solver of a run: the library may have chosen it, or the program chose CG by itself. */
+static bisai_method solver_of(const run_result *r, bisai_method given) {
+  if (r->choice.count > 0 && r->choice.chosen >= 0) return r->choice.solver;
+  return r->m.by_cg ? BISAI_CG : given;
+}
+
 static json_t *run(const run_result *r, bisai_method solver, int block_size) {
   const bool pressure = r->set_up && method_is(&r->m, BISAI_PRECOND_CPR),
              repairs = method_has_stages(&r->m) || keys_take(&r->m, "shift");
@@ -219,7 +225,7 @@ static json_t *run(const run_result *r, bisai_method solver, int block_size) {
       {"repeats", integer(r->repeats.runs > 0, r->repeats.runs)},
       {"least_total_s", number(r->repeats.runs > 0, r->repeats.least_seconds)},
       {"symmetric", option(r, "symmetric")}, {"note", text(r->texts.note != NULL, r->texts.note)},
-      {"solver", text(true, bisai_method_string(r->m.by_cg ? BISAI_CG : solver))},
+      {"solver", text(true, bisai_method_string(solver_of(r, solver)))},
       {"error", number(r->solved, r->error)}, {"choice", choice_json(r)});
   return add_stages(r, add_options(r, SECTION_OWN, result));
 }
@@ -279,19 +285,21 @@ static json_t *document(bisai_context *context, const problem *p, const options 
                           {"block_size", integer(true, bisai_bcsr_block_size(p->matrix))},
                           {"blocks", integer(true, bisai_bcsr_blocks(p->matrix))},
                           {"asymmetry", number(measured, asymmetry)});
-  json_t *all =
-      OBJECT({"version", text(true, bisai_version())},
-             {"backend", text(true, bisai_backend_string(bisai_context_backend(context)))},
-             {"device", text(true, bisai_context_device(context))}, {"matrix", matrix},
-             {"rhs", text(true, problem_rhs_name(p->rhs_from))},
-             {"rhs_file", text(p->rhs_file != NULL, p->rhs_file)},
-             {"rhs_columns", integer(p->rhs_from == RHS_OWN, p->rhs_columns)},
-             {"solution", text(p->known.x != NULL, problem_solution_name(p->known.what))},
-             {"project", project_json(p)}, {"tolerance", number(true, p->tolerance)},
-             {"solver", text(true, bisai_method_string(o->solver.method))});
+  json_t *all = OBJECT(
+      {"version", text(true, bisai_version())},
+      {"backend", text(true, bisai_backend_string(bisai_context_backend(context)))},
+      {"device", text(true, bisai_context_device(context))}, {"matrix", matrix},
+      {"rhs", text(true, problem_rhs_name(p->rhs_from))},
+      {"rhs_file", text(p->rhs_file != NULL, p->rhs_file)},
+      {"rhs_columns", integer(p->rhs_from == RHS_OWN, p->rhs_columns)},
+      {"solution", text(p->known.x != NULL, problem_solution_name(p->known.what))},
+      {"project", project_json(p)}, {"tolerance", number(true, p->tolerance)},
+      {"solver",
+       text(true, options_choose_solver(o) ? "auto" : bisai_method_string(o->solver.method))});
   bool ok = add_solver_options(all, &o->solver);
   const member rest[] = {
-      {"restart", integer(o->solver.method == BISAI_GMRES, o->solver.gmres.restart)},
+      {"restart", integer(o->solver.method == BISAI_GMRES && !options_choose_solver(o),
+                          o->solver.gmres.restart)},
       {"runs", runs},
       {"verdict", conclusion(p, count, results)}};
   for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)

@@ -6,26 +6,30 @@
 
 #include "keys.h"
 
-bool options_choose_for_cg(const options *o) {
-  return o->solver.method == BISAI_CG && !o->methods_given;
-}
-
 bool options_add_cg(options *o, const facts *f) {
   return !facts_may_be_definite(f) || method_list_add_by_cg("bjacobi,ilu,mg", &o->methods);
+}
+
+bool options_reorder_given(const options *o) {
+  return o->ordering != BISAI_ORDERING_NATURAL || o->matching != BISAI_MATCHING_NONE ||
+         o->equilibrate;
+}
+
+bool options_choose_solver(const options *o) {
+  return o->methods.count == 1 && method_is(&o->methods.items[0], BISAI_PRECOND_AUTO) &&
+         !o->solver_given && !o->restart_given;
 }
 
 bool options_choose_methods(command which, options *o) {
   const bool cg = o->solver.method == BISAI_CG;
   const char *isai = cg ? "isai:k=1:symmetric,isai:k=2:symmetric,isai:k=3:symmetric"
                         : "isai:k=1,isai:k=2,isai:k=3";
-  char list[METHOD_TEXT];
+  char list[METHOD_TEXT] = "auto";
   if (o->methods_given) return true;
-  if (which == COMMAND_COMPARE) {
-    snprintf(list, sizeof list, "none,bjacobi,ilu,%s,mg%s", isai,
-             o->input.made.name == CASE_RESERVOIR && !cg ? ",cpr" : "");
-  } else {
-    snprintf(list, sizeof list, "%s", cg ? "ilu" : "isai:k=1");
-  }
+  if (which == COMMAND_COMPARE)
+    snprintf(list, sizeof list, "none,bjacobi,ilu,%s,mg%s%s", isai,
+             o->input.made.name == CASE_RESERVOIR && !cg ? ",cpr" : "",
+             options_reorder_given(o) ? "" : ",auto");
   return method_list_parse("--methods", list, &o->methods);
 }
 

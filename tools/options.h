@@ -77,15 +77,18 @@ void options_free(options *o);
 /* Sets what the library reorders for a method: keys of METHOD first, then the program's options. */
 void options_reorder(const options *o, const method *m, bisai_factored_options *result);
 
-/* Chooses the methods if the user has not. CPR is for the case with a pressure. Returns false after
- * a message. */
+/* Returns true if --ordering, --matching or --equilibrate changes what is factorised. */
+bool options_reorder_given(const options *o);
+
+/* Returns true if the library chooses the solver of the only method. */
+bool options_choose_solver(const options *o);
+
+/* Sets the methods if the user has not: the library chooses one for `solve`. CPR is for the case
+ * with a pressure. Returns false after a message. */
 bool options_choose_methods(command which, options *o);
 
 /* Adds runs by CG to the methods of `compare`, if the matrix may be definite. Returns false after a
  * message. */
 bool options_add_cg(options *o, const facts *f);
-
-/* Returns true if the program has to choose methods that CG works with. */
-bool options_choose_for_cg(const options *o);
 
 #endif

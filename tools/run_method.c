@@ -265,6 +265,7 @@ static void keep_choice(const bisai_solve_report *report, run_result *r) {
   const size_t bytes = (size_t)report->choice.count * sizeof *r->choice.trials;
   r->choice.chosen = report->choice.chosen;
   r->choice.precond = report->precond_options;
+  r->choice.solver = report->solver_options.method;
   r->choice.trials = bytes > 0 ? malloc(bytes) : NULL;
   if (!r->choice.trials) return;
   memcpy(r->choice.trials, report->choice.trials, bytes);
@@ -289,6 +290,7 @@ static void run_automatic(bisai_context *context, const problem *p, const option
     refuse(context, r);
     return;
   }
+  signals_keep(); /* the best x of the trials */
   status = bisai_auto_solver_solve(solver, p->matrix, p->rhs, x, &report);
   r->set_up = bisai_auto_solver_precond(solver) != NULL;
   r->setup = report.precond;
@@ -393,32 +395,6 @@ void run_method(bisai_context *context, const problem *p, const options *o, cons
   if (repeats) warm_up(context, p, o, m, x);
   run_once(context, p, o, m, "set-up", x, r);
   if (repeats && r->converged) repeat(context, p, o, x, r);
-}
-
-/* Returns true if another preconditioner may work after this one failed. */
-static bool refused(const problem *p, const run_result *r) {
-  double asymmetry = 0;
-  if (r->solved || signals_caught()) return false;
-  return !bisai_bcsr_asymmetry(p->matrix, &asymmetry, NULL) && asymmetry <= BISAI_SYMMETRY_LIMIT;
-}
-
-void run_chosen(bisai_context *context, const problem *p, const options *o, double *x,
-                run_result *r) {
-  run_method(context, p, o, &o->methods.items[0], x, r);
-  if (!options_choose_for_cg(o)) return;
-  if (!refused(p, r)) {
-    r->texts.note = strdup("ilu was chosen: CG needs a symmetric preconditioner");
-    return;
-  }
-  method other;
-  char note[1200];
-  snprintf(note, sizeof note,
-           "bjacobi was chosen: CG needs a symmetric preconditioner, and ilu was refused: %s",
-           run_message(r));
-  run_result_free(r);
-  method_parse("--preconditioner", "bjacobi", &other);
-  run_method(context, p, o, &other, x, r);
-  r->texts.note = strdup(note);
 }
 
 void run_result_free(run_result *r) {

@@ -59,6 +59,7 @@ typedef struct run_result {
     bisai_trial *trials;
     int count, chosen;
     bisai_precond_options precond;
+    bisai_method solver;
   } choice;
 } run_result;
 
@@ -67,11 +68,6 @@ typedef struct run_result {
  * if it converges. */
 void run_method(bisai_context *context, const problem *p, const options *o, const method *m,
                 double *x, run_result *r);
-
-/* Runs the method of `solve`. If the program chose it and CG cannot work with it, runs bjacobi
- * instead. */
-void run_chosen(bisai_context *context, const problem *p, const options *o, double *x,
-                run_result *r);
 
 const char *run_message(const run_result *r); /* what went wrong, or at least the reason */
 

@@ -61,12 +61,11 @@ static bool is_new(bisai_method method, const bisai_option *option) {
 }
 
 void solver_help(char help[SOLVER_HELP]) {
-  const bisai_method usual = bisai_solver_options_default().method;
   *help = '\0';
+  append(help, SOLVER_HELP, "auto (default: chosen with METHOD auto, else gmres), ");
   for (int m = 0; m < BISAI_METHODS; m++) {
     append(help, SOLVER_HELP, "%s", m == 0 ? "" : m + 1 < BISAI_METHODS ? ", " : " or ");
     append_solver(help, SOLVER_HELP, (bisai_method)m);
-    if ((bisai_method)m == usual) append(help, SOLVER_HELP, " (default)");
   }
   for (int m = 0; m < BISAI_METHODS; m++) {
     const bisai_option *option;

@@ -49,9 +49,13 @@ void table_heading(FILE *out, bisai_context *context, const problem *p, const op
             matched ? bisai_matching_string(o->matching) : "",
             o->equilibrate ? ", equilibrated" : "", matched || o->equilibrate ? "," : "");
   char solver[SOLVER_NAME];
-  fprintf(out, "solver   %s, preconditioned%s, relative residual %g, at most %d iteration%s\n\n",
-          solver_name(&o->solver, solver), o->solver.method == BISAI_CG ? "" : " from the right",
-          p->tolerance, o->solver.max_iterations, plural(o->solver.max_iterations));
+  if (options_choose_solver(o))
+    fputs("solver   chosen with the preconditioner", out);
+  else
+    fprintf(out, "solver   %s, preconditioned%s", solver_name(&o->solver, solver),
+            o->solver.method == BISAI_CG ? "" : " from the right");
+  fprintf(out, ", relative residual %g, at most %d iteration%s\n\n", p->tolerance,
+          o->solver.max_iterations, plural(o->solver.max_iterations));
 }
 
 table_shape table_shape_of(const problem *p, const method_list *methods) {
@@ -243,6 +247,7 @@ void table_failures(FILE *out, const problem *p, int count, const run_result *re
   for (int i = 0; i < count; i++) {
     const run_result *r = &results[i];
     if (!r->converged) fprintf(out, "%s: %s\n", r->label, run_message(r));
+    if (r->texts.note) fprintf(out, "%s: %s\n", r->label, r->texts.note);
     if (r->set_up) print_changes(out, r->label, ": ", r);
     any |= r->converged;
     missing |= strcmp(r->reason, "missing_diagonal") == 0;

@@ -121,16 +121,17 @@ static void the_solver_and_what_is_its_own_are_named(void **state) {
   }
 }
 
-static void default_methods_are_the_seven_of_the_contract(void **state) {
+static void default_methods_are_the_eight_of_the_contract(void **state) {
   (void)state;
-  static const char *const methods[] = {"none", "bjacobi", "ilu", "isai", "isai", "isai", "mg"};
+  static const char *const methods[] = {"none", "bjacobi", "ilu", "isai",
+                                        "isai", "isai",    "mg",  "auto"};
   json_t *root = results("compare --case convdiff --size 4");
   assert_true(real(root, "tolerance") == 1e-8);
-  assert_int_equal(json_array_size(json_object_get(root, "runs")), 7);
-  for (size_t i = 0; i < 7; i++) {
+  assert_int_equal(json_array_size(json_object_get(root, "runs")), 8);
+  for (size_t i = 0; i < 8; i++) {
     json_t *run = run_of(root, i);
     assert_string_equal(text(run, "method"), methods[i]);
-    if (i < 3 || i == 6) continue;
+    if (i < 3 || i >= 6) continue;
     assert_int_equal(integer(run, "power"), (int)i - 2);
     assert_int_equal(integer(run, "relax"), 0);
     assert_string_equal(text(run, "storage"), "fp64");
@@ -464,7 +465,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(json_has_exactly_the_keys_of_the_contract),
       cmocka_unit_test(the_solver_and_what_is_its_own_are_named),
-      cmocka_unit_test(default_methods_are_the_seven_of_the_contract),
+      cmocka_unit_test(default_methods_are_the_eight_of_the_contract),
       cmocka_unit_test(blocks_of_block_jacobi_are_an_object),
       cmocka_unit_test(what_does_not_apply_is_null),
       cmocka_unit_test(what_the_set_up_changed_is_told),
