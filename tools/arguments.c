@@ -280,6 +280,8 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   "K is 1 or more. R, and N of sweeps, are 0 to 100000. "                                          \
   "ilu, isai and sweeps take level=L, the level of fill of ILU(L). They, bjacobi and mg take "     \
   "shift=S, which repairs singular diagonal blocks: 0.01 is a good S. "                            \
+  "pivots=T of ilu, isai and sweeps enlarges pivots below the share T of their row: 1e-4 is a "    \
+  "good T. "                                                                                       \
   "ilu, isai, sweeps and lu take ordering=NAME, matching=NAME and equilibrate, which replace the " \
   "options. "                                                                                      \
   "lu makes complete factors, whose memory is F times that of the matrix or G gigabytes at most. " \

@@ -16,7 +16,7 @@ typedef struct bisai_factors bisai_factors;
 
 /** The treatment of a singular diagonal block. A block is singular if a pivot is zero even with
  *  pivoting, or if its inverse is not finite. A block that is only nearly singular is reported and
- *  never changed. */
+ *  changed by least_pivot alone. */
 typedef enum bisai_shift {
   /** the set-up fails, and the message names the block row */
   BISAI_SHIFT_NONE = 0,
@@ -38,6 +38,14 @@ typedef struct bisai_factor_options {
   bisai_shift shift;
   /** the amount of BISAI_SHIFT_IN_BLOCKS: > 0, default 0.01 */
   double shift_amount;
+  /** static pivots (Li and Demmel 1998): from 0 to 1, default 0. Let ρ be the largest sum of
+   *  magnitudes of a scalar row in A's block row. A diagonal block D with
+   *  ‖D⁻¹‖₁ > 1/(least_pivot·ρ) counts as singular too; of block size 1 these are the pivots
+   *  |d| < least_pivot·ρ. They and singular blocks become D ± s I, with the sign of the trace of D.
+   *  s = amount·ρ with a shift, and least_pivot·ρ without. It is multiplied by ten until
+   *  ‖D⁻¹‖₁ ≤ 10/(least_pivot·ρ). 1e-8, about the root of the unit roundoff, is the value of the
+   *  source; incomplete factors gain from more, as 1e-4 */
+  double least_pivot;
 } bisai_factor_options;
 
 /** Returns the default options. */

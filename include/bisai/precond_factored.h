@@ -16,6 +16,10 @@ extern "C" {
 typedef struct bisai_factored_options {
   /** level of fill of the factors that the preconditioner computes; default 0 */
   int32_t level;
+  /** small pivots are enlarged, as least_pivot in bisai_factor_options says. BISAI_SHIFT_IN_BLOCKS
+   *  repairs them by its own amount. From 0 to 1, default 0: none is. bisai_precond_report::repairs
+   *  counts them with the singular blocks */
+  double least_pivot;
   /** the caller's factors, which must outlive the preconditioner. Default NULL: the
    *  preconditioner computes and owns the factors of block ILU(level) of the matrix */
   const bisai_factors *factors;

@@ -24,7 +24,7 @@ bisai_factor_options bisai_factor_options_default(void) {
 }
 
 bisai_status bsi_factor_options_check(bisai_context *context, int level, bisai_shift shift,
-                                      double shift_amount) {
+                                      double shift_amount, double least_pivot) {
   if (level < 0)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "level %d: at least 0 is needed", level);
   if (shift != BISAI_SHIFT_NONE && shift != BISAI_SHIFT_IN_BLOCKS)
@@ -32,6 +32,9 @@ bisai_status bsi_factor_options_check(bisai_context *context, int level, bisai_s
   if (shift != BISAI_SHIFT_NONE && (!(shift_amount > 0.0) || isinf(shift_amount)))
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "shift_amount %g: must be positive and finite",
                     shift_amount);
+  if (!(least_pivot >= 0.0 && least_pivot <= 1.0))
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "least_pivot %g: must be from 0 to 1",
+                    least_pivot);
   return BISAI_OK;
 }
 
@@ -82,14 +85,16 @@ bisai_status bisai_factors_create(bisai_context *context, const bisai_bcsr *matr
                     matrix ? "factors" : "matrix");
   const bisai_factor_options o = options ? *options : bisai_factor_options_default();
   bisai_status status = bsi_check_struct(context, "bisai_factor_options", o.struct_size, sizeof o);
-  if (!status) status = bsi_factor_options_check(context, o.level, o.shift, o.shift_amount);
+  if (!status)
+    status = bsi_factor_options_check(context, o.level, o.shift, o.shift_amount, o.least_pivot);
   if (!status) status = check_square(context, "the matrix", matrix);
   if (status) return status;
   bisai_factors *f = reserve(context);
   if (!f) return BISAI_OUT_OF_MEMORY;
-  const bool repair = o.shift == BISAI_SHIFT_IN_BLOCKS;
+  const bool repair = o.shift == BISAI_SHIFT_IN_BLOCKS || o.least_pivot > 0.0;
   f->ilu.there = true;
-  f->shift_amount = repair ? o.shift_amount : 0.0;
+  f->repair = (bsi_repair){o.shift == BISAI_SHIFT_IN_BLOCKS ? o.shift_amount : o.least_pivot,
+                           o.least_pivot};
   status = bsi_factors_reserve(context, matrix, o.level, repair, INT32_MAX, f);
   if (!status) {
     f->lower->row_names = f->upper->row_names = matrix->row_names;

@@ -59,7 +59,7 @@ struct job {
   } a;
   factor l, u;
   double *inverse;
-  double amount;
+  bsi_repair repair;
   unsigned *ticket;
   bsi_inversion_record *record;
 };
@@ -318,8 +318,8 @@ __device__ __forceinline__ void finish_row(const job &p, const row<BS, SHARED> &
     __syncwarp();
   }
   double condition;
-  const bsi_block_result result = bsi_warp_invert_shifted<BS>(
-      w.bs, diagonal, p.amount, p.a.values + static_cast<int64_t>(a_begin) * values,
+  const bsi_block_result result = bsi_warp_invert_repaired<BS>(
+      w.bs, diagonal, p.repair, p.a.values + static_cast<int64_t>(a_begin) * values,
       __ldg(p.a.row_ptr + w.i + 1) - a_begin, inverse, &condition);
   __syncwarp();
   for (int v = lane; v < values; v += BSI_WARP) bsi_hand_over(to + v, inverse[v]);
@@ -466,7 +466,7 @@ static bisai_status factor_ilu(bisai_context *context, const bisai_bcsr *matrix,
       .l = factor_of(l, f->ilu.lower_fill),
       .u = factor_of(u, f->ilu.upper_fill),
       .inverse = f->upper_inverse,
-      .amount = f->shift_amount,
+      .repair = f->repair,
       .ticket = context->tickets,
       .record = bsi_record_of<bsi_inversion_record>(context)};
   if (p.block_rows == 0) return BISAI_OK;

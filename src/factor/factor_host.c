@@ -58,8 +58,8 @@ BSI_INLINE void factor_row(const int bs, const bisai_bcsr *a, bisai_factors *f, 
   double condition;
   double *inverse = f->upper_inverse + (size_t)i * values;
   const bsi_block_result result =
-      bsi_block_invert_shifted(bs, upper + (size_t)u_begin * values, f->shift_amount, row,
-                               a->row_ptr[i + 1] - a->row_ptr[i], inverse, &condition);
+      bsi_block_invert_repaired(bs, upper + (size_t)u_begin * values, f->repair, row,
+                                a->row_ptr[i + 1] - a->row_ptr[i], inverse, &condition);
   bsi_invert_stats_count(stats, result, condition, i);
 }
 

@@ -5,6 +5,7 @@
 
 #include <bisai/factor.h>
 
+#include "core/block/block_repair.h"
 #include "core/matrix/triangular.h"
 
 /* What ILU keeps of the matrix from which it has made factors, so that they can be updated. */
@@ -36,8 +37,8 @@ struct bisai_factors {
   bsi_ilu_origin ilu;
   /* the vector of the solves */
   double *spare;
-  /* 0: none */
-  double shift_amount;
+  /* of the diagonal blocks of U */
+  bsi_repair repair;
   bool ready;
 };
 
@@ -50,7 +51,7 @@ static inline bool bsi_is_fill(const uint8_t *fill, int32_t p) {
 
 /* Checks the options that bisai_factor_options and bisai_precond_options have in common. */
 bisai_status bsi_factor_options_check(bisai_context *context, int level, bisai_shift shift,
-                                      double shift_amount);
+                                      double shift_amount, double least_pivot);
 
 /* Checks that the factors can be updated from `matrix`. */
 bisai_status bsi_factors_check(const bisai_factors *factors, const bisai_bcsr *matrix);

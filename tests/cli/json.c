@@ -39,6 +39,7 @@ static const char *const run_keys[] = {"method",
                                        "reason",
                                        "level",
                                        "shift",
+                                       "pivots",
                                        "drop",
                                        "cap",
                                        "repairs",
@@ -193,19 +194,19 @@ static void what_does_not_apply_is_null(void **state) {
   (void)state;
   static const char *const applies[] = {
       "nnnnyyynnnynyny"
-      "nnnnnnnnnnnnnnnnnnnnynyyyynnynn", /* none */
+      "nnnnnnnnnnnnnnnnnnnnnynyyyynnynn", /* none */
       "nynyyyynnyyyyny"
-      "nynnynnnnnnnnnnnynnnynyyyynnynn", /* bjacobi */
+      "nynnnynnnnnnnnnnnynnnynyyyynnynn", /* bjacobi */
       "nnnnyyyynnyyyny"
-      "yynnynnnnnyyynynnnnnynyyyynnynn", /* ilu */
+      "yyynnynnnnnyyynynnnnnynyyyynnynn", /* ilu */
       "yynyyyyyyyyyyyy"
-      "yyyyynyyyyyyyyynnnnnynyyyyynynn", /* isai */
+      "yyyyyynyyyyyyyyynnnnnynyyyyynynn", /* isai */
       "nnynyyyynyyyyny"
-      "yynnynnnnnyyynnnnnnnynyyyynnynn", /* sweeps */
+      "yyynnynnnnnyyynnnnnnnynyyyynnynn", /* sweeps */
       "yyynyyynyyyyyny"
-      "yynnynnnnnnnnnnnnynnynyyyynnynn", /* mg */
+      "yynnnynnnnnnnnnnnnynnynyyyynnynn", /* mg */
       "nnnyyyyyyyyyyny"
-      "nnnnynnnnnyynnnnnyynynyyyynnynn", /* cpr */
+      "nnnnnynnnnnyynnnnnyynynyyyynnynn", /* cpr */
   };
   json_t *root = results("compare --case cavity --size 5 --methods "
                          "none,bjacobi,ilu,isai:storage=fp32:k=2:relax=1,sweeps:n=3,mg,cpr");

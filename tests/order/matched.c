@@ -276,22 +276,22 @@ static void real_matrices_with_zeros_on_the_diagonal_are_solved(void **state) {
     const char *name;
     int32_t block_size, level;
     bisai_ordering ordering;
-    bisai_shift shift;
-  } systems[] = {{"bayer10", 1, 4, BISAI_ORDERING_RCM, BISAI_SHIFT_NONE},
-                 {"lhr01", 1, 2, BISAI_ORDERING_RCM, BISAI_SHIFT_NONE},
-                 {"lnsp3937", 1, 2, BISAI_ORDERING_NATURAL, BISAI_SHIFT_NONE},
-                 {"mhd3200a", 1, 4, BISAI_ORDERING_RCM, BISAI_SHIFT_NONE},
-                 {"mhd3200a", 2, 4, BISAI_ORDERING_RCM, BISAI_SHIFT_NONE},
-                 {"gemat12", 1, 2, BISAI_ORDERING_RCM, BISAI_SHIFT_NONE},
-                 {"impcol_d", 1, 2, BISAI_ORDERING_RCM, BISAI_SHIFT_IN_BLOCKS},
-                 {"basker_matrix1", 1, 2, BISAI_ORDERING_RCM, BISAI_SHIFT_NONE},
-                 {"basker_matrix1", 5, 2, BISAI_ORDERING_RCM, BISAI_SHIFT_NONE}};
+    double least_pivot;
+  } systems[] = {{"bayer10", 1, 2, BISAI_ORDERING_RCM, 1e-4},
+                 {"lhr01", 1, 2, BISAI_ORDERING_RCM, 1e-4},
+                 {"lnsp3937", 1, 2, BISAI_ORDERING_NATURAL, 0.0},
+                 {"mhd3200a", 1, 4, BISAI_ORDERING_RCM, 0.0},
+                 {"mhd3200a", 2, 4, BISAI_ORDERING_RCM, 0.0},
+                 {"gemat12", 1, 2, BISAI_ORDERING_RCM, 1e-4},
+                 {"impcol_d", 1, 2, BISAI_ORDERING_RCM, 1e-4},
+                 {"basker_matrix1", 1, 2, BISAI_ORDERING_RCM, 1e-4},
+                 {"basker_matrix1", 5, 2, BISAI_ORDERING_RCM, 1e-4}};
   for (size_t s = 0; s < sizeof systems / sizeof *systems; s++) {
     bisai_bcsr *matrix = test_matrix_read(context, systems[s].name, systems[s].block_size);
     bisai_precond_options options = exact(BISAI_PRECOND_ILU, BISAI_MATCHING_ENTRIES);
     options.factor.level = systems[s].level;
     options.factor.ordering = systems[s].ordering;
-    options.shift = systems[s].shift;
+    options.factor.least_pivot = systems[s].least_pivot;
     bisai_precond *m = test_precond_with(context, matrix, &options);
     const int64_t n = bisai_precond_rows(m);
     double *ones = malloc((size_t)n * sizeof *ones), *b = malloc((size_t)n * sizeof *b),

@@ -7,7 +7,7 @@
 #ifndef BSI_INVERT_CUDA_CUH
 #define BSI_INVERT_CUDA_CUH
 
-#include "core/block/block_invert.h"
+#include "core/block/block_repair.h"
 #include "gpu/warp.cuh"
 
 /* Returns ‖a‖₁. A lane adds up a column. */
@@ -155,6 +155,35 @@ bsi_warp_invert_shifted(const int bs, double *a, const double amount, const doub
     shift += more;
     __syncwarp();
     if (lane < bs) a[lane * bs + lane] += more;
+    __syncwarp();
+  }
+}
+
+/* As bsi_block_invert_repaired(). */
+template <int BS>
+static __device__ __forceinline__ bsi_block_result
+bsi_warp_invert_repaired(const int bs, double *a, const bsi_repair repair, const double *row,
+                         const int32_t count, double *inverse, double *condition) {
+  if (repair.least_pivot == 0.0)
+    return bsi_warp_invert_shifted<BS>(bs, a, repair.amount, row, count, inverse, condition);
+  const int lane = threadIdx.x % BSI_WARP;
+  double sum = 0.0, shift = 0.0;
+  for (int64_t c = 0; lane < bs && c < static_cast<int64_t>(count) * bs; c++)
+    sum += fabs(row[c * bs + lane]);
+  const double norm = bsi_warp_max_magnitude(sum);
+  for (;;) {
+    const bsi_block_result result = bsi_warp_invert<BS>(bs, a, inverse, condition);
+    __syncwarp();
+    if (result != BSI_BLOCK_SINGULAR && !bsi_is_small_pivot(bsi_warp_norm1<BS>(bs, inverse),
+                                                            repair.least_pivot * norm, shift > 0.0))
+      return shift > 0.0 ? BSI_BLOCK_REPAIRED : result;
+    const double more =
+        shift > 0.0 ? 9.0 * shift : fmax(repair.amount * (norm == 0.0 ? 1.0 : norm), DBL_MIN);
+    if (!isfinite(more)) return BSI_BLOCK_SINGULAR;
+    const double added = bsi_signed_shift(bs, a, more);
+    shift += more;
+    __syncwarp();
+    if (lane < bs) a[lane * bs + lane] += added;
     __syncwarp();
   }
 }
