@@ -30,6 +30,8 @@ void fuzz_api_run(const char *name, const uint8_t *data, size_t bytes) {
     const int kinds = fuzz_between(&choices, 1, 2);
     for (int k = 0; k < kinds; k++)
       fuzz_precond_properties(&choices, &system, first, second, worlds);
+    if (!system.large && fuzz_rarely(&choices, 3))
+      fuzz_choice_properties(&choices, &system, first, worlds);
   }
   for (int w = 0; w < 2; w++) bisai_bcsr_destroy(&first[w]);
   bisai_bcsr_destroy(&second);

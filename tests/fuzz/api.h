@@ -202,6 +202,10 @@ void fuzz_solve_properties(fuzz_choices *choices, const fuzz_system *system,
                            bisai_precond *const precond[2], fuzz_world worlds[2]);
 bisai_solver_options fuzz_solver_options(fuzz_choices *choices, const fuzz_system *system);
 
+/* A solve by methods that the library chooses (api_choice.c). */
+void fuzz_choice_properties(fuzz_choices *choices, const fuzz_system *system,
+                            bisai_bcsr *const first[2], fuzz_world worlds[2]);
+
 /* Multigrid and conjugate gradients for a sum of elements (api_definite.c). */
 void fuzz_definite_properties(fuzz_choices *choices, const fuzz_system *system, fuzz_world *world,
                               const bisai_bcsr *matrix);

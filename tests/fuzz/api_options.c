@@ -132,6 +132,32 @@ static void choose_callback(fuzz_choices *choices, const fuzz_system *s, fuzz_pr
   choice->options.callback.nonlinear = seed % 8 == 5;
 }
 
+/* Kinds behind a byte of their own, so that the bytes of older cases keep their meaning. */
+static bisai_precond_kind choose_complete(fuzz_choices *choices, const fuzz_system *s,
+                                          bisai_precond_options *o) {
+  static const bisai_precond_kind kinds[] = {BISAI_PRECOND_NONE, BISAI_PRECOND_LU, BISAI_PRECOND_LU,
+                                             BISAI_PRECOND_DIRECT, BISAI_PRECOND_AUTO};
+  const bisai_precond_kind kind = kinds[fuzz_pick(choices, s->large ? 3 : 5)];
+  if (kind == BISAI_PRECOND_LU && fuzz_rarely(choices, 3)) o->lu.storage = BISAI_FP32;
+  return kind;
+}
+
+static bool has_factors(bisai_precond_kind kind) {
+  return kind == BISAI_PRECOND_ISAI || kind == BISAI_PRECOND_ILU || kind == BISAI_PRECOND_SWEEPS;
+}
+
+/* One byte: its last two bits equilibrate, the others match and enlarge pivots. */
+static void choose_diagonal(fuzz_choices *choices, bisai_precond_kind kind,
+                            bisai_precond_options *o) {
+  const int chosen = fuzz_pick(choices, 252);
+  o->factor.equilibrate = chosen % 4 == 3;
+  if (has_factors(kind) && chosen / 32 == 3) o->factor.least_pivot = 1e-4;
+  if (!(has_factors(kind) && !o->isai.symmetric) && kind != BISAI_PRECOND_LU) return;
+  if (o->factor.ordering == BISAI_ORDERING_GIVEN) return;
+  if (chosen / 4 % 8 == 5) o->factor.matching = BISAI_MATCHING_ENTRIES;
+  if (chosen / 4 % 8 == 6) o->factor.matching = BISAI_MATCHING_BLOCKS;
+}
+
 void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond *choice) {
   static const bisai_precond_kind kinds[] = {
       BISAI_PRECOND_ISAI,   BISAI_PRECOND_NONE,      BISAI_PRECOND_BJACOBI, BISAI_PRECOND_ILU,
@@ -144,6 +170,7 @@ void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond
   *choice = (fuzz_precond){.options = bisai_precond_options_default()};
   bisai_precond_options *o = &choice->options;
   o->kind = kinds[fuzz_pick(choices, 8)];
+  if (o->kind == BISAI_PRECOND_NONE) o->kind = choose_complete(choices, s, o);
   if (o->kind == BISAI_PRECOND_CPR) choose_stages(choices, s, choice);
   const bisai_precond_kind kind = o->kind == BISAI_PRECOND_CPR ? seconds[o->cpr.second] : o->kind;
   if (o->kind == BISAI_PRECOND_MULTIGRID) choose_levels(choices, &o->multigrid);
@@ -154,22 +181,23 @@ void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond
   if (kind == BISAI_PRECOND_CALLBACK) choose_callback(choices, s, choice);
   if (kind == BISAI_PRECOND_SWEEPS) o->sweeps.count = fuzz_pick(choices, 5);
   if (kind == BISAI_PRECOND_ILU) o->ilu.schedule = (bisai_schedule)fuzz_pick(choices, 3);
-  const bool factors =
-      kind == BISAI_PRECOND_ISAI || kind == BISAI_PRECOND_ILU || kind == BISAI_PRECOND_SWEEPS;
+  const bool factors = has_factors(kind);
   if (factors) o->factor.level = levels[fuzz_pick(choices, s->large ? 3 : 6)];
-  if ((factors || kind == BISAI_PRECOND_BJACOBI) && fuzz_rarely(choices, 2)) {
+  if ((factors || kind == BISAI_PRECOND_BJACOBI || kind == BISAI_PRECOND_LU) &&
+      fuzz_rarely(choices, 2)) {
     o->shift = BISAI_SHIFT_IN_BLOCKS;
     o->shift_amount = pow(10, fuzz_rarely(choices, 8) ? fuzz_between(choices, -120, 120)
                                                       : fuzz_between(choices, -12, 1));
   }
   o->factor.ordering = (bisai_ordering)(fuzz_rarely(choices, 2) ? fuzz_pick(choices, 5) : 0);
   if (o->factor.ordering == BISAI_ORDERING_GIVEN) choose_permutation(choices, s, choice);
-  o->factor.equilibrate = fuzz_rarely(choices, 4);
+  choose_diagonal(choices, kind, o);
   fuzz_scene(SCENE_PRECOND,
              "preconditioner: kind %d, power %d, relax %d, sweeps %d, storage %d, schedule %d, "
              "level %d, shift %d by "
              "%g, drop %g, "
-             "limit %d, ordering %d, equilibrate %d, max_block %d, %d blocks given, form %d, "
+             "limit %d, ordering %d, equilibrate %d, matching %d, pivots %g, max_block %d, %d "
+             "blocks given, form %d, "
              "digits %d, formats %d, extraction %d, "
              "symmetric %d, pressure %d, second %d, additive %d, keep %d %d, weights %d %d, cycle "
              "%d, smoother %d, pre %d, post %d, nodes %d, strength %g, complexity %g, coarsest %d, "
@@ -178,15 +206,15 @@ void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond
              (int)(o->kind == BISAI_PRECOND_BJACOBI ? o->bjacobi.storage : o->isai.storage),
              (int)o->ilu.schedule, o->factor.level, (int)o->shift, o->shift_amount,
              o->isai.drop_tolerance, (int)o->isai.column_limit, (int)o->factor.ordering,
-             (int)o->factor.equilibrate, (int)o->bjacobi.max_block, (int)o->bjacobi.block_count,
-             (int)o->bjacobi.form, o->bjacobi.digits, (int)o->bjacobi.formats,
-             (int)o->bjacobi.extraction, (int)o->isai.symmetric, (int)o->cpr.pressure,
-             (int)o->cpr.second, (int)o->cpr.additive, (int)o->cpr.keep_pressure,
-             (int)o->multigrid.keep_transfers, o->cpr.weights != NULL, o->cpr.storage != NULL,
-             (int)o->multigrid.cycle, (int)o->multigrid.smoother, (int)o->multigrid.pre,
-             (int)o->multigrid.post, (int)o->multigrid.nodes, o->multigrid.strength,
-             o->multigrid.complexity, (int)o->multigrid.coarsest, (int)o->multigrid.levels,
-             (int)o->multigrid.null_count, (int)o->multigrid.unweighted);
+             (int)o->factor.equilibrate, (int)o->factor.matching, o->factor.least_pivot,
+             (int)o->bjacobi.max_block, (int)o->bjacobi.block_count, (int)o->bjacobi.form,
+             o->bjacobi.digits, (int)o->bjacobi.formats, (int)o->bjacobi.extraction,
+             (int)o->isai.symmetric, (int)o->cpr.pressure, (int)o->cpr.second, (int)o->cpr.additive,
+             (int)o->cpr.keep_pressure, (int)o->multigrid.keep_transfers, o->cpr.weights != NULL,
+             o->cpr.storage != NULL, (int)o->multigrid.cycle, (int)o->multigrid.smoother,
+             (int)o->multigrid.pre, (int)o->multigrid.post, (int)o->multigrid.nodes,
+             o->multigrid.strength, o->multigrid.complexity, (int)o->multigrid.coarsest,
+             (int)o->multigrid.levels, (int)o->multigrid.null_count, (int)o->multigrid.unweighted);
 }
 
 void fuzz_precond_free(fuzz_precond *choice) {

@@ -27,7 +27,8 @@ static bool is_numerical(bisai_status status, const bisai_precond_options *optio
   case BISAI_OVERFLOW:
   case BISAI_NOT_FINITE: return true;
   case BISAI_NOT_SYMMETRIC: return options->isai.symmetric;
-  case BISAI_UNAVAILABLE: return options->factor.ordering == BISAI_ORDERING_ND;
+  case BISAI_UNAVAILABLE:
+    return options->factor.ordering == BISAI_ORDERING_ND || options->kind == BISAI_PRECOND_DIRECT;
   default: return false;
   }
 }
@@ -177,11 +178,13 @@ static void expect_factor(bisai_precond *precond, const bisai_bcsr *matrix, int6
  * matrices to rounding, which 1e-9 exceeds a thousandfold. */
 static void expect_inverse(const fuzz_system *s, const bisai_bcsr *matrix, bisai_precond *precond,
                            const bisai_precond_options *o, const double *v) {
-  const bool exact =
-      o->kind == BISAI_PRECOND_ILU ||
-      (o->kind == BISAI_PRECOND_ISAI && o->isai.power >= s->block_rows && o->isai.storage == 0 &&
-       o->isai.drop_tolerance == 0 && o->isai.column_limit == 0);
-  if (!exact || !s->dominant[FUZZ_FIRST] || o->factor.level < s->block_rows) return;
+  const bool exact = (o->kind == BISAI_PRECOND_ILU && o->factor.level >= s->block_rows) ||
+                     (o->kind == BISAI_PRECOND_LU && o->lu.storage == BISAI_FP64) ||
+                     (o->kind == BISAI_PRECOND_ISAI && o->factor.level >= s->block_rows &&
+                      o->isai.power >= s->block_rows && o->isai.storage == 0 &&
+                      o->isai.drop_tolerance == 0 && o->isai.column_limit == 0);
+  const bool kept = o->factor.matching == BISAI_MATCHING_NONE && o->factor.least_pivot == 0;
+  if (!exact || !kept || !s->dominant[FUZZ_FIRST]) return;
   double *image = fuzz_vector(s->rows), *back = fuzz_vector(s->rows), worst = 0;
   const bool fine =
       !bisai_bcsr_multiply(matrix, v, image) && !bisai_precond_apply(precond, image, back);
@@ -227,13 +230,17 @@ static void expect_same_from_parts(const fuzz_system *s, fuzz_world *world,
                                    const bisai_precond_options *o, const double *v) {
   const bool factored = o->kind == BISAI_PRECOND_ILU || o->kind == BISAI_PRECOND_ISAI ||
                         o->kind == BISAI_PRECOND_SWEEPS;
-  if (!factored || o->factor.ordering != BISAI_ORDERING_NATURAL || o->factor.equilibrate) return;
+  if (!factored || o->factor.ordering != BISAI_ORDERING_NATURAL || o->factor.equilibrate ||
+      o->factor.matching)
+    return;
   bisai_factor_options factor_options = bisai_factor_options_default();
   factor_options.level = o->factor.level;
   factor_options.shift = o->shift;
   factor_options.shift_amount = o->shift_amount;
+  factor_options.least_pivot = o->factor.least_pivot;
   bisai_precond_options parts = *o;
   parts.factor.level = 0;
+  parts.factor.least_pivot = 0;
   parts.shift = BISAI_SHIFT_NONE;
   bisai_factors *factors = NULL;
   bisai_pattern *lower = NULL, *upper = NULL;
@@ -288,6 +295,8 @@ static void expect_updates(const fuzz_system *s, fuzz_world *world, bisai_precon
   const bool comparable =
       options->kind != BISAI_PRECOND_CPR && /* the levels are those of the first values too */
       options->kind != BISAI_PRECOND_MULTIGRID &&
+      options->kind != BISAI_PRECOND_AUTO && /* so is the choice, and the matching */
+      options->factor.matching == BISAI_MATCHING_NONE &&
       (options->kind != BISAI_PRECOND_ISAI || options->isai.drop_tolerance == 0);
   fuzz_property(!comparable || updated.status == fresh.status,
                 "an update ends as a new set-up does (status %d: %s; %d: %s)", (int)updated.status,
@@ -440,7 +449,8 @@ void fuzz_precond_properties(fuzz_choices *choices, const fuzz_system *s,
     expect_updates(s, &worlds[0], preconds[0], preconds[1], first[0], second, &choice.options, v);
     const bool reads = choice.options.kind != BISAI_PRECOND_NONE &&
                        choice.options.kind != BISAI_PRECOND_CALLBACK && s->blocks > 0;
-    if (reads) {
+    /* what is refused after a choice is up to the chosen kind, as none, which refuses nothing */
+    if (reads && choice.options.kind != BISAI_PRECOND_AUTO) {
       expect_refused_update(s, &worlds[0], preconds[0], preconds[1], first[0], v);
       expect_bent_update(choices, s, &worlds[0], preconds[0], preconds[1], &choice.options,
                          first[0], v);
