@@ -29,13 +29,16 @@ typedef struct bisai_auto_options {
    *  a complete factorisation. Default false */
   bool incomplete;
   /** the choice ends when its work exceeds this multiple of the work of an ILU(2) attempt, which is
-   *  its set-up and 200 iterations; above 0, default 100 */
+   *  its set-up and 200 iterations; above 0, default 100. After the first trial, a candidate whose
+   *  set-up is expected to exceed what is left is not begun, and factors with far more fill than
+   *  expected are given up */
   double work;
   /** the choice begins no other trial after that many seconds, and ends the one that runs; 0: no
    *  limit, default. With a limit the choice depends on the machine */
   double seconds;
   /** bytes that preconditioners and solvers of the trials may hold together; 0: no limit,
-   *  default */
+   *  default. Candidates that are expected to need more are left out, trials that wait end for
+   *  others, and a trial ends if its set-up holds more. During its set-up it may need more */
   double memory;
 } bisai_auto_options;
 
@@ -52,7 +55,8 @@ typedef struct bisai_trial {
   char method[BISAI_METHOD_TEXT];
   /** the solver, as the program's --solver and --restart take it: "gmres --restart 60" */
   char solver[BISAI_SOLVER_TEXT];
-  /** BISAI_OK: it solved the system. BISAI_STOPPED: it was left. Otherwise why it failed */
+  /** BISAI_OK: it solved the system. BISAI_STOPPED: it was left, or left out for its work.
+   *  BISAI_OUT_OF_MEMORY: automatic.memory was too small. Otherwise why it failed */
   bisai_status status;
   /** why it was left, or the message of its failure */
   char why[160];
@@ -68,7 +72,8 @@ typedef struct bisai_trial {
 
 /** What the choice reports. */
 typedef struct bisai_auto_report {
-  /** the trials in the order of their begin; the preconditioner or the solver owns them */
+  /** the trials in the order of their begin, and candidates that were left out; the preconditioner
+   *  or the solver owns them */
   const bisai_trial *trials;
   /** their number */
   int count;

@@ -106,7 +106,7 @@ void bsi_choice_say(const bsi_choice *c, size_t size, char *text) {
   const int best = bsi_choice_best(c);
   if (c->race.winner >= 0) {
     const bisai_trial *t = &c->race.trials[c->race.winner].result;
-    const int others = c->race.begun - 1;
+    const int others = bsi_race_tried(&c->race) - 1;
     snprintf(text, size, "%s with %s was chosen%s%.0d%s", t->method, t->solver,
              others > 0 ? " after " : " as the first candidate", others,
              others == 0   ? ""
@@ -117,7 +117,7 @@ void bsi_choice_say(const bsi_choice *c, size_t size, char *text) {
     snprintf(text, size,
              "none of %d trials solved the system; the best relative residual is %.1e, by %s "
              "with %s",
-             c->race.begun, t->relative_residual, t->method, t->solver);
+             bsi_race_tried(&c->race), t->relative_residual, t->method, t->solver);
   } else {
     snprintf(text, size, "no preconditioner could be set up: %s",
              c->race.begun > 0 ? c->race.trials[c->race.order[c->race.begun - 1]].result.why : "");

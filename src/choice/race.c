@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "choice/bounds.h"
 #include "choice/work.h"
 #include "core/context/context_impl.h"
 
@@ -61,24 +62,12 @@ static int choose_next(const bsi_race *race) {
   return left <= PATIENCE * bsi_candidate_work(&race->candidates.items[new]) ? waiting : new;
 }
 
-static void end_trial(bsi_race *race, bsi_trial *t, const char *why) {
-  if (t->state == BSI_TRIAL_WAITS) {
-    t->state = BSI_TRIAL_FAILED;
-    snprintf(t->result.why, sizeof t->result.why, "%s", why);
-  }
-  bsi_trial_release(race->task->context, t);
-}
-
 /* Ends the least promising of too many waiting trials. */
 static void limit_waiting(bsi_race *race) {
-  int count = 0, worst = -1;
-  for (int i = 0; i < race->candidates.count; i++) {
-    const bsi_trial *t = &race->trials[i];
-    if (t->state != BSI_TRIAL_WAITS) continue;
-    count++;
-    if (worst < 0 || bsi_trial_left(t) > bsi_trial_left(&race->trials[worst])) worst = i;
-  }
-  if (count > MOST_WAITING) end_trial(race, &race->trials[worst], "others promised more");
+  int count = 0;
+  for (int i = 0; i < race->candidates.count; i++)
+    if (race->trials[i].state == BSI_TRIAL_WAITS) count++;
+  if (count > MOST_WAITING) bsi_bounds_end_worst(race, -1, "others promised more");
 }
 
 static void say_why(bsi_trial *t) {
@@ -109,7 +98,13 @@ static bisai_status go_on(bsi_race *race, int which) {
   if (t->state == BSI_TRIAL_NEW) {
     race->order[race->begun++] = which;
     t->bounds.end = race->end;
-    BSI_TRY(bsi_trial_begin(race->task, race->b, race->best_residual < 1 ? race->best : NULL, t));
+    const bsi_fill_limit fill = bsi_bounds_fill(race->task, t->candidate);
+    race->task->context->fill_limit = &fill;
+    const bisai_status status =
+        bsi_trial_begin(race->task, race->b, race->best_residual < 1 ? race->best : NULL, t);
+    race->task->context->fill_limit = NULL;
+    if (status) return status;
+    bsi_bounds_check_memory(race, which);
   }
   if (t->state != BSI_TRIAL_WAITS) return BISAI_OK;
   const double least = before > 0
@@ -159,12 +154,20 @@ bisai_status bsi_race_run(bsi_race *race) {
   while (!is_over(race)) {
     const int next = choose_next(race);
     if (next < 0) return BISAI_OK;
+    if (race->trials[next].state == BSI_TRIAL_NEW && !bsi_bounds_admit(race, next)) continue;
     if (race->candidates.items[next].guessed)
       BSI_TRY(predict(race, &race->candidates.items[next]));
     else
       BSI_TRY(run_trial(race, next));
   }
   return BISAI_OK;
+}
+
+int bsi_race_tried(const bsi_race *race) {
+  int tried = 0;
+  for (int i = 0; i < race->begun; i++)
+    if (race->trials[race->order[i]].state != BSI_TRIAL_LEFT_OUT) tried++;
+  return tried;
 }
 
 void bsi_race_release(bsi_race *race, int keep) {

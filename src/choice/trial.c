@@ -86,13 +86,18 @@ static bisai_status begin(const bsi_task *task, const double *b, const double *g
   return BISAI_OK;
 }
 
+void bsi_trial_name(bsi_trial *t) {
+  t->result.relative_residual = 1;
+  bsi_method_text(&t->candidate->precond, sizeof t->result.method, t->result.method);
+  bsi_solver_text(&t->candidate->solver, sizeof t->result.solver, t->result.solver);
+}
+
 bisai_status bsi_trial_begin(const bsi_task *task, const double *b, const double *guess,
                              bsi_trial *t) {
   bisai_context *context = task->context;
   const double start = bsi_now();
-  t->result = (bisai_trial){.status = BISAI_STOPPED, .relative_residual = 1};
-  bsi_method_text(&t->candidate->precond, sizeof t->result.method, t->result.method);
-  bsi_solver_text(&t->candidate->solver, sizeof t->result.solver, t->result.solver);
+  t->result = (bisai_trial){.status = BISAI_STOPPED};
+  bsi_trial_name(t);
   bisai_precond_options options = t->candidate->precond;
   if (t->candidate->permutation) {
     options.factor.ordering = BISAI_ORDERING_GIVEN;

@@ -15,7 +15,9 @@ typedef enum bsi_trial_state {
   /* set up; its solve waits */
   BSI_TRIAL_WAITS,
   BSI_TRIAL_SOLVED,
-  BSI_TRIAL_FAILED
+  BSI_TRIAL_FAILED,
+  /* a bound kept it from beginning */
+  BSI_TRIAL_LEFT_OUT
 } bsi_trial_state;
 
 /* What the residuals of a trial say. */
@@ -51,6 +53,9 @@ typedef struct bsi_trial {
   int counted;
   bisai_trial result;
 } bsi_trial;
+
+/* Names the candidate in the result, which has nothing else. */
+void bsi_trial_name(bsi_trial *trial);
 
 /* Sets the candidate up for n unknowns. x begins as `guess`, or as 0 if that is NULL. A failure of
  * the candidate is the state FAILED, and BISAI_OK is returned. */

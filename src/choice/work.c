@@ -5,6 +5,7 @@
 
 #include "core/context/context_impl.h"
 #include "core/matrix/bcsr_impl.h"
+#include "krylov/open_solve.h"
 #include "lu/predict.h"
 #include "precond/precond_impl.h"
 
@@ -90,6 +91,28 @@ static double complement_of(const bsi_task *t) { return blocks_of(t, 1) - t->mat
 static double updates_of(const bsi_task *t, double factor_blocks) {
   const double blocks = fmax(t->matrix->blocks, 1), growth = factor_blocks / blocks;
   return t->pairs * growth * growth;
+}
+
+/* Factors that are scalar have a row for each row of a block. */
+double bsi_work_fill(const bsi_task *t, const bisai_precond_options *o, double *visits) {
+  const double bs = o->factor.matching == BISAI_MATCHING_ENTRIES ? t->matrix->block_size : 1,
+               blocks = blocks_of(t, o->factor.level);
+  *visits = bs * bs * bs * updates_of(t, blocks);
+  return bs * bs * blocks;
+}
+
+static double vectors_of(const bisai_solver_options *how) {
+  switch (how->method) {
+  case BISAI_GMRES: return (how->gmres.flexible ? 2.0 : 1.0) * how->gmres.restart + 4;
+  case BISAI_IDR: return 3.0 * how->idr.shadow_dimension + 5;
+  default: return 9;
+  }
+}
+
+double bsi_work_memory(const bsi_task *t, const bsi_candidate *c) {
+  const double precond = c->precond.kind == BISAI_PRECOND_NONE ? 0 : c->memory,
+               history = fmin(c->solver.max_iterations, BSI_HISTORY_LIMIT);
+  return precond + 8 * rows_of(t) * (vectors_of(&c->solver) + 1) + 8 * history;
 }
 
 static double factor_work(const bsi_task *t, int level, const shape *s) {

@@ -15,6 +15,13 @@ bisai_status bsi_work_measure(bsi_task *task);
 /* Sets what a candidate is expected to need: setup, step, memory. */
 void bsi_work_predict(const bsi_task *task, bsi_candidate *candidate);
 
+/* Returns the expected blocks of the factors with these options, and the visits of blocks that find
+ * them. */
+double bsi_work_fill(const bsi_task *task, const bisai_precond_options *options, double *visits);
+
+/* Returns the bytes that a trial of a candidate is expected to hold: preconditioner, solver, x. */
+double bsi_work_memory(const bsi_task *task, const bsi_candidate *candidate);
+
 /* Returns the work of a complete factorisation and its ordering, for so many operations. */
 double bsi_work_guess_lu(const bsi_task *task, double flops);
 

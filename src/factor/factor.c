@@ -95,7 +95,7 @@ bisai_status bisai_factors_create(bisai_context *context, const bisai_bcsr *matr
   f->ilu.there = true;
   f->repair = (bsi_repair){o.shift == BISAI_SHIFT_IN_BLOCKS ? o.shift_amount : o.least_pivot,
                            o.least_pivot};
-  status = bsi_factors_reserve(context, matrix, o.level, repair, INT32_MAX, f);
+  status = bsi_factors_reserve(context, matrix, o.level, repair, context->fill_limit, f);
   if (!status) {
     f->lower->row_names = f->upper->row_names = matrix->row_names;
     status = prepare_solves(context, f);

@@ -10,6 +10,7 @@
 #include "core/context/context_impl.h"
 #include "factor/factor_ops.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The blocks of a factor that have been found so far, row after row. */
@@ -25,7 +26,9 @@ typedef struct symbolic {
   bsi_structure of;
   int level;
   bool add_diagonal;
+  /* the most blocks of L and of U, the visits so far, and the most of them */
   int32_t max_blocks;
+  double visits, max_visits;
   /* the present row as a linked list: next[n] is its first column, n its end */
   int32_t *next;
   /* the level of each of its columns */
@@ -73,6 +76,7 @@ static void fill_row(symbolic *s, int32_t i) {
     if (s->row_level[p] >= s->level) continue;
     const int32_t longest = s->level - s->row_level[p] - 1;
     int32_t before = p;
+    s->visits += u->row_ptr[p + 1] - u->row_ptr[p];
     for (int32_t q = u->row_ptr[p] + 1; q < u->row_ptr[p + 1]; q++) {
       if (u->level[q] > longest) continue;
       const int32_t j = u->col_idx[q], level = s->row_level[p] + u->level[q] + 1;
@@ -124,6 +128,10 @@ static bisai_status find_blocks(symbolic *s) {
   for (int32_t i = 0; i < n; i++) {
     BSI_TRY(load_row(s, i));
     fill_row(s, i);
+    if (s->visits > s->max_visits)
+      return bsi_fail(s->context, BISAI_INDEX_OVERFLOW,
+                      "block row %d: ILU(%d) takes more than %.3g steps to find its blocks",
+                      bsi_row_name(s->a, i), s->level, s->max_visits);
     BSI_TRY(make_room(s, i, "L", s->lower_length, &s->lower));
     BSI_TRY(make_room(s, i, "U", s->upper_length, &s->upper));
     for (int32_t j = s->next[n]; j < n; j = s->next[j]) append(s, j, j < i ? &s->lower : &s->upper);
@@ -196,13 +204,15 @@ static bisai_status create_factors(symbolic *s, bisai_factors *f) {
 }
 
 static bisai_status find_structure(bisai_context *context, const bisai_bcsr *a, int level,
-                                   bool add_diagonal, int32_t max_blocks, bisai_factors *f) {
+                                   bool add_diagonal, const bsi_fill_limit *limit,
+                                   bisai_factors *f) {
   const size_t n = (size_t)a->block_rows;
   symbolic s = {.context = context,
                 .a = a,
                 .level = level < a->block_rows ? level : a->block_rows,
                 .add_diagonal = add_diagonal,
-                .max_blocks = max_blocks};
+                .max_blocks = limit ? limit->blocks : INT32_MAX,
+                .max_visits = limit ? limit->visits : INFINITY};
   bisai_status status = bsi_bcsr_structure(a, &s.of);
   if (status) return status;
   status = BISAI_OUT_OF_MEMORY;
@@ -221,15 +231,15 @@ static bisai_status find_structure(bisai_context *context, const bisai_bcsr *a, 
 }
 
 bisai_status bsi_factors_reserve(bisai_context *context, const bisai_bcsr *a, int level,
-                                 bool add_diagonal, int32_t max_blocks, bisai_factors *f) {
+                                 bool add_diagonal, const bsi_fill_limit *limit, bisai_factors *f) {
   int32_t missing = 0;
   if (a->unit_diagonal)
     return bsi_fail(context, BISAI_UNSUPPORTED,
                     "the matrix implies its diagonal blocks: block ILU needs them stored");
-  if (level == 0 && a->blocks <= max_blocks)
+  if (level == 0 && (!limit || a->blocks <= limit->blocks))
     BSI_TRY(context->backend->factor->symbolic->split_triangles(context, a, f, &missing));
   /* A missing diagonal block is fill, or an error that find_structure() reports. */
-  if (!f->upper) BSI_TRY(find_structure(context, a, level, add_diagonal, max_blocks, f));
+  if (!f->upper) BSI_TRY(find_structure(context, a, level, add_diagonal, limit, f));
   f->lower->unit_diagonal = true;
   f->ilu.matrix_blocks = a->blocks;
   return BISAI_OK;

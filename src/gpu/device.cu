@@ -83,11 +83,11 @@ static bisai_status open(bisai_context *context, const bisai_context_options *op
   context->stream = options->stream;
   cudaError_t error = cudaSetDevice(device);
   if (error == cudaSuccess) error = cudaGetDeviceProperties(&properties, device);
-  if (error == cudaSuccess) describe(properties, context->device, sizeof context->device);
   if (error == cudaSuccess)
-    context->limits = {properties.multiProcessorCount,
+    context->limits = {"", properties.multiProcessorCount,
                        static_cast<int>(properties.sharedMemPerMultiprocessor),
                        static_cast<int>(properties.sharedMemPerBlockOptin), properties.l2CacheSize};
+  if (error == cudaSuccess) describe(properties, context->limits.name, sizeof context->limits.name);
   cudaFuncAttributes attributes;
   if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, nothing);
   /* Kernels that were compiled for an older architecture do not wait for their predecessors. */

@@ -162,6 +162,44 @@ static void what_cannot_be_solved_ends_with_a_diagnosis(void **state) {
   bisai_context_destroy(&context);
 }
 
+/* Solves with a bound of memory, and copies the trials. */
+static bisai_solve_report solve_within(setting *s, double bytes, bisai_status expected,
+                                       bisai_trial *trials) {
+  bisai_solve_options o = bisai_solve_options_default();
+  bisai_solve_report report = {.struct_size = sizeof report};
+  bisai_auto_solver *solver = NULL;
+  o.precond.automatic.memory = bytes;
+  EXPECT_OK(s->context, bisai_auto_solver_create(s->context, &o, &solver));
+  EXPECT_STATUS(s->context, expected,
+                bisai_auto_solver_solve(solver, s->matrix, s->b, s->x, &report));
+  memcpy(trials, report.choice.trials, (size_t)report.choice.count * sizeof *trials);
+  bisai_auto_solver_destroy(&solver);
+  return report;
+}
+
+static void candidates_that_need_too_much_memory_are_left_out(void **state) {
+  (void)state;
+  enum { MOST = 24, SIDE = 30, ROWS = 2 * SIDE * SIDE };
+  bisai_context *context = test_context(1);
+  setting s = begin(context, test_bcsr_grid(SIDE, SIDE, 2, 5));
+  bisai_trial trials[MOST];
+  /* Enough for a solver with short recurrences, and not for the basis of GMRES(100). */
+  const double scarce = 8.0 * ROWS * 80;
+  bisai_solve_report report = solve_within(&s, scarce, BISAI_OK, trials);
+  assert_true(residual(&s) <= 2e-8);
+  assert_int_not_equal(BISAI_GMRES, report.solver_options.method);
+  assert_true(report.choice.count > 1 && report.choice.chosen == report.choice.count - 1);
+  for (int i = 0; i < report.choice.count - 1; i++) {
+    assert_int_equal(BISAI_OUT_OF_MEMORY, trials[i].status);
+    assert_non_null(strstr(trials[i].why, "automatic.memory allows"));
+  }
+  report = solve_within(&s, 1, BISAI_STAGNATED, trials);
+  EXPECT_IN_MESSAGE(context, "automatic.memory allows");
+  assert_int_equal(-1, report.choice.chosen);
+  end(&s);
+  bisai_context_destroy(&context);
+}
+
 static void the_kind_auto_is_a_preconditioner(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
@@ -214,6 +252,7 @@ int main(void) {
       cmocka_unit_test(a_choice_is_kept_and_takes_new_values),
       cmocka_unit_test(a_given_preconditioner_and_solver_are_taken),
       cmocka_unit_test(what_cannot_be_solved_ends_with_a_diagnosis),
+      cmocka_unit_test(candidates_that_need_too_much_memory_are_left_out),
       cmocka_unit_test(the_kind_auto_is_a_preconditioner),
       cmocka_unit_test(failing_allocations_leave_nothing_behind)};
   return cmocka_run_group_tests(tests, NULL, NULL);

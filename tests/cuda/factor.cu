@@ -139,7 +139,7 @@ void agrees_with_the_host(bisai_context *device, int32_t n, int bs, int32_t leng
   f.context = host, a.view.context = host;
   f.shift_amount = shift_amount;
   bool good =
-      !bsi_factors_reserve(host, &a.view, level, false, INT32_MAX, &f) &&
+      !bsi_factors_reserve(host, &a.view, level, false, nullptr, &f) &&
       !bsi_levels_create(host, BISAI_LOWER, n, f.lower->row_ptr, f.lower->col_idx, &f.lower_levels);
   std::vector<double> inverse(static_cast<size_t>(n) * bs * bs + 1);
   f.upper_inverse = inverse.data();

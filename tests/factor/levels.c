@@ -328,6 +328,12 @@ static void sizes_0_and_1_are_legal(void **state) {
 
 /* More blocks than an index counts would need gigabytes, so that the limit is an argument
  * inside. */
+static bisai_status reserve(const bisai_bcsr *matrix, int level, int32_t blocks, double visits,
+                            bisai_factors *made) {
+  const bsi_fill_limit limit = {.blocks = blocks, .visits = visits};
+  return bsi_factors_reserve(context, matrix, level, false, &limit, made);
+}
+
 static void too_many_blocks_are_refused_by_row(void **state) {
   (void)state;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(6, 6, 1, 1));
@@ -337,21 +343,21 @@ static void too_many_blocks_are_refused_by_row(void **state) {
   assert_true(upper > lower);
   char expected[96];
   bisai_factors made = {.context = context};
-  EXPECT_OK(context, bsi_factors_reserve(context, matrix, 3, false, upper, &made));
+  EXPECT_OK(context, reserve(matrix, 3, upper, INFINITY, &made));
   assert_int_equal(made.upper->blocks, upper);
   bisai_bcsr_destroy(&made.lower);
   bisai_bcsr_destroy(&made.upper);
   context->backend->memory->release(context, made.ilu.lower_fill);
   context->backend->memory->release(context, made.ilu.upper_fill);
   made = (bisai_factors){.context = context};
-  EXPECT_STATUS(context, BISAI_INDEX_OVERFLOW,
-                bsi_factors_reserve(context, matrix, 3, false, upper - 1, &made));
+  EXPECT_STATUS(context, BISAI_INDEX_OVERFLOW, reserve(matrix, 3, upper - 1, INFINITY, &made));
   snprintf(expected, sizeof expected, "block row 35: U of ILU(3) has more than %d blocks",
            upper - 1);
   EXPECT_MESSAGE(context, expected);
-  EXPECT_STATUS(context, BISAI_INDEX_OVERFLOW,
-                bsi_factors_reserve(context, matrix, 3, false, 2, &made));
+  EXPECT_STATUS(context, BISAI_INDEX_OVERFLOW, reserve(matrix, 3, 2, INFINITY, &made));
   EXPECT_MESSAGE(context, "block row 0: U of ILU(3) has more than 2 blocks");
+  EXPECT_STATUS(context, BISAI_INDEX_OVERFLOW, reserve(matrix, 3, upper, 20, &made));
+  EXPECT_IN_MESSAGE(context, ": ILU(3) takes more than 20 steps to find its blocks");
   assert_null(made.lower);
   assert_null(made.upper);
   bisai_factors_destroy(&factors);
@@ -362,8 +368,7 @@ static void too_many_blocks_are_refused_by_row(void **state) {
   shape.blocks_per_row = 6.0;
   bisai_bcsr *triangle = test_bcsr_take(context, test_bcsr_random(shape));
   const int32_t all = bisai_bcsr_blocks(triangle) - 40;
-  EXPECT_STATUS(context, BISAI_INDEX_OVERFLOW,
-                bsi_factors_reserve(context, triangle, 0, false, all - 1, &made));
+  EXPECT_STATUS(context, BISAI_INDEX_OVERFLOW, reserve(triangle, 0, all - 1, INFINITY, &made));
   EXPECT_IN_MESSAGE(context, ": L of ILU(0) has more than ");
   bisai_bcsr_destroy(&triangle);
 }

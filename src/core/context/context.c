@@ -82,7 +82,7 @@ void bisai_context_destroy(bisai_context **context) {
 
 bisai_backend bisai_context_backend(const bisai_context *context) { return context->backend->kind; }
 
-const char *bisai_context_device(const bisai_context *context) { return context->device; }
+const char *bisai_context_device(const bisai_context *context) { return context->limits.name; }
 
 void *bisai_context_stream(const bisai_context *context) { return context->stream; }
 

@@ -27,8 +27,17 @@ enum {
 extern "C" {
 #endif
 
-/* What a CUDA device can do. */
+/* The most that the search for the blocks of ILU(k) may find and do. */
+typedef struct bsi_fill_limit {
+  /* blocks of L, and of U */
+  int32_t blocks;
+  /* visits of a block of U in an elimination of a row */
+  double visits;
+} bsi_fill_limit;
+
+/* The device, and what a CUDA device can do. */
 typedef struct bsi_device_limits {
+  char name[96];
   /* the number of multiprocessors, and the bytes of shared memory of each */
   int processors, shared;
   /* bytes of shared memory that a thread block may have */
@@ -59,14 +68,14 @@ struct bisai_context {
   /* CUDA: BSI_BOUNCE_BYTES of page-locked memory, through which small copies to the host pass. To
    * pageable memory they would take longer. */
   double *bounce;
-  /* CUDA */
   bsi_device_limits limits;
+  /* NULL, or a limit that holds while set-ups are tried; who sets it takes it back */
+  const bsi_fill_limit *fill_limit;
   /* the list of files that are being written, the latest first: io/output/new_file.h */
   struct bsi_new_file *volatile unfinished;
   char error[256];
   /* the number of messages that were recorded; tells whether a callback has recorded one */
   unsigned failures;
-  char device[96];
 };
 
 /* Records a message and returns `status`, so that failures read `return bsi_fail(…)`. The context

@@ -12,7 +12,7 @@ static const char *missing(int device) {
 /* Names the processor. */
 static bisai_status open(bisai_context *context, const bisai_context_options *options) {
   (void)options;
-  snprintf(context->device, sizeof context->device, "CPU");
+  snprintf(context->limits.name, sizeof context->limits.name, "CPU");
   FILE *file = fopen("/proc/cpuinfo", "r");
   if (!file) return BISAI_OK;
   char line[256];
@@ -20,7 +20,8 @@ static bisai_status open(bisai_context *context, const bisai_context_options *op
     const char *colon = strchr(line, ':');
     if (strncmp(line, "model name", 10) != 0 || !colon) continue;
     const char *name = colon + 1 + strspn(colon + 1, " \t");
-    snprintf(context->device, sizeof context->device, "%.*s", (int)strcspn(name, "\n"), name);
+    snprintf(context->limits.name, sizeof context->limits.name, "%.*s", (int)strcspn(name, "\n"),
+             name);
     break;
   }
   fclose(file);
