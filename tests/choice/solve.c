@@ -56,7 +56,8 @@ static void systems_of_many_kinds_are_solved_without_options(void **state) {
   bisai_context *context = test_context(2);
   setting definite = begin(context, test_bcsr_definite(200, 2, 3));
   bisai_solve_report report = solve_one(&definite, NULL);
-  assert_int_equal(BISAI_CG, report.solver_options.method);
+  assert_true(report.solver_options.method == BISAI_CG ||
+              report.precond_options.kind == BISAI_PRECOND_LU);
   end(&definite);
   setting grid = begin(context, test_bcsr_grid(20, 20, 3, 5));
   solve_one(&grid, NULL);
@@ -149,6 +150,7 @@ static void what_cannot_be_solved_ends_with_a_diagnosis(void **state) {
   bisai_solve_options o = bisai_solve_options_default();
   o.solver.tolerance = 1e-14;
   o.solver.monitor = stop;
+  o.precond.automatic.incomplete = true; /* complete factors need fewer than three iterations */
   EXPECT_STATUS(context, BISAI_STOPPED, bisai_solve(context, s.matrix, s.b, s.x, &o, NULL));
   EXPECT_IN_MESSAGE(context, "stopped by the monitor");
   o.solver.monitor = NULL;

@@ -368,7 +368,7 @@ static void arguments_that_do_not_go_with_it_are_refused(void **state) {
                   bisai_precond_create(context, matrix, &options, &none));
   }
   EXPECT_MESSAGE(context,
-                 "sweeps does not take the option symmetric, which is for isai, cpr, schur, auto");
+                 "sweeps does not take the option symmetric, which is for isai, cpr, auto, schur");
   options.kind = BISAI_PRECOND_ISAI;
   /* A lower pattern that is given is used; L with diagonal blocks is not the L of L D Lᵀ. */
   options.isai.lower_pattern = lower;
