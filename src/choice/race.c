@@ -81,14 +81,18 @@ static void say_why(bsi_trial *t) {
     snprintf(t->result.why, sizeof t->result.why, "the residual did not decrease");
 }
 
-/* Keeps x of a trial if it is the best so far. */
+/* Keeps x of a trial if it is the best so far. An estimated residual may be finite while x is
+ * not. */
 static bisai_status keep_best(bsi_race *race, const bsi_trial *t) {
-  double residual;
-  const bisai_context *context = race->task->context;
+  double residual, largest = NAN;
+  bisai_context *context = race->task->context;
+  const bsi_vector_ops *vectors = context->backend->vectors;
   const double *x = bsi_trial_x(t, &residual);
   if (!x || !(residual < race->best_residual)) return BISAI_OK;
+  BSI_TRY(vectors->largest(context, t->solver->n, x, &largest));
+  if (!isfinite(largest)) return BISAI_OK;
   race->best_residual = residual;
-  return context->backend->vectors->copy(race->task->context, t->solver->n, x, race->best);
+  return vectors->copy(context, t->solver->n, x, race->best);
 }
 
 /* Begins a trial that is new, and lets it go on. */
