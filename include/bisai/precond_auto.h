@@ -25,6 +25,10 @@ typedef struct bisai_auto_options {
   /** true: only symmetric preconditioners, which CG takes. For a symmetric matrix whose diagonal
    *  has one sign. Default false */
   bool symmetric;
+  /** true: M is applied once or in Richardson's iteration, which nothing accelerates. Complete
+   *  factorisations come first, unless they are expected to cost 100 solves by other kinds. Default
+   *  false */
+  bool inverse;
   /** true: the choice ends with the candidates that its list has for the matrix, and does not take
    *  a complete factorisation. Default false */
   bool incomplete;

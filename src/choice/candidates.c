@@ -212,6 +212,13 @@ static bool may_be_definite(const bisai_matrix_study_report *s) {
          (s->diagonal.negative == 0 || s->diagonal.positive == 0);
 }
 
+/* Complete factorisations come first: the iterations of other kinds count WORTH times. */
+static void prefer_inverses(bsi_candidates *list) {
+  enum { WORTH = 100 };
+  for (int i = 0; i < list->count; i++)
+    if (list->items[i].precond.kind != BISAI_PRECOND_LU) list->items[i].iterations *= WORTH;
+}
+
 bisai_status bsi_candidates_list(const bsi_task *task, bsi_candidates *list) {
   const maker m = {task, list};
   list->count = 0;
@@ -223,5 +230,6 @@ bisai_status bsi_candidates_list(const bsi_task *task, bsi_candidates *list) {
     list_permuted(&m);
   else
     list_general(&m);
+  if (task->precond.automatic.inverse) prefer_inverses(list);
   return BISAI_OK;
 }

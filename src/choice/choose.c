@@ -54,10 +54,13 @@ static bisai_status prepare(bsi_choice *c, const double *b, double *best) {
 
 static void record(bsi_choice *c) {
   double all = 0;
+  c->chosen = -1;
   for (int i = 0; i < c->race.begun; i++) {
     const bsi_trial *t = &c->race.trials[c->race.order[i]];
     c->trials[i] = t->result;
-    if (c->race.order[i] != c->race.winner)
+    if (c->race.order[i] == c->race.winner)
+      c->chosen = i;
+    else
       all += t->result.setup_seconds + t->result.solve_seconds;
   }
   c->lost_seconds = all;
@@ -95,11 +98,9 @@ int bsi_choice_best(const bsi_choice *c) {
 void bsi_choice_report(const bsi_choice *c, bisai_auto_report *report) {
   *report = (bisai_auto_report){.trials = c->trials,
                                 .count = c->race.begun,
-                                .chosen = -1,
+                                .chosen = c->chosen,
                                 .study_seconds = c->study_seconds,
                                 .lost_seconds = c->lost_seconds};
-  for (int i = 0; i < c->race.begun; i++)
-    if (c->race.order[i] == c->race.winner) report->chosen = i;
 }
 
 void bsi_choice_say(const bsi_choice *c, size_t size, char *text) {

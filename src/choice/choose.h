@@ -13,6 +13,8 @@ typedef struct bsi_choice {
   bsi_race race;
   /* what the report lists */
   bisai_trial trials[BSI_CANDIDATES];
+  /* the index of the winner in them; −1: none */
+  int chosen;
   double study_seconds, lost_seconds;
 } bsi_choice;
 

@@ -15,6 +15,9 @@ static const bisai_option table[] = {
     {BSI_PRECOND_OPTION(automatic.symmetric), .name = "symmetric", .key = "symmetric",
      .placeholder = "", .petsc = "auto_symmetric", .help = "only symmetric preconditioners, for CG",
      .type = BISAI_OPTION_FLAG},
+    {BSI_PRECOND_OPTION(automatic.inverse), .name = "inverse", .key = "inverse", .placeholder = "",
+     .petsc = "auto_inverse", .help = "complete factorisations first, for use without a solver",
+     .type = BISAI_OPTION_FLAG},
     {BSI_PRECOND_OPTION(automatic.incomplete), .name = "incomplete", .key = "incomplete",
      .placeholder = "", .petsc = "auto_incomplete", .help = "no complete factorisation",
      .type = BISAI_OPTION_FLAG},
@@ -40,6 +43,8 @@ static bisai_solver_options solver_of(const bisai_precond *m) {
   bisai_solver_options o = bisai_solver_options_default();
   o.tolerance = TRIAL_TOLERANCE;
   if (m->options.automatic.symmetric) o.method = BISAI_CG;
+  /* The caller's solver may be one that takes rows of boundary values, which are not symmetric. */
+  o.cg.assume_symmetric = m->options.automatic.symmetric;
   return o;
 }
 

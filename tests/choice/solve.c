@@ -222,10 +222,33 @@ static void the_kind_auto_is_a_preconditioner(void **state) {
     assert_true(strncmp(bisai_precond_describe(precond), "auto: ", 6) == 0);
     const bisai_precond_report report = test_report_of(context, precond);
     assert_true(report.kind == BISAI_PRECOND_AUTO && report.automatic.count > 0);
+    assert_in_range(report.automatic.chosen, 0, report.automatic.count - 1);
+    assert_int_equal(report.automatic.trials[report.automatic.chosen].status, BISAI_OK);
     bisai_solver_destroy(&solver);
     bisai_precond_destroy(&precond);
   }
   end(&s);
+  bisai_context_destroy(&context);
+}
+
+/* One application of complete factors solves the system. */
+static void complete_factors_come_first_where_nothing_accelerates(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  const test_bcsr systems[] = {test_bcsr_definite(150, 2, 3), test_bcsr_grid(9, 8, 3, 5)};
+  for (int i = 0; i < 2; i++) {
+    setting s = begin(context, systems[i]);
+    bisai_precond_options o = bisai_precond_options_default();
+    bisai_precond *precond = NULL;
+    o.kind = BISAI_PRECOND_AUTO;
+    o.automatic.inverse = true;
+    EXPECT_OK(context, bisai_precond_create(context, s.matrix, &o, &precond));
+    assert_true(strncmp(bisai_precond_describe(precond), "auto: lu", 8) == 0);
+    EXPECT_OK(context, bisai_precond_apply(precond, s.b, s.x));
+    assert_true(residual(&s) <= 1e-10);
+    bisai_precond_destroy(&precond);
+    end(&s);
+  }
   bisai_context_destroy(&context);
 }
 
@@ -256,6 +279,7 @@ int main(void) {
       cmocka_unit_test(what_cannot_be_solved_ends_with_a_diagnosis),
       cmocka_unit_test(candidates_that_need_too_much_memory_are_left_out),
       cmocka_unit_test(the_kind_auto_is_a_preconditioner),
+      cmocka_unit_test(complete_factors_come_first_where_nothing_accelerates),
       cmocka_unit_test(failing_allocations_leave_nothing_behind)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

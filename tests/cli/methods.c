@@ -10,6 +10,7 @@ static const struct {
 } keys[] = {{"k", "isai.power", "", "multigrid.power", "", "", "", ""},
             {"relax", "isai.relax", "bjacobi.relax", "multigrid.relax", "", "", "", ""},
             {"symmetric", "isai.symmetric", "", "", "", "", "automatic.symmetric", ""},
+            {"inverse", "", "", "", "", "", "automatic.inverse", ""},
             {"incomplete", "", "", "", "", "", "automatic.incomplete", ""},
             {"work", "", "", "", "", "", "automatic.work", ""},
             {"seconds", "", "", "", "", "", "automatic.seconds", ""},
