@@ -38,7 +38,7 @@ COMMON = (
     "-ksp_gmres_restart 30 -ksp_pc_side right -ksp_norm_type unpreconditioned "
     "-ksp_converged_reason -options_left 0"
 ).split()
-ISAI = ["-{}pc_type", "bisai", "-{}pc_bisai_k", "1"]
+ISAI = ["-{}pc_type", "bisai", "-{}pc_bisai_type", "isai", "-{}pc_bisai_k", "1"]
 METHODS = {
     "none": ["-pc_type", "none"],
     "isai:k=1": [word.format("") for word in ISAI],

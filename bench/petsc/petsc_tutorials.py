@@ -72,7 +72,7 @@ SMOOTHED = [
     ("ksp ex56", "-pc_type gamg -use_mat_nearnullspace")
 ]
 SMOOTHERS = [
-    "chebyshev -mg_levels_pc_type jacobi", "chebyshev -mg_levels_pc_type bisai",
+    "chebyshev -mg_levels_pc_type jacobi", "chebyshev -mg_levels_pc_type bisai -mg_levels_pc_bisai_type isai",
     "chebyshev -mg_levels_pc_type bisai -mg_levels_pc_bisai_type ilu",
     "richardson -mg_levels_pc_type bisai -mg_levels_pc_bisai_type ilu"
 ]

@@ -157,8 +157,8 @@ BISAI_API PetscErrorCode bisai_petsc_register(void);
 /** Sets all options of a PC of type "bisai", as PCSetFromOptions() does for options of the command
  *  line. What was set up is discarded. Each set-up reads the arrays to which the options point.
  *  @param pc       a PC whose type is "bisai"
- *  @param options  copied; NULL: the defaults. The set-up checks them. null_vectors of multigrid
- *                  replace the near-null space of the Mat
+ *  @param options  copied; NULL: the default, kind AUTO. The set-up checks them. null_vectors of
+ *                  multigrid replace the near-null space of the Mat
  *  @returns PETSC_ERR_ARG_WRONG  the PC has another type, or struct_size is wrong */
 BISAI_API PetscErrorCode bisai_petsc_pc_set_options(PC pc, const bisai_precond_options *options);
 
@@ -175,7 +175,8 @@ BISAI_API PetscErrorCode bisai_petsc_pc_set_threads(PC pc, int threads);
 
 /** Returns this process's preconditioner of a PC of type "bisai", for example for its report.
  *  @param precond  out; the PC owns the preconditioner, which lives until the next set-up, the
- *                  reset or the end of the PC. NULL before PCSetUp(), and on a process without rows
+ *                  reset or the end of the PC. NULL before PCSetUp(), with kind AUTO before the
+ *                  first solve, and on a process without rows
  *  @returns PETSC_ERR_ARG_WRONG  the PC has another type */
 BISAI_API PetscErrorCode bisai_petsc_pc_get_precond(PC pc, bisai_precond **precond);
 

@@ -20,12 +20,13 @@ static PetscErrorCode create(PC pc) {
   bsi_pc *m;
   PetscFunctionBegin;
   PetscCall(PetscNew(&m));
-  m->options = bisai_precond_options_default();
+  m->options = m->used = bsi_pc_default_options();
   m->threads = 1; /* the processes of MPI share the processors */
   PetscCall(bsi_pc_find_events(m));
   pc->data = m;
   pc->ops->setup = bsi_pc_set_up;
   pc->ops->presolve = bsi_pc_presolve;
+  pc->ops->postsolve = bsi_pc_postsolve;
   pc->ops->apply = bsi_pc_apply;
   pc->ops->applytranspose = bsi_pc_apply_transpose;
   pc->ops->matapply = bsi_pc_apply_many;

@@ -28,6 +28,7 @@ PetscErrorCode bsi_pc_apply(PC pc, Vec v, Vec z) {
   bsi_petsc_arrays arrays;
   PetscInt n;
   PetscFunctionBegin;
+  if (m->choice.pending) PetscCall(bsi_pc_choose(pc, m->choice.solver));
   PetscCall(bsi_pc_begin(BSI_PC_APPLY, pc));
   PetscCall(VecGetLocalSize(z, &n));
   if (*m->failure || n == 0) {
@@ -37,7 +38,7 @@ PetscErrorCode bsi_pc_apply(PC pc, Vec v, Vec z) {
     bisai_status status = bisai_precond_apply(m->precond, arrays.from, arrays.to);
     PetscCall(bsi_petsc_give_back(&arrays, &status));
     BSI_PC_CALL(m, status);
-    PetscCall(bsi_petsc_log_flops(m->context, m->flops));
+    PetscCall(bsi_petsc_log_flops(m->context, m->counts.flops));
   }
   PetscCall(bsi_pc_end(BSI_PC_APPLY, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -50,6 +51,7 @@ PetscErrorCode bsi_pc_apply_transpose(PC pc, Vec v, Vec z) {
   PetscInt n;
   PetscErrorCode code = PETSC_SUCCESS;
   PetscFunctionBegin;
+  if (!m->transpose_ready) PetscCall(bsi_pc_choose(pc, BSI_PC_SOLVER_TRANSPOSED));
   PetscCall(bsi_pc_begin(BSI_PC_APPLY_TRANSPOSE, pc));
   PetscCall(bsi_pc_transpose_set_up(pc));
   PetscCall(VecGetLocalSize(z, &n));
@@ -62,7 +64,7 @@ PetscErrorCode bsi_pc_apply_transpose(PC pc, Vec v, Vec z) {
   PetscCall(VecRestoreArrayWrite(z, &to));
   PetscCall(VecRestoreArrayRead(v, &from));
   PetscCall(code);
-  PetscCall(PetscLogFlops(m->flops));
+  PetscCall(PetscLogFlops(m->counts.flops));
   PetscCall(bsi_pc_end(BSI_PC_APPLY_TRANSPOSE, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -74,6 +76,7 @@ PetscErrorCode bsi_pc_apply_many(PC pc, Mat v, Mat z) {
   PetscInt n, columns, ldv, ldz;
   int count;
   PetscFunctionBegin;
+  if (m->choice.pending) PetscCall(bsi_pc_choose(pc, m->choice.solver));
   PetscCall(bsi_pc_begin(BSI_PC_APPLY, pc));
   PetscCall(MatGetLocalSize(z, &n, NULL));
   PetscCall(MatGetSize(z, NULL, &columns));
@@ -91,32 +94,49 @@ PetscErrorCode bsi_pc_apply_many(PC pc, Mat v, Mat z) {
         bisai_precond_apply_many(m->precond, count, arrays.from, ldv, arrays.to, ldz);
     PetscCall(bsi_petsc_give_columns_back(&arrays, &status));
     BSI_PC_CALL(m, status);
-    PetscCall(bsi_petsc_log_flops(m->context, (PetscLogDouble)columns * m->flops));
+    PetscCall(bsi_petsc_log_flops(m->context, (PetscLogDouble)columns * m->counts.flops));
   }
   PetscCall(bsi_pc_end(BSI_PC_APPLY, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* *reason ← whether ‖M⁻¹ (b − A x)‖ is small or large enough to end Richardson's iteration. */
+static PetscErrorCode judge(Vec change, const PetscReal limits[3], PetscReal *first,
+                            PCRichardsonConvergedReason *reason) {
+  PetscReal norm;
+  PetscFunctionBegin;
+  PetscCall(VecNorm(change, NORM_2, &norm));
+  if (*first < 0) *first = norm;
+  *reason = (PCRichardsonConvergedReason)0;
+  if (norm <= limits[0] * *first) *reason = PCRICHARDSON_CONVERGED_RTOL;
+  if (norm <= limits[1]) *reason = PCRICHARDSON_CONVERGED_ATOL;
+  if (!(norm <= limits[2] * *first)) *reason = PCRICHARDSON_DIVERGED_DTOL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* x ← x + M⁻¹ (b − A x). The first step from x = 0 computes x ← M⁻¹ b alone, without the sums and
- * copies of KSPRICHARDSON: this is a smoother of one step. KSPRICHARDSON calls it if it computes no
- * norms. */
+ * copies of KSPRICHARDSON: this is a smoother of one step. If the solver computes norms, those of
+ * M⁻¹ (b − A x) end the iteration. */
 PetscErrorCode bsi_pc_apply_richardson(PC pc, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol,
                                        PetscReal dtol, PetscInt steps, PetscBool zero,
                                        PetscInt *done, PCRichardsonConvergedReason *reason) {
   bsi_pc *m = pc->data;
+  const PetscReal limits[] = {rtol, abstol, dtol};
+  PetscReal first = -1;
   PetscFunctionBegin;
-  (void)rtol, (void)abstol, (void)dtol;
-  for (PetscInt step = 0; step < steps; step++) {
-    if (step == 0 && zero) {
+  *reason = (PCRichardsonConvergedReason)0;
+  for (*done = 0; *done < steps && !*reason; ++*done) {
+    if (*done == 0 && zero) {
       PetscCall(bsi_pc_apply(pc, b, x));
+      if (m->choice.norms) PetscCall(judge(x, limits, &first, reason));
       continue;
     }
     if (!m->correction) PetscCall(VecDuplicate(x, &m->correction));
     PetscCall(MatResidual(pc->mat, b, x, w));
     PetscCall(bsi_pc_apply(pc, w, m->correction));
     PetscCall(VecAXPY(x, 1, m->correction));
+    if (m->choice.norms) PetscCall(judge(m->correction, limits, &first, reason));
   }
-  *done = steps;
-  *reason = PCRICHARDSON_CONVERGED_ITS;
+  if (!*reason) *reason = PCRICHARDSON_CONVERGED_ITS;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -28,8 +28,52 @@ typedef struct bsi_pc_null_space {
   int count;
 } bsi_pc_null_space;
 
+/* What a solver of PETSc asks of its preconditioner. */
+typedef enum bsi_pc_solver {
+  /* nothing but that it is linear */
+  BSI_PC_SOLVER_GENERAL,
+  /* M is symmetric: CG, MINRES */
+  BSI_PC_SOLVER_SYMMETRIC,
+  /* M is nearly A, because nothing accelerates it: PREONLY, Richardson */
+  BSI_PC_SOLVER_ONCE,
+  /* M is cheap, for a few steps on a level of multigrid: Chebyshev, Richardson without norms */
+  BSI_PC_SOLVER_SMOOTHER,
+  /* M has a transpose: BICG */
+  BSI_PC_SOLVER_TRANSPOSED
+} bsi_pc_solver;
+
+/* The state of -pc_bisai_type auto. */
+typedef struct bsi_pc_choice {
+  /* The matrix is read, and the preconditioner is made when the solver is known. The same on all
+   * processes. */
+  bool pending;
+  /* a solve took far more iterations than the first one: new values get a new choice */
+  bool worse;
+  /* the solver around the PC computes norms of residuals */
+  bool norms;
+  /* the solver that the preconditioner is for; while the choice is pending, the last one known.
+   * PETSc may set up a preconditioner for new values within a solve. */
+  bsi_pc_solver solver;
+  /* iterations of the first solve; 0: there was none */
+  PetscInt first;
+} bsi_pc_choice;
+
+/* What -log_view counts. */
+typedef struct bsi_pc_counts {
+  /* of the matrix */
+  int32_t block_size;
+  int64_t blocks;
+  /* floating-point operations of an application */
+  PetscLogDouble flops;
+} bsi_pc_counts;
+
 typedef struct bsi_pc {
+  /* of the caller */
   bisai_precond_options options;
+  /* those with which the preconditioner was made: options.kind may be AUTO, and the solver may
+   * need more */
+  bisai_precond_options used;
+  bsi_pc_choice choice;
   PetscInt threads;
   /* the option -pc_bisai_backend */
   bisai_backend backend;
@@ -42,12 +86,8 @@ typedef struct bsi_pc {
   bsi_pc_null_space null_space;
   /* the reason why the last set-up failed numerically; "" if it succeeded */
   char failure[256];
-  /* of the matrix */
-  int32_t block_size;
-  int64_t blocks;
+  bsi_pc_counts counts;
   PetscLogEvent events[BSI_PC_EVENTS];
-  /* floating-point operations of an application, for -log_view */
-  PetscLogDouble flops;
   /* M⁻ᵀ, made at the first transposed application after a set-up; NULL before, and if M is its own
    * transpose */
   struct bsi_pc_transpose *transpose;
@@ -61,6 +101,24 @@ typedef struct bsi_pc {
 #define BSI_PC_CALL(m, status)                                                                     \
   PetscCheck(!(status), PETSC_COMM_SELF, bsi_petsc_error(status), "bisai: %s",                     \
              bsi_petsc_message((m)->context, status))
+
+/* The options of a PC that has been given none. */
+bisai_precond_options bsi_pc_default_options(void);
+
+/* Makes the preconditioner of this process from m->used. */
+PetscErrorCode bsi_pc_create_precond(PC pc, bisai_status *status);
+
+/* Ends a set-up on all processes: an error of one is an error of all. `own` and `status` are those
+ * of this process. */
+PetscErrorCode bsi_pc_settle(PC pc, PetscErrorCode own, bisai_status status);
+
+/* *solver ← what a KSP asks of its preconditioner. *known ← false for the solver that estimates
+ * eigenvalues for Chebyshev, which takes what Chebyshev takes. */
+PetscErrorCode bsi_pc_solver_of(KSP ksp, bsi_pc_solver *solver, bool *known);
+
+/* Chooses a preconditioner for a solver if none has been chosen, or if the solver cannot take it.
+ * All processes call this. Does nothing unless -pc_bisai_type is auto. */
+PetscErrorCode bsi_pc_choose(PC pc, bsi_pc_solver solver);
 
 /* Discards all that was set up, also if the Mat stays the same. Options that change call this. */
 PetscErrorCode bsi_pc_renew(PC pc);
@@ -85,6 +143,7 @@ void bsi_pc_transpose_destroy(struct bsi_pc_transpose **transpose);
 PetscErrorCode bsi_pc_set_from_options(PC pc, bsi_petsc_option_items PetscOptionsObject);
 PetscErrorCode bsi_pc_set_up(PC pc);
 PetscErrorCode bsi_pc_presolve(PC pc, KSP ksp, Vec b, Vec x);
+PetscErrorCode bsi_pc_postsolve(PC pc, KSP ksp, Vec b, Vec x);
 PetscErrorCode bsi_pc_apply(PC pc, Vec v, Vec z);
 PetscErrorCode bsi_pc_apply_transpose(PC pc, Vec v, Vec z);
 PetscErrorCode bsi_pc_apply_many(PC pc, Mat v, Mat z);

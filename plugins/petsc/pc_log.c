@@ -90,14 +90,14 @@ static double flops_of_multigrid(const bisai_precond_options *o, const bisai_mul
 
 /* The products of an application. */
 static double flops_of(const bsi_pc *m, const bisai_precond_report *r) {
-  const bisai_precond_options *o = &m->options;
-  const int32_t bs = m->block_size;
+  const bisai_precond_options *o = &m->used;
+  const int32_t bs = m->counts.block_size;
   const double factors = flops_of_blocks(r->factor.blocks, bs),
                inverses = flops_of_blocks(r->isai.blocks, bs);
   double flops = 0;
   for (int32_t size = 1; size <= r->bjacobi.largest_block; size++)
     flops += flops_of_blocks(r->bjacobi.by_size[size], size);
-  flops += o->bjacobi.relax * (flops + flops_of_blocks(m->blocks, bs));
+  flops += o->bjacobi.relax * (flops + flops_of_blocks(m->counts.blocks, bs));
   flops += flops_of_multigrid(o, &r->multigrid);
   const bool isai = r->isai.blocks > 0;
   if (o->kind == BISAI_PRECOND_SWEEPS) return flops + o->sweeps.count * factors;
@@ -117,7 +117,7 @@ PetscErrorCode bsi_pc_log_set_up(PC pc) {
   PetscCall(add_time(pc, BSI_PC_FACTOR, report.factor_seconds));
   PetscCall(add_time(pc, BSI_PC_PATTERN, report.pattern_seconds));
   PetscCall(add_time(pc, BSI_PC_VALUES, report.values_seconds));
-  m->flops = m->precond ? flops_of(m, &report) : 0;
+  m->counts.flops = m->precond ? flops_of(m, &report) : 0;
   PetscCall(
       PetscInfo(pc, "bisai: set-up of %.3g s: order %.3g, factor %.3g, pattern %.3g, values %.3g\n",
                 report.setup_seconds, report.order_seconds, report.factor_seconds,

@@ -12,6 +12,7 @@ PetscErrorCode bsi_pc_reset(PC pc) {
   bsi_pc_matrix_destroy(&m->matrix);
   bisai_context_destroy(&m->context);
   *m->failure = '\0';
+  m->choice = (bsi_pc_choice){.pending = false};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,10 +4,11 @@
 #include "petsc/null_space.h"
 #include "petsc/pc_impl.h"
 
-/* Makes a new preconditioner. Multigrid gets the near-null space of the Mat, unless its options
- * have vectors. */
-static PetscErrorCode create(bsi_pc *m, Mat mat, const bisai_bcsr *matrix, bisai_status *status) {
-  bisai_precond_options o = m->options;
+/* Multigrid gets the near-null space of the Mat, unless its options have vectors. */
+PetscErrorCode bsi_pc_create_precond(PC pc, bisai_status *status) {
+  bsi_pc *m = pc->data;
+  Mat mat = pc->pmat;
+  bisai_precond_options o = m->used;
   double *vectors = NULL;
   PetscFunctionBegin;
   if (o.kind == BISAI_PRECOND_MULTIGRID && !o.multigrid.null_vectors) {
@@ -15,7 +16,7 @@ static PetscErrorCode create(bsi_pc *m, Mat mat, const bisai_bcsr *matrix, bisai
     o.multigrid.null_vectors = vectors;
   }
   m->null_space.count = o.multigrid.null_count;
-  *status = bisai_precond_create(m->context, matrix, &o, &m->precond);
+  *status = bisai_precond_create(m->context, bsi_pc_matrix_get(&m->matrix), &o, &m->precond);
   PetscCall(PetscFree(vectors));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -32,22 +33,25 @@ static PetscErrorCode null_space_id(Mat mat, PetscObjectId *id) {
 
 /* Updates the preconditioner if only values have changed, which keeps the patterns and the
  * workspace. It is made again if an update fails, because the pattern is another one or the values
- * are no longer symmetric, for example. Multigrid is made again for another near-null space. */
-static PetscErrorCode update_or_create(bsi_pc *m, Mat mat, const bisai_bcsr *matrix,
-                                       bisai_status *status) {
+ * are no longer symmetric, for example. Multigrid is made again for another near-null space. A
+ * choice waits for the solver. */
+static PetscErrorCode update_or_create(PC pc, bisai_status *status) {
+  bsi_pc *m = pc->data;
   PetscObjectId id;
   PetscFunctionBegin;
-  PetscCall(null_space_id(mat, &id));
-  if (m->options.kind == BISAI_PRECOND_MULTIGRID && id != m->null_space.id)
-    bisai_precond_destroy(&m->precond);
+  PetscCall(null_space_id(pc->pmat, &id));
+  const bool other_space = m->options.kind == BISAI_PRECOND_MULTIGRID && id != m->null_space.id;
+  if (other_space || m->choice.worse) bisai_precond_destroy(&m->precond);
   m->null_space.id = id;
   if (m->precond) {
-    *status = bisai_precond_update(m->precond, matrix);
+    *status = bisai_precond_update(m->precond, bsi_pc_matrix_get(&m->matrix));
     if (!*status) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscInfo(NULL, "bisai: made again: %s\n", bsi_petsc_message(m->context, *status)));
     bisai_precond_destroy(&m->precond);
   }
-  PetscCall(create(m, mat, matrix, status));
+  *status = BISAI_OK;
+  m->used = m->options;
+  if (m->options.kind != BISAI_PRECOND_AUTO) PetscCall(bsi_pc_create_precond(pc, status));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -71,10 +75,11 @@ static PetscErrorCode make_context(PC pc, Mat block) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Returns true if applications read the matrix. */
+/* Returns true if applications read the matrix, or if a choice may need it later. */
 static bool reads_matrix(const bisai_precond_options *o) {
   switch (o->kind) {
-  case BISAI_PRECOND_MULTIGRID: return true;
+  case BISAI_PRECOND_MULTIGRID:
+  case BISAI_PRECOND_AUTO: return true;
   case BISAI_PRECOND_BJACOBI:
   case BISAI_PRECOND_CPR: return o->bjacobi.relax > 0;
   default: return false;
@@ -92,9 +97,9 @@ static PetscErrorCode read_and_set_up(PC pc, Mat block, bisai_status *status) {
   PetscCall(bsi_pc_end(BSI_PC_CONVERT, pc));
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
   const bisai_bcsr *matrix = bsi_pc_matrix_get(&m->matrix);
-  m->block_size = bisai_bcsr_block_size(matrix);
-  m->blocks = bisai_bcsr_blocks(matrix);
-  const PetscErrorCode code = update_or_create(m, pc->pmat, matrix, status);
+  m->counts.block_size = bisai_bcsr_block_size(matrix);
+  m->counts.blocks = bisai_bcsr_blocks(matrix);
+  const PetscErrorCode code = update_or_create(pc, status);
   /* After a failed update multigrid and relaxation still read the old matrix. */
   if ((code || *status) && bsi_pc_matrix_get(&old)) bisai_precond_destroy(&m->precond);
   bsi_pc_matrix_destroy(&old);
@@ -130,17 +135,12 @@ static PetscErrorCode set_up_own(PC pc, bisai_status *status) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An error of one process is an error of all, because the next step of the others would wait for
- * it. */
-PetscErrorCode bsi_pc_set_up(PC pc) {
+/* The next step of the others would wait for a process that has failed. */
+PetscErrorCode bsi_pc_settle(PC pc, PetscErrorCode own, bisai_status status) {
   MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   bsi_pc *m = pc->data;
-  bisai_status status = BISAI_OK;
   char message[BSI_PETSC_MESSAGE] = "bisai: the set-up failed on another process";
   PetscFunctionBegin;
-  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
-  *m->failure = '\0';
-  const PetscErrorCode own = set_up_own(pc, &status);
   const PCFailedReason reason = reason_of(status);
   PetscErrorCode code = own;
   if (!own && status && (!reason || pc->erroriffailure)) {
@@ -157,5 +157,30 @@ PetscErrorCode bsi_pc_set_up(PC pc) {
     PetscCall(PCSetFailedReason(pc, reason));
   }
   PetscCall(bsi_pc_log_set_up(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* If one process has to choose, all wait for the solver. */
+static PetscErrorCode find_pending(PC pc) {
+  bsi_pc *m = pc->data;
+  PetscInt rows;
+  PetscFunctionBegin;
+  PetscCall(MatGetLocalSize(pc->pmat, &rows, NULL));
+  int pending = rows > 0 && !m->precond;
+  PetscCallMPI(
+      MPI_Allreduce(MPI_IN_PLACE, &pending, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  m->choice.pending = pending > 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode bsi_pc_set_up(PC pc) {
+  bsi_pc *m = pc->data;
+  bisai_status status = BISAI_OK;
+  PetscFunctionBegin;
+  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
+  *m->failure = '\0';
+  const PetscErrorCode own = set_up_own(pc, &status);
+  PetscCall(bsi_pc_settle(pc, own, status));
+  if (m->options.kind == BISAI_PRECOND_AUTO) PetscCall(find_pending(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

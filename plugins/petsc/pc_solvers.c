@@ -3,6 +3,8 @@
  * vectors that the matrix cannot multiply. PETSc tells a preconditioner its solver before each
  * solve. A solver that is further away, for example that of a PCBJACOBI around it, is not known
  * here. */
+#include <string.h>
+
 #include "petsc/pc_impl.h"
 
 /* Solvers that take a preconditioner that changes from one application to the next. KSPPREONLY and
@@ -10,6 +12,9 @@
 static const char *const flexible[] = {KSPFGMRES,  KSPPIPEFGMRES, KSPGCR,       KSPPIPEGCR,
                                        KSPFCG,     KSPPIPEFCG,    KSPFBCGS,     KSPFBCGSR,
                                        KSPPREONLY, KSPNONE,       KSPRICHARDSON};
+
+/* Solvers that apply the transpose of the preconditioner. */
+static const char *const transposing[] = {KSPBICG, KSPCGNE, KSPTCQMR};
 
 /* Solvers for a symmetric A, which need a symmetric M. */
 static const char *const symmetric[] = {KSPCG,       KSPGROPPCG, KSPPIPECG, KSPPIPECGRR, KSPPIPELCG,
@@ -86,15 +91,50 @@ static PetscErrorCode judge(const bsi_pc *m, KSP ksp, PetscErrorCode *code, char
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode bsi_pc_solver_of(KSP ksp, bsi_pc_solver *solver, bool *known) {
+  static const char *const once[] = {KSPPREONLY, KSPNONE, KSPRICHARDSON}, *const flexible_cg[] = {
+                                                                              KSPFCG, KSPPIPEFCG};
+  KSPType type;
+  KSPNormType norm;
+  const char *prefix;
+  PetscBool found[6] = {PETSC_FALSE};
+  PetscFunctionBegin;
+  PetscCall(KSPGetType(ksp, &type));
+  PetscCall(KSPGetNormType(ksp, &norm));
+  PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
+  PetscCall(contains(symmetric, PETSC_STATIC_ARRAY_LENGTH(symmetric), type, &found[0]));
+  PetscCall(contains(flexible_cg, PETSC_STATIC_ARRAY_LENGTH(flexible_cg), type, &found[1]));
+  PetscCall(contains(once, PETSC_STATIC_ARRAY_LENGTH(once), type, &found[2]));
+  PetscCall(contains(transposing, PETSC_STATIC_ARRAY_LENGTH(transposing), type, &found[3]));
+  PetscCall(PetscStrcmp(type, KSPCHEBYSHEV, &found[4]));
+  PetscCall(PetscStrcmp(type, KSPRICHARDSON, &found[5]));
+  const char *const estimator = prefix ? strstr(prefix, "esteig_") : NULL;
+  *known = !estimator || estimator[strlen("esteig_")] != '\0';
+  *solver = BSI_PC_SOLVER_GENERAL;
+  if (found[0] || found[1]) *solver = BSI_PC_SOLVER_SYMMETRIC;
+  if (found[2]) *solver = BSI_PC_SOLVER_ONCE;
+  if (found[3]) *solver = BSI_PC_SOLVER_TRANSPOSED;
+  if (found[4] || (found[5] && norm == KSP_NORM_NONE) || !*known) *solver = BSI_PC_SOLVER_SMOOTHER;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A process without rows has no preconditioner, and ends with the others. */
 PetscErrorCode bsi_pc_presolve(PC pc, KSP ksp, Vec b, Vec x) {
   MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   PetscErrorCode code = PETSC_SUCCESS;
   char message[BSI_PETSC_MESSAGE] = "";
+  bsi_pc *m = pc->data;
+  bsi_pc_solver solver;
+  KSPNormType norm;
+  bool known;
   PetscFunctionBegin;
   PetscCall(check_vector(pc, b));
   PetscCall(check_vector(pc, x));
-  PetscCall(judge(pc->data, ksp, &code, message));
+  PetscCall(bsi_pc_solver_of(ksp, &solver, &known));
+  if (known || m->choice.pending) PetscCall(bsi_pc_choose(pc, solver));
+  PetscCall(KSPGetNormType(ksp, &norm));
+  m->choice.norms = norm != KSP_NORM_NONE;
+  PetscCall(judge(m, ksp, &code, message));
   PetscCall(bsi_petsc_agree(comm, &code, message));
   PetscCheck(!code, comm, code, "%s", message);
   PetscFunctionReturn(PETSC_SUCCESS);

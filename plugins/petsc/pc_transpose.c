@@ -124,9 +124,9 @@ static PetscErrorCode make_factored(bsi_pc *m, transpose *t, bisai_status *statu
     code = make_transposed(m->context, bisai_factors_lower(factors), &upper, status);
   if (!code && !*status)
     *status = bisai_factors_from_matrices(m->context, lower, upper, &t->factors);
-  o.kind = m->options.kind;
-  o.ilu = m->options.ilu;
-  o.sweeps = m->options.sweeps;
+  o.kind = m->used.kind;
+  o.ilu = m->used.ilu;
+  o.sweeps = m->used.sweeps;
   o.factor.factors = t->factors;
   /* The matrix is read for its size only. */
   if (!code && !*status) *status = bisai_precond_create(m->context, lower, &o, &t->precond);
@@ -145,7 +145,7 @@ static PetscErrorCode make_pairs(bsi_pc *m, transpose *t, bisai_status *status) 
   PetscFunctionBegin;
   for (int k = 0; k < 2; k++) {
     if (!*status) PetscCall(make_transposed(m->context, inverses[k], &t->pairs[k].inverse, status));
-    if (!*status && m->options.isai.relax > 0)
+    if (!*status && m->used.isai.relax > 0)
       PetscCall(make_transposed(m->context, triangles[k], &t->pairs[k].factor, status));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -169,7 +169,7 @@ static PetscErrorCode read_blocks(bisai_precond *jacobi, transpose *t,
 /* *plain ← block-Jacobi without relaxation, with the same blocks. The array of given blocks may be
  * gone since the set-up, but M knows them. */
 static bisai_status make_plain(bsi_pc *m, const transpose *t, bisai_precond **plain) {
-  bisai_precond_options o = m->options;
+  bisai_precond_options o = m->used;
   o.bjacobi.relax = 0;
   if (o.bjacobi.block_ptr) o.bjacobi.block_ptr = t->block_ptr;
   return bisai_precond_create(m->context, bsi_pc_matrix_get(&m->matrix), &o, plain);
@@ -184,7 +184,7 @@ static PetscErrorCode make_blocks(bsi_pc *m, transpose *t, const bisai_precond_r
   t->blocks = report->bjacobi.blocks;
   PetscCall(PetscMalloc1((size_t)t->blocks + 1, &t->block_ptr));
   *status = bisai_precond_get_blocks(m->precond, t->block_ptr);
-  if (!*status && m->options.bjacobi.relax > 0) {
+  if (!*status && m->used.bjacobi.relax > 0) {
     PetscCall(make_transposed(m->context, bsi_pc_matrix_get(&m->matrix), &t->matrix, status));
     if (!*status) *status = make_plain(m, t, &plain);
   }
@@ -196,7 +196,7 @@ static PetscErrorCode make_blocks(bsi_pc *m, transpose *t, const bisai_precond_r
 
 /* Returns NULL if M⁻ᵀ can be made, or what prevents it. */
 static const char *obstacle(const bsi_pc *m) {
-  const bisai_precond_options *o = &m->options;
+  const bisai_precond_options *o = &m->used;
   if (bisai_context_backend(m->context) != BISAI_BACKEND_HOST) return "it is on a device";
   switch (o->kind) {
   case BISAI_PRECOND_BJACOBI: return NULL;
@@ -215,9 +215,9 @@ static const char *obstacle(const bsi_pc *m) {
 
 /* Returns true if M is its own transpose. */
 static bool is_symmetric(const bsi_pc *m, const bisai_precond_report *report) {
-  switch (m->options.kind) {
+  switch (m->used.kind) {
   case BISAI_PRECOND_NONE: return true;
-  case BISAI_PRECOND_ISAI: return m->options.isai.symmetric;
+  case BISAI_PRECOND_ISAI: return m->used.isai.symmetric;
   case BISAI_PRECOND_MULTIGRID: return report->symmetry == BISAI_SYMMETRY_VALUES;
   default: return false;
   }
@@ -226,7 +226,7 @@ static bool is_symmetric(const bsi_pc *m, const bisai_precond_report *report) {
 static PetscErrorCode make(bsi_pc *m, transpose *t, const bisai_precond_report *report,
                            bisai_status *status) {
   PetscFunctionBegin;
-  switch (m->options.kind) {
+  switch (m->used.kind) {
   case BISAI_PRECOND_BJACOBI: PetscCall(make_blocks(m, t, report, status)); break;
   case BISAI_PRECOND_ISAI: PetscCall(make_pairs(m, t, status)); break;
   default: PetscCall(make_factored(m, t, status));
@@ -261,11 +261,11 @@ static void multiply_blocks(const transpose *t, const double *v, double *z) {
 
 /* z ← ω D⁻ᵀ v, and `relax` times z ← z + ω D⁻ᵀ (v − Aᵀ z). */
 static bisai_status relax_blocks(const bsi_pc *m, const transpose *t, const double *v, double *z) {
-  const double damping = m->options.bjacobi.damping;
+  const double damping = m->used.bjacobi.damping;
   double *residual = t->work, *change = residual + t->n;
   bisai_status status = BISAI_OK;
   memset(z, 0, (size_t)t->n * sizeof *z);
-  for (int step = 0; step <= m->options.bjacobi.relax && !status; step++) {
+  for (int step = 0; step <= m->used.bjacobi.relax && !status; step++) {
     status = bisai_bcsr_multiply(t->matrix, z, residual);
     for (PetscInt i = 0; i < t->n; i++) residual[i] = v[i] - residual[i];
     multiply_blocks(t, residual, change);
@@ -283,7 +283,7 @@ static bisai_status apply(bsi_pc *m, transpose *t, const double *v, double *z) {
     multiply_blocks(t, v, z);
     return BISAI_OK;
   }
-  const int count = m->options.isai.relax;
+  const int count = m->used.isai.relax;
   const bisai_status status = relax(&t->pairs[0], count, t->n, v, middle, work, change);
   return status ? status : relax(&t->pairs[1], count, t->n, middle, z, work, change);
 }

@@ -81,11 +81,30 @@ static PetscErrorCode view_properties(const bisai_precond_report *r, PetscViewer
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Prints how the preconditioner was chosen, and a METHOD that names it. */
+static PetscErrorCode view_choice(const bsi_pc *m, const bisai_auto_report *r, PetscViewer viewer) {
+  static const char *const solvers[] = {"", ", symmetric", ", nearly an inverse", " as a smoother",
+                                        ", with a transpose"};
+  PetscFunctionBegin;
+  if (m->used.kind != BISAI_PRECOND_AUTO)
+    PetscCall(
+        PetscViewerASCIIPrintf(viewer, "  taken%s without a choice\n", solvers[m->choice.solver]));
+  else if (r->chosen >= 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  chosen%s: %s, trial %d of %d\n",
+                                     solvers[m->choice.solver], r->trials[r->chosen].method,
+                                     r->chosen + 1, r->count));
+  else
+    PetscCall(
+        PetscViewerASCIIPrintf(viewer, "  the best of %d trials, which all failed\n", r->count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode view_precond(const bsi_pc *m, PetscViewer viewer) {
   bisai_precond_report report = {.struct_size = sizeof report};
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", bisai_precond_describe(m->precond)));
   if (bisai_precond_get_report(m->precond, &report)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (m->options.kind == BISAI_PRECOND_AUTO) PetscCall(view_choice(m, &report.automatic, viewer));
   if (report.kind == BISAI_PRECOND_CPR) PetscCall(view_cpr(&report.cpr, viewer));
   if (report.kind == BISAI_PRECOND_SCHUR) PetscCall(view_schur(&report.schur, viewer));
   if (report.kind == BISAI_PRECOND_MULTIGRID)
@@ -125,6 +144,8 @@ PetscErrorCode bsi_pc_view(PC pc, PetscViewer viewer) {
         viewer, "  block-Jacobi: one block for each of %d processes; that of the first is\n",
         (int)size));
   PetscCall(view_failures(pc, viewer, size));
+  if (m->choice.pending)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  auto: chosen at the first solve\n"));
   if (!*m->failure && m->precond) PetscCall(view_precond(m, viewer));
   if (m->context)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  backend: %s\n",

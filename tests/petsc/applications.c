@@ -118,7 +118,7 @@ static void given_blocks_are_read_by_the_set_up_only(void **state) {
     enum { BLOCKS = 21 };
     int32_t *block_ptr = malloc((BLOCKS + 1) * sizeof *block_ptr);
     bisai_precond_options options = bisai_precond_options_default();
-    PC pc = test_petsc_pc(mat, "");
+    PC pc = test_petsc_pc(mat, "-pc_bisai_type isai");
     for (int b = 0; b <= BLOCKS; b++) block_ptr[b] = 4 * b;
     options.kind = BISAI_PRECOND_BJACOBI;
     options.bjacobi.block_ptr = block_ptr;
@@ -139,7 +139,7 @@ static void missing_transposes_are_errors(void **state) {
   (void)state;
   static const char *const kinds[] = {
       "-pc_bisai_type mg -pc_bisai_mg_coarsest 8", "-pc_bisai_type ilu -pc_bisai_equilibrate",
-      "-pc_bisai_storage fp32", "-pc_bisai_type cpr -pc_bisai_cpr_pressure 0"};
+      "-pc_bisai_type isai -pc_bisai_storage fp32", "-pc_bisai_type cpr -pc_bisai_cpr_pressure 0"};
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(7, 6, 2, 5));
   Mat mat = test_petsc_mat(matrix);
   Vec v = random_vec(84, 1), z = random_vec(84, 2);
@@ -159,8 +159,9 @@ static void missing_transposes_are_errors(void **state) {
 
 static void transposed_systems_are_solved(void **state) {
   (void)state;
-  static const char *const methods[] = {"-ksp_type bicg -pc_type bisai -pc_bisai_k 2",
-                                        "-ksp_type gmres -pc_type bisai -pc_bisai_type ilu"};
+  static const char *const methods[] = {
+      "-ksp_type bicg -pc_type bisai -pc_bisai_type isai -pc_bisai_k 2",
+      "-ksp_type gmres -pc_type bisai -pc_bisai_type ilu"};
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(9, 8, 3, 5));
   const PetscInt n = (PetscInt)bisai_bcsr_rows(matrix);
   Mat mat = test_petsc_mat(matrix);
@@ -198,7 +199,7 @@ static void several_vectors_are_those_one_by_one(void **state) {
   const PetscInt n = (PetscInt)bisai_bcsr_rows(matrix);
   Mat mat = test_petsc_mat(matrix), v, z;
   double *values = test_random_vector((int64_t)n * VECTORS, 9);
-  PC pc = test_petsc_pc(mat, "-pc_bisai_k 2");
+  PC pc = test_petsc_pc(mat, "-pc_bisai_type isai -pc_bisai_k 2");
   MatCreateSeqDense(PETSC_COMM_SELF, n, VECTORS, values, &v);
   MatCreateSeqDense(PETSC_COMM_SELF, n, VECTORS, NULL, &z);
   MatAssemblyBegin(z, MAT_FINAL_ASSEMBLY);
@@ -231,7 +232,7 @@ static void richardson_is_its_definition(void **state) {
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(7, 6, 3, 5));
   const PetscInt n = (PetscInt)bisai_bcsr_rows(matrix);
   Mat mat = test_petsc_mat(matrix);
-  PC pc = test_petsc_pc(mat, "");
+  PC pc = test_petsc_pc(mat, "-pc_bisai_type isai");
   Vec b = random_vec(n, 1), w = random_vec(n, 3), z = random_vec(n, 4);
   assert_int_equal(PCSetUp(pc), 0);
   for (int zero = 0; zero < 2; zero++) {
@@ -271,7 +272,7 @@ static void a_reused_preconditioner_stays_as_it_is(void **state) {
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(7, 6, 3, 5)), *changed = NULL;
   EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &old));
   Mat mat = test_petsc_mat(matrix);
-  PC pc = test_petsc_pc(mat, "");
+  PC pc = test_petsc_pc(mat, "-pc_bisai_type isai");
   assert_int_equal(PCSetUp(pc), 0);
   PCSetReusePreconditioner(pc, PETSC_TRUE);
   MatShift(mat, 3);
@@ -372,18 +373,19 @@ static PetscErrorCode solve_quietly(Mat mat, const char *options) {
 
 static void solvers_that_cannot_take_the_preconditioner_are_refused(void **state) {
   (void)state;
-  static const char *const refused[] = {K_CYCLE "-ksp_type gmres", K_CYCLE "-ksp_type cg",
-                                        K_CYCLE "-ksp_type bcgs", "-pc_type bisai -ksp_type cg",
-                                        "-pc_type bisai -ksp_type minres"},
-                           *const taken[] = {K_CYCLE "-ksp_type fgmres",
-                                             K_CYCLE "-ksp_type fcg",
-                                             K_CYCLE "-ksp_type gcr",
-                                             K_CYCLE "-ksp_type preonly",
-                                             "-pc_type bisai -pc_bisai_symmetric -ksp_type cg",
-                                             "-pc_type bisai -pc_bisai_type ilu -ksp_type cg",
-                                             "-pc_type bisai -ksp_type gmres",
-                                             "-pc_type gamg -pc_gamg_coarse_eq_limit 10 "
-                                             "-mg_levels_pc_type bisai -ksp_type fgmres"};
+  static const char *const
+      refused[] = {K_CYCLE "-ksp_type gmres", K_CYCLE "-ksp_type cg", K_CYCLE "-ksp_type bcgs",
+                   "-pc_type bisai -pc_bisai_type isai -ksp_type cg",
+                   "-pc_type bisai -pc_bisai_type isai -ksp_type minres"},
+      *const taken[] = {K_CYCLE "-ksp_type fgmres",
+                        K_CYCLE "-ksp_type fcg",
+                        K_CYCLE "-ksp_type gcr",
+                        K_CYCLE "-ksp_type preonly",
+                        "-pc_type bisai -pc_bisai_type isai -pc_bisai_symmetric -ksp_type cg",
+                        "-pc_type bisai -pc_bisai_type ilu -ksp_type cg",
+                        "-pc_type bisai -pc_bisai_type isai -ksp_type gmres",
+                        "-pc_type gamg -pc_gamg_coarse_eq_limit 10 "
+                        "-mg_levels_pc_type bisai -ksp_type fgmres"};
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_definite(40, 2, 5));
   Mat mat = test_petsc_mat(matrix);
   MatConvert(mat, MATSEQAIJ, MAT_INPLACE_MATRIX, &mat);

@@ -296,7 +296,7 @@ static void preconditioners_take_the_matrix_and_its_new_values(void **state) {
 static void values_that_are_not_finite_fail_the_preconditioner(void **state) {
   (void)state;
   Mat mat = make_empty("bisai", true);
-  PC pc = test_petsc_pc(mat, "");
+  PC pc = test_petsc_pc(mat, "-pc_bisai_type isai");
   PCFailedReason reason = PC_NOERROR;
   Vec x, y;
   CALL(MatCreateVecs(mat, &x, &y));

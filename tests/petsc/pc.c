@@ -21,7 +21,7 @@ static void options_choose_the_preconditioner_and_may_change(void **state) {
   (void)state;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(7, 6, 3, 5));
   Mat mat = test_petsc_mat(matrix);
-  PC pc = test_petsc_pc(mat, "-pc_bisai_k 2");
+  PC pc = test_petsc_pc(mat, "-pc_bisai_type isai -pc_bisai_k 2");
   bisai_precond *isai = make_precond(matrix, BISAI_PRECOND_ISAI, 2),
                 *ilu = make_precond(matrix, BISAI_PRECOND_ILU, 1);
   assert_int_equal(PCSetUp(pc), 0);
@@ -64,8 +64,9 @@ static void options_of_other_kinds_are_refused(void **state) {
 #if defined(PETSC_USE_64BIT_INDICES)
 static void integers_beyond_32_bits_are_refused(void **state) {
   (void)state;
-  static const char *const wide[] = {"-pc_bisai_k 4294967297", "-pc_bisai_cap -4294967295",
-                                     "-pc_bisai_level 2147483648"};
+  static const char *const wide[] = {"-pc_bisai_type isai -pc_bisai_k 4294967297",
+                                     "-pc_bisai_type isai -pc_bisai_cap -4294967295",
+                                     "-pc_bisai_type isai -pc_bisai_level 2147483648"};
   for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
     assert_int_equal(test_petsc_try_options(wide[i]), PETSC_ERR_ARG_OUTOFRANGE);
 }
@@ -90,7 +91,8 @@ static void options_are_those_of_the_library(void **state) {
   bisai_precond *expected = NULL;
   EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &expected));
 #define ALL_BUT_ORDERING                                                                           \
-  "-pc_bisai_k 3 -pc_bisai_drop 0.05 -pc_bisai_cap 4 -pc_bisai_level 1 -pc_bisai_shift 0.02 "      \
+  "-pc_bisai_type isai -pc_bisai_k 3 -pc_bisai_drop 0.05 -pc_bisai_cap 4 -pc_bisai_level 1 "       \
+  "-pc_bisai_shift 0.02 "                                                                          \
   "-pc_bisai_equilibrate "                                                                         \
   "-pc_bisai_storage fp32 -pc_bisai_relax 1 "
   static const char *const spellings[] = {ALL_BUT_ORDERING "-pc_bisai_ordering colour",
@@ -115,7 +117,7 @@ static void symmetric_isai_is_an_option(void **state) {
   Mat mat = test_petsc_mat(matrix);
   bisai_precond *expected = NULL;
   EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &expected));
-  PC pc = test_petsc_pc(mat, "-pc_bisai_k 2 -pc_bisai_symmetric");
+  PC pc = test_petsc_pc(mat, "-pc_bisai_type isai -pc_bisai_k 2 -pc_bisai_symmetric");
   assert_int_equal(PCSetUp(pc), 0);
   expect_same_application(pc, expected);
   PCDestroy(&pc);
@@ -124,7 +126,7 @@ static void symmetric_isai_is_an_option(void **state) {
   bisai_bcsr_destroy(&matrix);
   matrix = test_bcsr_take(context, test_bcsr_grid(4, 4, 2, 5));
   mat = test_petsc_mat(matrix);
-  pc = test_petsc_pc(mat, "-pc_bisai_symmetric");
+  pc = test_petsc_pc(mat, "-pc_bisai_type isai -pc_bisai_symmetric");
   PetscPushErrorHandler(PetscReturnErrorHandler, NULL);
   assert_int_equal(PCSetUp(pc), PETSC_ERR_ARG_INCOMP);
   PetscPopErrorHandler();
@@ -169,7 +171,7 @@ static void new_values_and_new_patterns_are_taken(void **state) {
   bisai_bcsr *second = test_bcsr_make(context, &arrays);
   const bisai_bcsr *const matrices[] = {first, second, other, first};
   Mat kept = test_petsc_mat(first);
-  PC pc = test_petsc_pc(kept, "");
+  PC pc = test_petsc_pc(kept, "-pc_bisai_type isai");
   for (int i = 0; i < 4; i++) {
     Mat mat = test_petsc_mat(matrices[i]);
     bisai_precond *expected = make_precond(matrices[i], BISAI_PRECOND_ISAI, 1);
@@ -211,15 +213,15 @@ static void structures_and_options_that_cannot_be_are_errors(void **state) {
     const char *options;
     int code;
   } bad[] = {
-      {first_column, "", PETSC_ERR_LIB}, /* no diagonal block */
-      {diagonal, "-pc_bisai_k 0", PETSC_ERR_ARG_OUTOFRANGE},
+      {first_column, "-pc_bisai_type isai", PETSC_ERR_LIB}, /* no diagonal block */
+      {diagonal, "-pc_bisai_type isai -pc_bisai_k 0", PETSC_ERR_ARG_OUTOFRANGE},
       {diagonal, "-pc_bisai_type sweeps -pc_bisai_sweeps -1", PETSC_ERR_ARG_OUTOFRANGE},
-      {diagonal, "-pc_bisai_level -1", PETSC_ERR_ARG_OUTOFRANGE},
+      {diagonal, "-pc_bisai_type isai -pc_bisai_level -1", PETSC_ERR_ARG_OUTOFRANGE},
       {diagonal, "-pc_bisai_threads -1", PETSC_ERR_ARG_OUTOFRANGE},
       {diagonal, "-pc_bisai_threads 4097", PETSC_ERR_ARG_OUTOFRANGE},
-      {diagonal, "-pc_bisai_shift -1", PETSC_ERR_ARG_OUTOFRANGE},
-      {diagonal, "-pc_bisai_drop -1", PETSC_ERR_ARG_OUTOFRANGE},
-      {diagonal, "-pc_bisai_cap -1", PETSC_ERR_ARG_OUTOFRANGE},
+      {diagonal, "-pc_bisai_type isai -pc_bisai_shift -1", PETSC_ERR_ARG_OUTOFRANGE},
+      {diagonal, "-pc_bisai_type isai -pc_bisai_drop -1", PETSC_ERR_ARG_OUTOFRANGE},
+      {diagonal, "-pc_bisai_type isai -pc_bisai_cap -1", PETSC_ERR_ARG_OUTOFRANGE},
       {diagonal, "-pc_bisai_type bjacobi -pc_bisai_max_block 33", PETSC_ERR_ARG_OUTOFRANGE},
       {diagonal, "-pc_bisai_type bjacobi -pc_bisai_digits 0", PETSC_ERR_ARG_OUTOFRANGE},
       {diagonal, "-pc_bisai_type bjacobi -pc_bisai_form lu -pc_bisai_storage adaptive",
@@ -254,8 +256,9 @@ static void numbers_that_cannot_be_fail_the_preconditioner(void **state) {
     const char *options;
     PCFailedReason reason;
   } bad[] = {
-      {singular, "", PC_FACTOR_NUMERIC_ZEROPIVOT},
-      {small, "-pc_bisai_storage fp16", PC_FACTOR_OTHER}, /* its inverse overflows fp16 */
+      {singular, "-pc_bisai_type isai", PC_FACTOR_NUMERIC_ZEROPIVOT},
+      {small, "-pc_bisai_type isai -pc_bisai_storage fp16",
+       PC_FACTOR_OTHER}, /* its inverse overflows fp16 */
   };
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     Mat mat = two_rows(diagonal, bad[i].values);

@@ -75,7 +75,7 @@ static PetscErrorCode expect(const char *what, Mat mat, KSPType method,
 
 static PetscErrorCode run(int *failures) {
   bisai_precond_options flexible = bisai_precond_options_default(), isai = flexible, wrong = isai,
-                        symmetric = isai, scaled = isai;
+                        symmetric = isai, scaled = isai, choice = isai, idle = isai;
   Mat mat, skew;
   PetscFunctionBeginUser;
   flexible.kind = BISAI_PRECOND_MULTIGRID;
@@ -84,6 +84,8 @@ static PetscErrorCode run(int *failures) {
   wrong.isai.power = -1;
   symmetric.isai.symmetric = true;
   scaled.factor.equilibrate = true;
+  choice.kind = idle.kind = BISAI_PRECOND_AUTO;
+  idle.automatic.work = -1;
   PetscCall(make(PETSC_FALSE, &mat));
   PetscCall(make(PETSC_TRUE, &skew));
   PetscCall(expect("a cycle K in GMRES", mat, KSPGMRES, &flexible, PETSC_ERR_ARG_INCOMP, failures));
@@ -95,6 +97,12 @@ static PetscErrorCode run(int *failures) {
   PetscCall(expect("an isai in BiCG", mat, KSPBICG, &isai, 0, failures));
   PetscCall(expect("a cycle K in FGMRES", mat, KSPFGMRES, &flexible, 0, failures));
   PetscCall(expect("a symmetric isai in CG", mat, KSPCG, &symmetric, 0, failures));
+  PetscCall(expect("a choice in GMRES", mat, KSPGMRES, &choice, 0, failures));
+  PetscCall(expect("a choice in CG", mat, KSPCG, &choice, 0, failures));
+  PetscCall(expect("a choice in BiCG", mat, KSPBICG, &choice, 0, failures));
+  PetscCall(expect("a choice that is applied once", mat, KSPPREONLY, &choice, 0, failures));
+  PetscCall(
+      expect("a choice without work", mat, KSPGMRES, &idle, PETSC_ERR_ARG_OUTOFRANGE, failures));
   PetscCall(MatDestroy(&mat));
   PetscCall(MatDestroy(&skew));
   PetscFunctionReturn((PetscErrorCode)0);
