@@ -137,7 +137,7 @@ void agrees_with_the_host(bisai_context *device, int32_t n, int bs, int32_t leng
   spoil_rows(how, &a);
   bisai_factors f = {};
   f.context = host, a.view.context = host;
-  f.shift_amount = shift_amount;
+  f.repair.amount = shift_amount;
   bool good =
       !bsi_factors_reserve(host, &a.view, level, false, nullptr, &f) &&
       !bsi_levels_create(host, BISAI_LOWER, n, f.lower->row_ptr, f.lower->col_idx, &f.lower_levels);

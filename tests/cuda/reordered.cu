@@ -83,7 +83,7 @@ void agrees_with_the_host(bisai_context *device, int32_t n, int bs, bool permute
   const device_array<double> d_blocks(blocks), d_b(std::vector<double>(blocks.size(), NAN)),
       d_scales(std::vector<double>(2 * rows, NAN));
   a.row_ptr = d_ptr.data, a.col_idx = d_idx.data, a.values = d_blocks.data;
-  b.row_ptr = d_b_ptr.data, b.values = d_b.data;
+  b.row_ptr = d_b_ptr.data, b.col_idx = d_idx.data, b.values = d_b.data;
   if (permuted) r.maps = {d_permutation.data, d_permutation.data, d_source.data};
   q->row_scale = d_scales.data, q->col_scale = d_scales.data + rows;
   q->row_exponent = d_integers.data, q->col_exponent = q->row_exponent + rows,

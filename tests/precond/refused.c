@@ -57,7 +57,9 @@ static bisai_precond_options cpr(int variant) {
 static int make_all(const bisai_bcsr *a, bisai_precond **all) {
   int count = 0;
   bisai_precond_options o[VARIANTS];
-  for (int k = 0; k < PLAIN; k++) o[count++] = plain(k);
+  for (int k = 0; k < PLAIN; k++)
+    if (k == BISAI_PRECOND_CALLBACK || test_has_kind(context, (bisai_precond_kind)k))
+      o[count++] = plain(k);
   for (int k = 0; k < ISAI; k++) o[count++] = isai(k);
   for (int k = 0; k < 2 * SMOOTHERS; k++) o[count++] = multigrid(k);
   for (int k = 0; k < 2 * SECONDS; k++) o[count++] = cpr(k);

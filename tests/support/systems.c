@@ -53,6 +53,16 @@ bisai_precond *test_precond_callback(bisai_context *context, const bisai_bcsr *m
   return precond;
 }
 
+bool test_has_kind(bisai_context *context, bisai_precond_kind kind) {
+  bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_tridiagonal(2, 1, 4.0, 1.0));
+  const bisai_precond_options options = test_precond_options(kind);
+  bisai_precond *precond = NULL;
+  const bisai_status status = bisai_precond_create(context, matrix, &options, &precond);
+  bisai_precond_destroy(&precond);
+  bisai_bcsr_destroy(&matrix);
+  return status != BISAI_UNAVAILABLE;
+}
+
 bisai_precond *test_precond_with(bisai_context *context, const bisai_bcsr *matrix,
                                  const bisai_precond_options *options) {
   bisai_precond *precond = NULL;

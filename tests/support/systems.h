@@ -34,6 +34,8 @@ bisai_precond *test_precond_callback(bisai_context *context, const bisai_bcsr *m
                                      bisai_apply_function apply, void *user);
 /* The defaults of a kind. */
 bisai_precond_options test_precond_options(bisai_precond_kind kind);
+/* Returns false if this build lacks a library that the kind needs. */
+bool test_has_kind(bisai_context *context, bisai_precond_kind kind);
 /* A preconditioner with these defaults, or with other options. */
 bisai_precond *test_precond(bisai_context *context, const bisai_bcsr *matrix,
                             bisai_precond_kind kind);
