@@ -147,8 +147,11 @@ static bisai_status predict(bsi_race *race, bsi_candidate *c) {
   if (!race->permutation)
     race->permutation = bsi_allocate(context, rows, sizeof *race->permutation);
   if (!race->permutation) return BISAI_OUT_OF_MEMORY;
-  c->guessed = false;
-  return bsi_work_predict_lu(race->task, race->permutation, c);
+  BSI_TRY(bsi_work_predict_lu(race->task, race->permutation, c));
+  for (int i = 0; i < race->candidates.count; i++)
+    if (race->candidates.items[i].guessed)
+      bsi_work_share_lu(c, race->permutation, &race->candidates.items[i]);
+  return BISAI_OK;
 }
 
 bisai_status bsi_race_run(bsi_race *race) {

@@ -30,6 +30,9 @@ double bsi_work_guess_lu(const bsi_task *task, double flops);
 bisai_status bsi_work_predict_lu(const bsi_task *task, int32_t *permutation,
                                  bsi_candidate *candidate);
 
+/* Gives the prediction of one complete factorisation to another one with the same solver. */
+void bsi_work_share_lu(const bsi_candidate *from, const int32_t *permutation, bsi_candidate *to);
+
 /* Returns the work of a set-up that was made. */
 double bsi_work_of_setup(const bsi_task *task, const bsi_candidate *candidate,
                          const bisai_precond *precond);
