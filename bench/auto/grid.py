@@ -12,7 +12,8 @@ goes on. The settings are those of settings.py, its first tier first, until --li
 after --cap seconds of wall clock if no setting is known to solve the matrix (8 s once two were
 cut), and otherwise after ten times the fastest, at least 3 s. With --again N the N fastest settings
 of each matrix of the file are run again five times, and these lines have the median. --auto runs
-`solve` without options instead. The program runs with one thread. Needs the standard library only.
+the choice of `solve` without options instead. The program runs with one thread. Needs the standard
+library only.
 """
 
 import argparse
@@ -31,6 +32,7 @@ import time
 
 import settings
 
+AUTO_RUNS = 5
 HOPELESS = 8.0  # seconds of a run if no setting has solved the matrix and two have been cut
 KEPT = ("iterations", "setup_s", "solve_s", "total_s", "memory_bytes", "least_total_s", "error")
 
@@ -223,21 +225,16 @@ class Grid:
                 break
 
     def auto(self, path):
-        """Runs `solve` without options five times, a line each."""
-        for repeat in range(5):
-            if (name_of(path), f"auto {repeat}", 1) in self.done or self.left() < 1:
-                continue
-            command = [self.options.bisai, "solve", str(path), "--preconditioner", "auto",
-                       *self.flags(path)]
-            began = time.monotonic()
-            result, message, late = self.run(command, min(10 * self.options.cap, self.left()))
-            wall = round(time.monotonic() - began, 4)
-            run = result["runs"][0] if result else None
-            status = "time" if late else run["reason"] if run else "refused"
-            more = {"wall_s": wall, "json": run, "message": message[-200:]}
-            self.record(self.line(path, f"auto {repeat}", status, run, result, **more))
-            if status != "converged":
-                return
+        """Runs `auto` after a warm-up, as the settings are: a line has the median of five runs."""
+        if (name_of(path), "auto", AUTO_RUNS) in self.done or self.left() < 1:
+            return
+        command = [self.options.bisai, "compare", str(path), "--methods", "auto",
+                   "--repeat", str(AUTO_RUNS), *self.flags(path)]
+        result, message, late = self.run(command, min(10 * self.options.cap, self.left()))
+        run = result["runs"][0] if result and result["runs"] else None
+        status = "time" if late else run["reason"] if run else "refused"
+        more = {"repeats": AUTO_RUNS, "json": run, "message": message[-200:]}
+        self.record(self.line(path, "auto", status, run, result, **more))
 
     def groups(self):
         """Yields the flags and methods of the settings that the program knows."""

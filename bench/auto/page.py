@@ -217,8 +217,8 @@ def heading(options, devices):
         " grid of settings, tolerance 1e-8, at most 10000 iterations. A run of the grid is cut"
         " after 20 s of wall clock, or ten times the fastest setting known by then, but not before"
         " 3 s. A time has study, trials, set-up and solve; of auto it is the median of five"
-        " processes, of a setting that of one run, or the median of five in one process after a"
-        " warm-up where it is among the fastest. b is the matrix's own, otherwise A x with x = 1."
+        " runs after a warm-up, of a setting that of one run after a warm-up, or the median of five"
+        " where it is among the fastest. b is the matrix's own, otherwise A x with x = 1."
         f" {options.note}",
         "",
         "The real matrices are those of BISAI_MATRICES. The made systems are written by"
