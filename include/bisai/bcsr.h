@@ -282,9 +282,10 @@ BISAI_API bisai_status bisai_block_size_study(bisai_context *context, const bisa
  *  entries. Otherwise the matrix has single unknowns, unknowns that are coupled to different ones,
  *  or too many zeros.
  *
- *  In nodes of fewer rows, each row becomes the component of whole nodes with which its entries
- *  are largest in sum. Where two rows would become the same one, or without values, the rows keep
- *  their order.
+ *  In nodes of fewer rows, each row becomes the component whose entries in other rows of that
+ *  component sum up to most of the diagonal entry, with the opposite sign: a guess, first from
+ *  larger nodes, then from all in some sweeps. Where two rows would become the same one, or without
+ *  values, the rows keep their order.
  *
  *  Reads rows, cols, row_ptr, col_idx and, unless NULL, values. Needs about 36 bytes for each row,
  *  and time for a few passes over the entries.

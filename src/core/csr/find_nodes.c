@@ -191,34 +191,50 @@ static void rank_rows(const search *s) {
   for (int32_t i = 0; i < s->csr->rows; i++) s->component[i] = s->groups[s->node[i]].size++;
 }
 
-/* Returns the component of whole nodes to which a row is coupled most. */
-static int32_t likely_component(const search *s, int32_t i) {
+/* Returns the component of nodes of at least `least` rows whose entries in a row sum up to most of
+ * the diagonal entry, with the opposite sign. Those of other components nearly cancel, because A
+ * maps constants of one component nearly to zero. */
+static int32_t likely_component(const search *s, int32_t i, int32_t least) {
   const bisai_csr_desc *d = s->csr;
-  double weight[BSI_SPECIAL_SIZES] = {0};
+  double sum[BSI_SPECIAL_SIZES] = {0}, diagonal = 0;
   int32_t best = 0;
   for (int32_t p = d->row_ptr[i]; p < d->row_ptr[i + 1]; p++) {
     const int32_t j = d->col_idx[p];
-    if (s->groups[s->node[j]].size == s->block_size) weight[s->component[j]] += fabs(d->values[p]);
+    if (j == i)
+      diagonal = d->values[p];
+    else if (s->groups[s->node[j]].size >= least)
+      sum[s->component[j]] -= d->values[p];
   }
   for (int32_t c = 1; c < s->block_size; c++)
-    if (weight[c] > weight[best]) best = c;
+    if (diagonal < 0 ? sum[c] < sum[best] : sum[c] > sum[best]) best = c;
   return best;
 }
 
-/* Gives the rows of nodes that are not whole their likely components. Where two rows of a node want
- * the same one, they keep their ranks. groups[k].last ← the components taken, as bits. */
-static void choose_components(const search *s) {
+/* Gives the rows of nodes of `size` rows their likely components. Where two rows of a node want the
+ * same one, they keep their ranks. groups[k].last ← the components taken, as bits. */
+static void choose_components(const search *s, int32_t size, int32_t least) {
+  for (int32_t k = 0; k < s->nodes; k++) s->groups[k].numbered = s->groups[k].last = 0;
   for (int32_t i = 0; i < s->csr->rows; i++) {
     row_group *g = &s->groups[s->node[i]];
-    if (g->size == s->block_size) continue;
-    const int32_t bit = 1 << likely_component(s, i);
-    if (g->last & bit) g->numbered = 1;
-    g->last |= bit;
+    if (g->size != size) continue;
+    s->component[i] = likely_component(s, i, least);
+    if (g->last >> s->component[i] & 1) g->numbered = 1;
+    g->last |= 1 << s->component[i];
   }
+  for (int32_t k = 0; k < s->nodes; k++) s->groups[k].last = 0;
   for (int32_t i = 0; i < s->csr->rows; i++) {
-    const row_group *g = &s->groups[s->node[i]];
-    if (g->size < s->block_size && !g->numbered) s->component[i] = likely_component(s, i);
+    row_group *g = &s->groups[s->node[i]];
+    if (g->size == size && g->numbered) s->component[i] = g->last++;
   }
+}
+
+/* Chooses the components of the rows of nodes that are not whole: first from larger nodes, then
+ * from all. */
+static void choose_all_components(const search *s) {
+  enum { SWEEPS = 8 };
+  for (int32_t size = s->block_size - 1; size > 0; size--) choose_components(s, size, size + 1);
+  for (int sweep = 0; sweep < SWEEPS; sweep++)
+    for (int32_t size = s->block_size - 1; size > 0; size--) choose_components(s, size, 1);
 }
 
 /* Returns true if blocks of the nodes, padded, do not take many more bytes than the entries. One
@@ -253,7 +269,7 @@ static void find_nodes(search *s) {
     return;
   }
   rank_rows(s);
-  if (s->csr->values) choose_components(s);
+  if (s->csr->values) choose_all_components(s);
 }
 
 static bisai_status check(bisai_context *context, const bisai_csr_desc *desc, const int32_t *node,
