@@ -200,7 +200,8 @@ typedef struct bisai_matrix_study_report {
  *  The results are the same bits for any number of threads. On a device, sums of a row are rounded
  *  in another order: means and condition numbers differ in their last digits.
  *  @param rows   the number of scalar rows without padding, which is 1 to
- *                bisai_bcsr_block_rows()·bs; 0: bisai_bcsr_rows()
+ *                bisai_bcsr_block_rows()·bs; 0: all before the padding at the end. Padding inside
+ *                blocks counts as rows
  *  @param rhs    b: `rows` values in host memory, or in device memory if the context has a device;
  *                or NULL
  *  @param study  out; unchanged on failure

@@ -75,7 +75,7 @@ bisai_status bisai_matrix_study(bisai_context *context, const bisai_bcsr *matrix
   const bsi_study_view a = {.block_rows = matrix->block_rows,
                             .block_size = matrix->block_size,
                             .blocks = matrix->blocks,
-                            .rows = rows > 0 ? rows : matrix->rows,
+                            .rows = rows > 0 ? rows : bsi_bcsr_span(matrix),
                             .row_ptr = matrix->row_ptr,
                             .col_idx = matrix->col_idx,
                             .values = matrix->values};

@@ -54,6 +54,12 @@ static inline size_t bsi_block_offset(const bisai_bcsr *matrix, int64_t block) {
   return (size_t)block * (size_t)matrix->block_size * (size_t)matrix->block_size;
 }
 
+/* Returns the rows of the blocks before the padding at the end. Padding inside the blocks counts as
+ * rows. */
+static inline int32_t bsi_bcsr_span(const bisai_bcsr *matrix) {
+  return matrix->kept.places.host ? matrix->block_rows * matrix->block_size : matrix->rows;
+}
+
 static inline int32_t bsi_row_name(const bisai_bcsr *matrix, int32_t i) {
   return matrix->row_names && i >= 0 ? matrix->row_names[i] : i;
 }
