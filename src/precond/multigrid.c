@@ -6,6 +6,7 @@
 
 #include "core/context/context_impl.h"
 #include "core/context/words.h"
+#include "core/csr/block_vectors.h"
 #include "multigrid/cycle.h"
 #include "multigrid/cycle/cycle_ops.h"
 #include "multigrid/diagonal/diagonal.h"
@@ -291,19 +292,27 @@ static void choose_cycle(const bisai_precond *m, bisai_multigrid_options *o) {
   o->cycle = multigrid_of(m)->symmetric ? BISAI_CYCLE_V : values ? BISAI_CYCLE_VW : BISAI_CYCLE_W;
 }
 
-static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
+/* Constants would couple padding inside the blocks to the unknowns, so that each component gets a
+ * vector of its own. The caller releases the vectors, also after a failure. */
+static bisai_status leave_out_padding(const bisai_bcsr *a, bisai_multigrid_options *o,
+                                      double **vectors) {
+  if (!bsi_has_inner_padding(a) || o->null_vectors || o->nodes != BISAI_AGGREGATION_UNIT_BLOCK)
+    return BISAI_OK;
+  BSI_TRY(bsi_component_vectors(a, vectors, &o->null_count));
+  o->null_vectors = *vectors;
+  return BISAI_OK;
+}
+
+static bisai_status make_hierarchy(bisai_precond *m, const bisai_bcsr *a,
+                                   const bisai_multigrid_options *o) {
   multigrid_state *state = multigrid_of(m);
-  const double start = bsi_now();
   const bisai_multigrid_options *given = &m->options.multigrid;
-  bisai_multigrid_options o = choose(m);
-  BSI_TRY(choose_nodes(m, a, &o.nodes));
-  choose_cycle(m, &o);
   /* a cycle that never smooths needs the inverse, whatever it costs: check_smoothings() */
   const bool bounded =
-      given->coarsest == BISAI_MULTIGRID_COARSEST_AUTO && (o.pre > 0 || o.post > 0);
-  state->smoother = smoother_options(m, o.smoother);
+      given->coarsest == BISAI_MULTIGRID_COARSEST_AUTO && (o->pre > 0 || o->post > 0);
+  state->smoother = smoother_options(m, o->smoother);
   const bsi_multigrid_setup setup = {
-      .options = o,
+      .options = *o,
       .symmetric = state->symmetric,
       .shift_amount = m->options.shift == BISAI_SHIFT_NONE ? 0.0 : m->options.shift_amount,
       .nested = {&state->smoother, bsi_precond_operator_create},
@@ -313,9 +322,20 @@ static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
       .most_singular = bounded ? BSI_SINGULAR_ROWS : 0,
       .spares_inverses = given->complexity == 0.0};
   m->options.multigrid.null_vectors = NULL; /* the caller's array may go */
-  BSI_TRY(bsi_hierarchy_create(m->context, a, &setup, &state->hierarchy));
+  return bsi_hierarchy_create(m->context, a, &setup, &state->hierarchy);
+}
+
+static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
+  const double start = bsi_now();
+  bisai_multigrid_options o = choose(m);
+  double *vectors = NULL;
+  bisai_status status = choose_nodes(m, a, &o.nodes);
+  if (!status) status = leave_out_padding(a, &o, &vectors);
+  choose_cycle(m, &o);
+  if (!status) status = make_hierarchy(m, a, &o);
   m->report.pattern_seconds = bsi_now() - start;
-  return BISAI_OK;
+  bsi_release(m->context, vectors);
+  return status;
 }
 
 static bisai_status multigrid_update(bisai_precond *m, const bisai_bcsr *a) {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/csr/block_vectors.h"
 
+#include <string.h>
+
+#include "core/context/context_impl.h"
 #include "core/context/staging.h"
 #include "core/matrix/bcsr_impl.h"
 
@@ -71,5 +74,27 @@ bisai_status bisai_bcsr_places(const bisai_bcsr *matrix, int32_t *place) {
     return bsi_fail(matrix->context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_places: place is NULL");
   const int32_t *kept = matrix->kept.places.host;
   for (int32_t i = 0; i < matrix->rows; i++) place[i] = kept ? kept[i] : i;
+  return BISAI_OK;
+}
+
+bool bsi_has_inner_padding(const bisai_bcsr *a) {
+  return a->kept.places.host && a->rows < a->block_rows * a->block_size;
+}
+
+bisai_status bsi_component_vectors(const bisai_bcsr *a, double **vectors, int32_t *count) {
+  const bsi_places *places = &a->kept.places;
+  const int32_t bs = a->block_size;
+  const size_t all = (size_t)a->block_rows * (size_t)bs;
+  int32_t column[BISAI_MAX_BLOCK_SIZE], columns = 0;
+  for (int32_t c = 0; c < bs; c++) column[c] = -1;
+  for (int32_t i = 0; i < places->rows; i++) column[places->host[i] % bs] = 0;
+  for (int32_t c = 0; c < bs; c++)
+    if (column[c] == 0) column[c] = columns++;
+  *vectors = bsi_allocate(a->context, all * (size_t)columns, sizeof **vectors);
+  if (!*vectors) return BISAI_OUT_OF_MEMORY;
+  memset(*vectors, 0, all * (size_t)columns * sizeof **vectors);
+  for (int32_t i = 0; i < places->rows; i++)
+    (*vectors)[(int64_t)places->host[i] * columns + column[places->host[i] % bs]] = 1.0;
+  *count = columns;
   return BISAI_OK;
 }
