@@ -1,7 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "choice.h"
 
+#include <string.h>
+
 #include "label.h"
+
+/* More than the statements of any choice: a dozen lines. */
+enum { C_TEXT = 4096 };
+
+/* Prints "in C" before the first line, and as many blanks before the others. */
+static void print_c(FILE *out, const run_result *r) {
+  char lines[C_TEXT];
+  bisai_options_text(&r->choice.precond, &r->choice.solver, sizeof lines, lines);
+  for (const char *line = lines; *line != '\0';) {
+    const int length = (int)strcspn(line, "\n");
+    fprintf(out, "%-8s %.*s\n", line == lines ? "in C" : "", length, line);
+    line += length + (line[length] != '\0');
+  }
+}
 
 void choice_print(FILE *out, const run_result *r) {
   if (r->choice.count == 0) return;
@@ -16,6 +32,7 @@ void choice_print(FILE *out, const run_result *r) {
   if (r->choice.chosen < 0) return;
   const bisai_trial *t = &r->choice.trials[r->choice.chosen];
   fprintf(out, "again    --preconditioner %s --solver %s\n", t->method, t->solver);
+  print_c(out, r);
 }
 
 #ifdef BISAI_HAVE_JANSSON
@@ -39,7 +56,11 @@ json_t *choice_json(const run_result *r) {
     json_decref(trials);
     return NULL;
   }
-  return OBJECT({"trials", trials}, {"chosen", integer(r->choice.chosen >= 0, r->choice.chosen)});
+  char lines[C_TEXT];
+  const bool any = r->choice.chosen >= 0;
+  bisai_options_text(&r->choice.precond, &r->choice.solver, sizeof lines, lines);
+  return OBJECT({"trials", trials}, {"chosen", integer(any, r->choice.chosen)},
+                {"c", text(any, lines)});
 }
 
 #endif

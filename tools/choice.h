@@ -7,8 +7,8 @@
 
 #include "run_method.h"
 
-/* Prints a line for each trial, and the options that repeat the chosen one. Prints nothing for
- * other methods. */
+/* Prints a line for each trial, and the options and the C statements that repeat the chosen one.
+ * Prints nothing for other methods. */
 void choice_print(FILE *out, const run_result *r);
 
 #ifdef BISAI_HAVE_JANSSON

@@ -181,7 +181,7 @@ static json_t *add_stages(const run_result *r, json_t *result) {
 
 /* The solver of a run: the library may have chosen it, or the program chose CG by itself. */
 static bisai_method solver_of(const run_result *r, bisai_method given) {
-  if (r->choice.count > 0 && r->choice.chosen >= 0) return r->choice.solver;
+  if (r->choice.count > 0 && r->choice.chosen >= 0) return r->choice.solver.method;
   return r->m.by_cg ? BISAI_CG : given;
 }
 

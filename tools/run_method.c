@@ -265,7 +265,7 @@ static void keep_choice(const bisai_solve_report *report, run_result *r) {
   const size_t bytes = (size_t)report->choice.count * sizeof *r->choice.trials;
   r->choice.chosen = report->choice.chosen;
   r->choice.precond = report->precond_options;
-  r->choice.solver = report->solver_options.method;
+  r->choice.solver = report->solver_options;
   r->choice.trials = bytes > 0 ? malloc(bytes) : NULL;
   if (!r->choice.trials) return;
   memcpy(r->choice.trials, report->choice.trials, bytes);

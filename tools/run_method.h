@@ -59,7 +59,7 @@ typedef struct run_result {
     bisai_trial *trials;
     int count, chosen;
     bisai_precond_options precond;
-    bisai_method solver;
+    bisai_solver_options solver;
   } choice;
 } run_result;
 

@@ -84,7 +84,8 @@ typedef struct bisai_option {
   bool open;
   /** the words of a WORD, ordered by their numbers from 0 to `maximum`; the word of VECTORS; the
    *  word of an INTEGER or a NUMBER for the default value, which is then out of its range. NULL
-   *  follows the last. Other options, and numbers without a word, have NULL */
+   *  follows the last. For a WORD, the names of the enumerators in C follow in the same order, and
+   *  a second NULL. Other options, and numbers without a word, have NULL */
   const char *const *words;
 } bisai_option;
 

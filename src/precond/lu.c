@@ -11,7 +11,7 @@ typedef struct lu_state {
   int32_t blocks;
 } lu_state;
 
-static const char *const storages[] = {"fp64", "fp32", NULL};
+static const char *const storages[] = BSI_OPTION_WORDS(BSI_PRECISION_LIST);
 static const bisai_option table[] = {
     {BSI_PRECOND_OPTION(lu.storage), .name = "storage", .key = "storage", .placeholder = "S",
      .petsc = "storage", .help = "storage of L and U", .type = BISAI_OPTION_WORD,

@@ -50,8 +50,7 @@ static const char *const cycles[] = BSI_OPTION_WORDS(BISAI_CYCLE_LIST);
 static const char *const smoothers[] = BSI_OPTION_WORDS(BISAI_SMOOTHER_LIST);
 static const char *const node_words[] = BSI_OPTION_WORDS(BISAI_AGGREGATION_UNIT_LIST);
 static const char *const null_words[] = {"components", NULL};
-/* of bisai_value_type */
-static const char *const precisions[] = {"fp64", "fp32", NULL};
+static const char *const precisions[] = BSI_OPTION_WORDS(BSI_PRECISION_LIST);
 static const char *const automatic[] = {"auto", NULL};
 
 static const bisai_option table[] = {

@@ -22,11 +22,19 @@ typedef struct bsi_option_list {
 /* The initializers that place an option in its struct. */
 #define BSI_OPTION_IN(type, member) .field = #member, .offset = offsetof(type, member)
 
-/* The words of an enumeration, from its list X(enumerator, word, …), for bisai_option::words. */
+/* The words and enumerators of an enumeration, from its list X(enumerator, word, …), for
+ * bisai_option::words. */
 #define BSI_OPTION_WORD(...) BSI_OPTION_WORD_OF(__VA_ARGS__, 0)
 #define BSI_OPTION_WORD_OF(enumerator, word, ...) word,
+#define BSI_OPTION_ENUMERATOR(...) BSI_OPTION_ENUMERATOR_OF(__VA_ARGS__, 0)
+#define BSI_OPTION_ENUMERATOR_OF(enumerator, word, ...) #enumerator,
 #define BSI_OPTION_WORDS(list)                                                                     \
-  { list(BSI_OPTION_WORD) NULL }
+  { list(BSI_OPTION_WORD) NULL, list(BSI_OPTION_ENUMERATOR) NULL }
+
+/* The first of BISAI_VALUE_TYPE_LIST. */
+#define BSI_PRECISION_LIST(X)                                                                      \
+  X(BISAI_FP64, "fp64")                                                                            \
+  X(BISAI_FP32, "fp32")
 
 /* Refuses a value out of the option's range by its name. */
 bisai_status bsi_option_check(bisai_context *context, const bisai_option *option,
