@@ -122,6 +122,19 @@ static void the_solver_and_what_is_its_own_are_named(void **state) {
   }
 }
 
+static void a_choice_is_written_in_c(void **state) {
+  (void)state;
+  json_t *root = results("solve --case convdiff --size 6");
+  json_t *choice = json_object_get(run_of(root, 0), "choice");
+  const char *c = text(choice, "c");
+  static const char first[] =
+      "bisai_precond_options p = bisai_precond_options_default();\np.kind = ";
+  assert_int_equal(0, strncmp(c, first, strlen(first)));
+  assert_non_null(strstr(c, ";\nbisai_solver_options s = bisai_solver_options_default();\n"));
+  assert_true(c[strlen(c) - 1] == '\n');
+  json_decref(root);
+}
+
 static void default_methods_are_the_eight_of_the_contract(void **state) {
   (void)state;
   static const char *const methods[] = {"none", "bjacobi", "ilu", "isai",
@@ -465,6 +478,7 @@ static void a_matrix_of_the_paper_has_its_block_size_and_tolerance(void **state)
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(json_has_exactly_the_keys_of_the_contract),
+      cmocka_unit_test(a_choice_is_written_in_c),
       cmocka_unit_test(the_solver_and_what_is_its_own_are_named),
       cmocka_unit_test(default_methods_are_the_eight_of_the_contract),
       cmocka_unit_test(blocks_of_block_jacobi_are_an_object),
