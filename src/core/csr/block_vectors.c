@@ -77,20 +77,20 @@ bisai_status bisai_bcsr_places(const bisai_bcsr *matrix, int32_t *place) {
   return BISAI_OK;
 }
 
-bool bsi_has_inner_padding(const bisai_bcsr *a) {
-  return a->kept.places.host && a->rows < a->block_rows * a->block_size;
+bool bsi_has_inner_padding(const bisai_bcsr *matrix) {
+  return matrix->kept.places.host && matrix->rows < matrix->block_rows * matrix->block_size;
 }
 
-bisai_status bsi_component_vectors(const bisai_bcsr *a, double **vectors, int32_t *count) {
-  const bsi_places *places = &a->kept.places;
-  const int32_t bs = a->block_size;
-  const size_t all = (size_t)a->block_rows * (size_t)bs;
+bisai_status bsi_component_vectors(const bisai_bcsr *matrix, double **vectors, int32_t *count) {
+  const bsi_places *places = &matrix->kept.places;
+  const int32_t bs = matrix->block_size;
+  const size_t all = (size_t)matrix->block_rows * (size_t)bs;
   int32_t column[BISAI_MAX_BLOCK_SIZE], columns = 0;
   for (int32_t c = 0; c < bs; c++) column[c] = -1;
   for (int32_t i = 0; i < places->rows; i++) column[places->host[i] % bs] = 0;
   for (int32_t c = 0; c < bs; c++)
     if (column[c] == 0) column[c] = columns++;
-  *vectors = bsi_allocate(a->context, all * (size_t)columns, sizeof **vectors);
+  *vectors = bsi_allocate(matrix->context, all * (size_t)columns, sizeof **vectors);
   if (!*vectors) return BISAI_OUT_OF_MEMORY;
   memset(*vectors, 0, all * (size_t)columns * sizeof **vectors);
   for (int32_t i = 0; i < places->rows; i++)
