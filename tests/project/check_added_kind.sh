@@ -70,7 +70,7 @@ if [ -n "$petsc" ]; then
     -t_ksp_view -t_ksp_error_if_not_converged >"$scratch/petsc" 2>&1 || say "$(cat "$scratch/petsc")"
   grep -q 'rownorm norm=2' "$scratch/petsc" || say "$(cat "$scratch/petsc")"
   "$petsc" -dll_append "$plugin" -t_pc_type bisai -t_pc_bisai_norm 2 -on_error_abort 0 \
-    >"$scratch/petsc" 2>&1 && say "-pc_bisai_norm was not refused for isai"
-  grep -q 'pc_bisai_norm is not an option of -pc_bisai_type isai' "$scratch/petsc" ||
+    >"$scratch/petsc" 2>&1 && say "-pc_bisai_norm was not refused for auto"
+  grep -q 'pc_bisai_norm is not an option of -pc_bisai_type auto' "$scratch/petsc" ||
     say "$(cat "$scratch/petsc")"
 fi
