@@ -16,6 +16,7 @@
 #include "grammar.h"
 #include "label.h"
 #include "message.h"
+#include "numbering.h"
 #include "parse.h"
 #include "solver_option.h"
 #include "standard.h"
@@ -25,6 +26,9 @@ enum key {
   KEY_CASE = 256,
   KEY_SIZE,
   KEY_BLOCK_SIZE,
+  KEY_FIELDS,
+  KEY_INTERLEAVE,
+  KEY_NODES,
   KEY_RHS,
   KEY_PROJECT,
   KEY_TOLERANCE,
@@ -60,6 +64,13 @@ static const struct argp_option system_options[] = {
     {"block-size", KEY_BLOCK_SIZE, "B", 0,
      "1 to 32, or auto: the block size of the case, or for a FILE the size that its pattern shows "
      "(default: auto; for the paper's matrices the size of the paper)",
+     0},
+    {"fields", KEY_FIELDS, "N", 0,
+     "FILE stores the N unknowns of a node field by field, as all u, then all v: 2 to 32, or auto",
+     0},
+    {"nodes", KEY_NODES, "FILE", 0,
+     "Nodes of different sizes, or in any order: auto finds them; a file has the node of each row, "
+     "from 1, and may have its component in a second column",
      0},
     {0}};
 static const struct argp_option solver_options[] = {
@@ -135,6 +146,7 @@ static const struct argp_option convert_options[] = {
      0},
     {"format", KEY_FORMAT, "NAME", 0,
      WORDS " (default: by the ending of OUTPUT: .mtx, .petsc or .bin, .tar; for -: market)", 0},
+    {"interleave", KEY_INTERLEAVE, "N", 0, "Another name of --fields", 0},
     {"force", KEY_FORCE, NULL, 0, "Overwrite existing files beside OUTPUT: NAME_b.mtx, OUTPUT.info",
      0},
     {"write-null", KEY_WRITE_NULL, "FILE", 0,
@@ -230,6 +242,9 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_CASE: ok = made_parse(text, &o->input.made); break;
   case KEY_SIZE: ok = made_parse_size(text, &o->input.made); break;
   case KEY_BLOCK_SIZE: ok = set_block_size(o, text); break;
+  case KEY_FIELDS: ok = numbering_parse_fields("--fields", text, &o->input); break;
+  case KEY_INTERLEAVE: ok = numbering_parse_fields("--interleave", text, &o->input); break;
+  case KEY_NODES: ok = numbering_parse_nodes(text, &o->input); break;
   case KEY_RHS: ok = set_rhs(o, text); break;
   case KEY_PROJECT: ok = set_path("--project", text, &o->input.project); break;
   case KEY_TOLERANCE: ok = set_tolerance(o, text); break;
@@ -427,35 +442,6 @@ static const struct argp parsers[] = {
                "standard input. If OUTPUT is -, it is standard output, and the text goes "
                "to standard error."}};
 
-/* Checks combinations of options. */
-static bool check(const options *o) {
-  if (o->input.file && o->input.made.name != CASE_NONE) {
-    say("FILE and --case: give only one of them");
-  } else if (!o->input.file && o->input.made.name == CASE_NONE) {
-    say("give a FILE, or --case and --size");
-  } else if (o->input.file && o->input.made.sizes != 0) {
-    say("--size belongs to --case, not to a FILE");
-  } else if (o->output.write_null && (o->input.file || !made_has_null_space(&o->input.made))) {
-    say("--write-null is for --case elasticity and shell only, which have near-null-space vectors "
-        "of their own");
-  } else if (standard_is(o->output.write_null)) {
-    say("--write-null: the vectors go to a file, not to standard output");
-  } else if (standard_is(o->input.project)) {
-    say("--project: the vectors come from a file, not from standard input");
-  } else if (o->restart_given && o->solver.method != BISAI_GMRES) {
-    say("--restart is for --solver gmres only, not for %s", bisai_method_string(o->solver.method));
-  } else if (standard_is(o->output.json) && standard_is(o->output.file)) {
-    say("--output - and --json -: only one of them can go to standard output");
-#ifndef BISAI_HAVE_JANSSON
-  } else if (o->output.json) {
-    say("--json: this build has no jansson, which is needed for JSON");
-#endif
-  } else {
-    return o->input.file || made_check_sizes(&o->input.made);
-  }
-  return false;
-}
-
 /* The only argument beside --case is the OUTPUT. */
 static bool sort_paths(options *o) {
   if (o->input.made.name != CASE_NONE && o->input.file && !o->output.file) {
@@ -493,7 +479,7 @@ bool arguments_parse(command which, int argc, char **argv, options *o) {
   bool ok = method_list_parse("--preconditioner", "none", &o->methods) &&
             argp_parse(&parsers[which], argc, argv, 0, NULL, o) == 0 &&
             options_choose_methods(which, o) && (which != COMMAND_CONVERT || sort_paths(o)) &&
-            check(o) && conflicts_check(which, o) && find_beside(which, o);
+            conflicts_check(which, o) && find_beside(which, o);
   name_standard_input(o);
   if (!ok) options_free(o);
   return ok;

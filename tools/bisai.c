@@ -89,7 +89,12 @@ static bool write_solution(bisai_context *context, const options *o, const probl
   if (!path) return false;
   progress shown;
   progress_start(&shown, name, "writing");
-  bisai_status status = bisai_write_vector(context, path, p->rows, x);
+  double *values = malloc((size_t)p->rows * sizeof *values);
+  bisai_status status =
+      values ? bisai_bcsr_from_blocks(p->matrix, 1, x, values)
+             : bisai_context_fail(context, BISAI_OUT_OF_MEMORY, "no memory for the solution");
+  if (!status) status = bisai_write_vector(context, path, p->rows, values);
+  free(values);
   progress_end(&shown);
   if (status) say_failure(context, name, status);
   return standard_close(&output) && !status;

@@ -5,6 +5,8 @@
 
 #include "label.h"
 #include "message.h"
+#include "numbering.h"
+#include "standard.h"
 
 static bool names_file(const method *m, const char *field) {
   for (int i = 0; i < METHOD_FILES; i++)
@@ -70,7 +72,43 @@ static const char *conflict(const options *o, const method *m) {
   return NULL;
 }
 
+/* Checks combinations of options. */
+static bool check_pairs(const options *o) {
+  if (o->input.file && o->input.made.name != CASE_NONE) {
+    say("FILE and --case: give only one of them");
+  } else if (!o->input.file && o->input.made.name == CASE_NONE) {
+    say("give a FILE, or --case and --size");
+  } else if (o->input.file && o->input.made.sizes != 0) {
+    say("--size belongs to --case, not to a FILE");
+  } else if (numbering_asked(o) && !o->input.file) {
+    say("--fields and --nodes are for a FILE; the nodes of a case are known");
+  } else if (o->input.fields && o->input.nodes) {
+    say("--fields and --nodes: give only one of them");
+  } else if (standard_is(o->input.nodes)) {
+    say("--nodes: the nodes come from a file, not from standard input");
+  } else if (o->output.write_null && (o->input.file || !made_has_null_space(&o->input.made))) {
+    say("--write-null is for --case elasticity and shell only, which have near-null-space vectors "
+        "of their own");
+  } else if (standard_is(o->output.write_null)) {
+    say("--write-null: the vectors go to a file, not to standard output");
+  } else if (standard_is(o->input.project)) {
+    say("--project: the vectors come from a file, not from standard input");
+  } else if (o->restart_given && o->solver.method != BISAI_GMRES) {
+    say("--restart is for --solver gmres only, not for %s", bisai_method_string(o->solver.method));
+  } else if (standard_is(o->output.json) && standard_is(o->output.file)) {
+    say("--output - and --json -: only one of them can go to standard output");
+#ifndef BISAI_HAVE_JANSSON
+  } else if (o->output.json) {
+    say("--json: this build has no jansson, which is needed for JSON");
+#endif
+  } else {
+    return o->input.file || made_check_sizes(&o->input.made);
+  }
+  return false;
+}
+
 bool conflicts_check(command which, const options *o) {
+  if (!check_pairs(o)) return false;
   for (int i = 0; i < o->methods.count; i++) {
     const char *reason = conflict(o, &o->methods.items[i]);
     if (!reason) continue;

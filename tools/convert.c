@@ -12,6 +12,7 @@
 #include "beside.h"
 #include "message.h"
 #include "null_space.h"
+#include "numbering.h"
 #include "problem.h"
 #include "progress.h"
 #include "standard.h"
@@ -95,6 +96,11 @@ static bool is_same(const char *a, const char *b) {
          first.st_ino == second.st_ino;
 }
 
+/* Returns true if the right-hand side is its own source, and in the same order. */
+static bool stays(const options *o, const problem *p, const char *rhs) {
+  return p->rhs_from == RHS_BESIDE && is_same(rhs, o->input.beside) && !numbering_asked(o);
+}
+
 /* Matrix Market needs a separate file for a right-hand side. */
 static bool check_rhs(bisai_context *context, const options *o, const problem *p, char **path) {
   free(*path);
@@ -109,7 +115,7 @@ static bool check_rhs(bisai_context *context, const options *o, const problem *p
   }
   *path = beside_name(o->output.file);
   /* the file is its own source and stays as it is */
-  if (p->rhs_from == RHS_BESIDE && is_same(*path, o->input.beside)) return true;
+  if (stays(o, p, *path)) return true;
   return check_beside(context, o, "OUTPUT's right-hand side", *path);
 }
 
@@ -128,17 +134,18 @@ static void print_result(const options *o, const problem *p, const char *rhs) {
                                     : "the file's own");
   if (p->rhs_from == RHS_BESIDE) fputs(", beside the matrix", out);
   if (p->rhs_columns > 1) fprintf(out, ", the first of %" PRId64 " columns", p->rhs_columns);
-  if (p->rhs_from == RHS_BESIDE && is_same(rhs, p->rhs_file))
+  if (stays(o, p, rhs))
     fputs(", left as it is\n", out);
   else
     fprintf(out, ", to %s\n", rhs ? rhs : output_name(o));
 }
 
-static bool write_files(bisai_context *context, const options *o, const problem *p,
-                        const char *rhs) {
+/* `values`: the right-hand side in the order of the rows that are written, or NULL. */
+static bool write_parts(bisai_context *context, const options *o, const problem *p, const char *rhs,
+                        const double *values) {
   bisai_write_options how = bisai_write_options_default();
   how.format = o->output.format;
-  if (p->rhs_from != RHS_NONE && !rhs) how.rhs = p->rhs;
+  if (!rhs) how.rhs = values;
   standard output;
   const char *path = standard_open(&output, o->output.file);
   if (!path) return false;
@@ -148,10 +155,20 @@ static bool write_files(bisai_context *context, const options *o, const problem 
   progress_end(&shown);
   if (status) say_failure(context, output_name(o), status);
   if (!standard_close(&output) || status) return false;
-  if (!rhs || (p->rhs_from == RHS_BESIDE && is_same(rhs, p->rhs_file))) return true;
-  status = bisai_write_vector(context, rhs, p->rows, p->rhs);
+  if (!rhs || stays(o, p, rhs)) return true;
+  status = bisai_write_vector(context, rhs, p->rows, values);
   if (status) say_failure(context, rhs, status);
   return status == BISAI_OK;
+}
+
+static bool write_files(bisai_context *context, const options *o, const problem *p,
+                        const char *rhs) {
+  double *values = p->rhs_from != RHS_NONE ? numbering_written(p->matrix, p->rhs) : NULL;
+  const bool ok = values || p->rhs_from == RHS_NONE;
+  if (!ok) say("%s: out of memory", p->name);
+  const bool written = ok && write_parts(context, o, p, rhs, values);
+  free(values);
+  return written;
 }
 
 /* Warns about an old file that would be read as the right-hand side of a matrix that has none. */

@@ -33,20 +33,41 @@ static shape shape_of(const problem *p, const method *m, const method_file *f) {
   return (shape){p->rows, p->unknowns, 0, ""};
 }
 
+/* Makes the padding of cpr.storage an identity. */
+static bool pad_storage(const problem *p, int32_t columns, double *values) {
+  int32_t *place = malloc((size_t)p->rows * sizeof *place);
+  bool *inside = place ? calloc((size_t)p->unknowns, sizeof *inside) : NULL;
+  const bool ok = inside && !bisai_bcsr_places(p->matrix, place);
+  for (int64_t i = 0; ok && i < p->rows; i++) inside[place[i]] = true;
+  for (int64_t i = 0; ok && i < p->unknowns; i++)
+    if (!inside[i]) values[i * columns + i % columns] = 1;
+  free(place);
+  free(inside);
+  return ok;
+}
+
+/* Moves the values of a file to the blocks. Those of cpr's pressure are in their order. */
+static bool move_values(bisai_context *context, const problem *p, const shape *s, int32_t columns,
+                        const double *values, method_file *f) {
+  const bool by_rows = s->rows == p->rows && s->rows_held == p->unknowns;
+  if (by_rows && !problem_to_blocks(context, p, columns, values, f->values)) return false;
+  if (!by_rows) memcpy(f->values, values, (size_t)s->rows * (size_t)columns * sizeof *values);
+  if (!is(f, "cpr.storage") || pad_storage(p, columns, f->values)) return true;
+  say("%s: out of memory", f->path);
+  return false;
+}
+
 /* Gives the values of a file to the options of the method. */
-static bool take_values(const shape *s, int32_t columns, const double *values, method *m,
-                        method_file *f) {
-  const size_t width = (size_t)columns;
+static bool take_values(bisai_context *context, const problem *p, const shape *s, int32_t columns,
+                        const double *values, method *m, method_file *f) {
   void *const place = (char *)&m->options + f->option->offset;
   free(f->values);
-  f->values = calloc((size_t)s->rows_held * width, sizeof *f->values);
+  f->values = calloc((size_t)s->rows_held * (size_t)columns, sizeof *f->values);
   if (!f->values) {
     say("%s: out of memory", f->path);
     return false;
   }
-  memcpy(f->values, values, (size_t)s->rows * width * sizeof *values);
-  for (int64_t i = s->rows; i < s->rows_held && is(f, "cpr.storage"); i++)
-    f->values[i * columns + i % columns] = 1;
+  if (!move_values(context, p, s, columns, values, f)) return false;
   *(const double **)place = f->values;
   if (is(f, "multigrid.null_vectors")) m->options.multigrid.null_count = columns;
   return true;
@@ -69,7 +90,7 @@ static bool read_file(bisai_context *context, const problem *p, method *m, metho
         s.columns, s.meaning);
     ok = false;
   }
-  ok = ok && take_values(&s, columns, values, m, f);
+  ok = ok && take_values(context, p, &s, columns, values, m, f);
   bisai_vectors_destroy(context, &values);
   return ok;
 }

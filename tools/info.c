@@ -19,6 +19,7 @@
 #include "info_text.h"
 #include "json.h"
 #include "message.h"
+#include "numbering.h"
 #include "problem.h"
 #include "progress.h"
 #include "standard.h"
@@ -238,7 +239,7 @@ static bisai_status collect_study(bisai_context *context, const problem *scalar,
                                   const bisai_bcsr *matrix, info *i) {
   bisai_matrix_study_report in_rows = {.struct_size = sizeof in_rows};
   i->study.struct_size = sizeof i->study;
-  bisai_status status = bisai_matrix_study(context, matrix, scalar->rows, NULL, &i->study);
+  bisai_status status = bisai_matrix_study(context, matrix, 0, NULL, &i->study);
   if (status || i->matrix.block_size == 1) return status;
   status = bisai_matrix_study(context, scalar->matrix, scalar->rows, NULL, &in_rows);
   i->study.fields = in_rows.fields;
@@ -246,7 +247,8 @@ static bisai_status collect_study(bisai_context *context, const problem *scalar,
 }
 
 static info_origin origin_of(const options *o, bool named) {
-  return o->input.block_size > 0           ? INFO_GIVEN
+  return numbering_asked(o)                ? INFO_NODES
+         : o->input.block_size > 0         ? INFO_GIVEN
          : o->input.made.name != CASE_NONE ? INFO_CASE
          : named                           ? INFO_FILE
          : problem_block_size(o)           ? INFO_PAPER
@@ -255,26 +257,19 @@ static info_origin origin_of(const options *o, bool named) {
 
 /* Collects the figures of all block sizes from the matrix in blocks of size 1. */
 static bisai_status collect(bisai_context *context, const options *o, const problem *scalar,
-                            progress *shown, info *i) {
+                            bisai_csr_desc csr, progress *shown, info *i) {
   bisai_block_size_info sizes[BISAI_CHOSEN_SIZES];
-  bisai_csr_desc csr = bisai_csr_desc_default();
   bisai_bcsr *matrix = NULL;
-  const void *values;
   int32_t best = 0;
   bisai_status status = BISAI_OK;
-  bisai_bcsr_arrays(scalar->matrix, &csr.row_ptr, &csr.col_idx, &values);
-  csr.rows = csr.cols = (int32_t)scalar->rows;
-  csr.values = values;
-  csr.block_size = problem_block_size(o);
-  csr.pad = true;
-  if (csr.block_size == 0 && o->input.file)
+  if (csr.block_size == 0 && o->input.file && !numbering_asked(o))
     status = bisai_read_block_size(context, o->input.file, &csr.block_size);
   *i = (info){.matrix = {.name = scalar->name,
                          .rows = scalar->rows,
                          .entries = bisai_bcsr_blocks(scalar->matrix)}};
   i->matrix.origin = origin_of(o, csr.block_size > 0 && problem_block_size(o) == 0);
   if (!status) status = bisai_block_size_study(context, &csr, sizes, &best);
-  if (csr.block_size == 0) csr.block_size = best;
+  if (csr.block_size == 0 && !numbering_asked(o)) csr.block_size = best;
   if (!status) status = bisai_bcsr_from_csr(context, &csr, &matrix);
   if (!status) status = collect_matrix(context, &csr, matrix, &i->matrix);
   if (!status) status = collect_study(context, scalar, matrix, i);
@@ -287,6 +282,21 @@ static bisai_status collect(bisai_context *context, const options *o, const prob
   return status;
 }
 
+/* Describes the arrays of a matrix in blocks of one value, with the nodes that the options name or
+ * ask for. */
+static bool describe(bisai_context *context, const options *o, const problem *scalar,
+                     bisai_csr_desc *csr, numbering *n) {
+  const void *values;
+  *csr = bisai_csr_desc_default();
+  bisai_bcsr_arrays(scalar->matrix, &csr->row_ptr, &csr->col_idx, &values);
+  csr->rows = csr->cols = (int32_t)scalar->rows;
+  csr->values = values;
+  csr->pad = true;
+  if (numbering_asked(o)) return numbering_find(context, o, scalar->name, scalar->matrix, csr, n);
+  csr->block_size = problem_block_size(o);
+  return true;
+}
+
 static bool check_output(bisai_context *context, const options *o) {
   const target input = {"the matrix", o->input.file}, output = {"--json", o->output.json};
   return !o->output.json || standard_is(o->output.json) ||
@@ -295,18 +305,22 @@ static bool check_output(bisai_context *context, const options *o) {
 
 int info_run(bisai_context *context, const options *o) {
   problem scalar = {0};
+  numbering n = {0};
+  bisai_csr_desc csr;
   int code = EXIT_BAD_INPUT;
-  if (check_output(context, o) && problem_load_matrix(context, o, 1, &scalar)) {
+  if (check_output(context, o) && problem_load_matrix(context, o, 1, &scalar) &&
+      describe(context, o, &scalar, &csr, &n)) {
     info found;
     progress shown;
     progress_start(&shown, scalar.name, "blocks");
-    const bisai_status status = collect(context, o, &scalar, &shown, &found);
+    const bisai_status status = collect(context, o, &scalar, csr, &shown, &found);
     progress_end(&shown);
     if (status) say_failure(context, scalar.name, status);
     if (!status && !standard_is(o->output.json)) info_print(&found);
     if (!status && (!o->output.json || json_write(context, o->output.json, info_json(&found))))
       code = EXIT_SUCCESS;
   }
+  numbering_free(&n);
   problem_free(&scalar);
   return code;
 }

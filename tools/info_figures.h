@@ -69,7 +69,14 @@ typedef struct info_method {
 } info_method;
 
 /* The source of the block size. */
-typedef enum info_origin { INFO_GIVEN, INFO_CASE, INFO_FILE, INFO_PAPER, INFO_PATTERN } info_origin;
+typedef enum info_origin {
+  INFO_GIVEN,
+  INFO_CASE,
+  INFO_FILE,
+  INFO_PAPER,
+  INFO_PATTERN,
+  INFO_NODES
+} info_origin;
 
 /* The matrix in blocks of the chosen size. */
 typedef struct info_matrix {

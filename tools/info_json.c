@@ -22,11 +22,9 @@ static json_t *array(int count, const info *i, json_t *(*make)(const info *i, in
 }
 
 static json_t *matrix(const info_matrix *m) {
-  static const char *const origins[] = {[INFO_GIVEN] = "given",
-                                        [INFO_CASE] = "case",
-                                        [INFO_FILE] = "info",
-                                        [INFO_PAPER] = "paper",
-                                        [INFO_PATTERN] = "pattern"};
+  static const char *const origins[] = {
+      [INFO_GIVEN] = "given", [INFO_CASE] = "case",       [INFO_FILE] = "info",
+      [INFO_PAPER] = "paper", [INFO_PATTERN] = "pattern", [INFO_NODES] = "nodes"};
   return OBJECT(
       {"name", text(true, m->name)}, {"rows", integer(true, m->rows)},
       {"entries", integer(true, m->entries)}, {"block_size", integer(true, m->block_size)},

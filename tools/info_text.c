@@ -38,7 +38,8 @@ static void print_matrix(const info *i) {
                                         [INFO_CASE] = "the case's own",
                                         [INFO_FILE] = "as the file's .info says",
                                         [INFO_PAPER] = "as in Ma et al. 2021",
-                                        [INFO_PATTERN] = "found in the pattern"};
+                                        [INFO_PATTERN] = "found in the pattern",
+                                        [INFO_NODES] = "the unknowns of a node"};
   const info_matrix *m = &i->matrix;
   const info_triangle *l = &i->triangles[0], *u = &i->triangles[1];
   printf("matrix       %s: %" PRId64 " row%s, %" PRId32 " entr%s\n", m->name, m->rows,

@@ -37,8 +37,8 @@ bisai_status measure_residual(const problem *p, const double *x, double *value) 
   if (!y) return BISAI_OUT_OF_MEMORY;
   bisai_status status = bisai_bcsr_multiply(p->matrix, x, y);
   if (!status) {
-    for (int64_t i = 0; i < p->rows; i++) y[i] = p->rhs[i] - y[i];
-    *value = ratio(p->rows, y, p->rhs);
+    for (int64_t i = 0; i < p->span; i++) y[i] = p->rhs[i] - y[i];
+    *value = ratio(p->span, y, p->rhs);
   }
   free(y);
   return status;
@@ -51,15 +51,15 @@ bisai_status measure_error(bisai_context *context, const problem *p, const doubl
   const bool projects = p->project.right.count > 0,
              unknown = constants_exist(&f->left) && !constants_exist(&f->right);
   if (!p->known.x || (unknown && !projects)) return BISAI_OK;
-  double *e = malloc((size_t)p->rows * sizeof *e);
+  double *e = malloc((size_t)p->span * sizeof *e);
   if (!e) return BISAI_OUT_OF_MEMORY;
-  for (int64_t i = 0; i < p->rows; i++) e[i] = x[i] - p->known.x[i];
+  for (int64_t i = 0; i < p->span; i++) e[i] = x[i] - p->known.x[i];
   bisai_status status = BISAI_OK;
   if (projects)
     status = project_solution(context, p, e);
   else
-    constants_remove(&f->right, bisai_bcsr_block_size(p->matrix), p->rows, e);
-  const double error = ratio(p->rows, e, p->known.x);
+    constants_remove(&f->right, bisai_bcsr_block_size(p->matrix), p->span, e);
+  const double error = ratio(p->span, e, p->known.x);
   if (!status && isfinite(error)) *value = error;
   free(e);
   return status;

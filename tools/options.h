@@ -16,7 +16,7 @@
 
 typedef enum command { COMMAND_SOLVE, COMMAND_COMPARE, COMMAND_INFO, COMMAND_CONVERT } command;
 
-enum { BLOCK_SIZE_AUTO = -1 };
+enum { BLOCK_SIZE_AUTO = -1, FIELDS_AUTO = -1 };
 
 /* The system, which is made or read. */
 typedef struct input_options {
@@ -25,6 +25,10 @@ typedef struct input_options {
   const char *file;
   /* 0 if not given, or BLOCK_SIZE_AUTO */
   int block_size;
+  /* 0 if not given, or FIELDS_AUTO */
+  int fields;
+  /* "auto" or a file with the node of each row, or NULL */
+  const char *nodes;
   /* rhs_none: convert only */
   bool rhs_ones, rhs_none;
   /* a file, or NULL */

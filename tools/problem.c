@@ -10,6 +10,7 @@
 
 #include "cases.h"
 #include "message.h"
+#include "numbering.h"
 #include "progress.h"
 
 int problem_block_size(const options *o) {
@@ -74,6 +75,12 @@ static bool make_case(bisai_context *context, const options *o, int block_size, 
   return true;
 }
 
+bool problem_to_blocks(bisai_context *context, const problem *p, int32_t width, const double *file,
+                       double *blocks) {
+  const bisai_status status = bisai_bcsr_to_blocks(p->matrix, width, file, blocks);
+  return !status || fail(context, p->name, status);
+}
+
 /* Makes a right-hand side of zeros. */
 static bool make_rhs(problem *p) {
   free(p->rhs);
@@ -82,19 +89,22 @@ static bool make_rhs(problem *p) {
   return p->rhs != NULL;
 }
 
-static void measure(problem *p) {
+/* `by_node`: the rows of the file are not those of the blocks, which may have padding inside. */
+static void measure(bool by_node, problem *p) {
   p->rows = bisai_bcsr_rows(p->matrix);
   p->unknowns = (int64_t)bisai_bcsr_block_rows(p->matrix) * bisai_bcsr_block_size(p->matrix);
+  p->span = by_node ? p->unknowns : p->rows;
 }
 
 /* Moves the matrix and the right-hand side that were read into the problem. */
-static bool take_system(bisai_context *context, bisai_system *found, problem *p) {
+static bool take_system(bisai_context *context, const options *o, bisai_system *found, problem *p) {
   p->matrix = found->matrix;
   found->matrix = NULL;
-  measure(p);
-  const bool ok = !found->rhs || make_rhs(p);
+  bool ok = !numbering_asked(o) || numbering_apply(context, o, p->name, &p->matrix);
+  measure(numbering_asked(o), p);
+  ok = ok && (!found->rhs || make_rhs(p));
   if (ok && found->rhs) {
-    memcpy(p->rhs, found->rhs, (size_t)p->rows * sizeof *p->rhs);
+    ok = problem_to_blocks(context, p, 1, found->rhs, p->rhs);
     p->rhs_from = RHS_OWN;
     p->rhs_columns = found->rhs_columns;
   }
@@ -108,7 +118,7 @@ static bool read_file(bisai_context *context, const options *o, int block_size, 
                       problem *p) {
   bisai_system found = {.struct_size = sizeof found};
   bisai_read_options read = bisai_read_options_default();
-  read.block_size = block_size;
+  read.block_size = numbering_asked(o) ? 1 : block_size;
   read.pad = true;
   read.progress = progress_bytes;
   progress shown;
@@ -117,7 +127,7 @@ static bool read_file(bisai_context *context, const options *o, int block_size, 
   bisai_status status = with_rhs ? bisai_read_system(context, o->input.file, &read, &found)
                                  : bisai_read_matrix(context, o->input.file, &read, &found.matrix);
   progress_end(&shown);
-  if (!status) return take_system(context, &found, p);
+  if (!status) return take_system(context, o, &found, p);
   const case_suitesparse *known = case_suitesparse_find(o->input.file);
   fail(context, o->input.file, status);
   if (found.rhs_failed) say("%s: --rhs ones ignores the right-hand side in the file", p->name);
@@ -147,12 +157,12 @@ static bool load(bisai_context *context, const options *o, int block_size, bool 
   if (!(o->input.file ? read_file(context, o, block_size, with_rhs, p)
                       : make_case(context, o, block_size, p)))
     return false;
-  measure(p);
+  if (!o->input.file) measure(false, p);
   if (p->rows == 0) {
     say("%s: the matrix has no rows", p->name);
     return false;
   }
-  if (p->unknowns > p->rows) {
+  if (p->unknowns > p->span) {
     int64_t padding = p->unknowns - p->rows;
     say("%s: %" PRId64 " row%s not a multiple of the block size %d: padded with %" PRId64
         " row%s of the identity",
@@ -163,7 +173,10 @@ static bool load(bisai_context *context, const options *o, int block_size, bool 
 }
 
 bool problem_load_matrix(bisai_context *context, const options *o, int block_size, problem *p) {
-  return load(context, o, block_size, false, p);
+  options plain = *o;
+  plain.input.fields = 0;
+  plain.input.nodes = NULL;
+  return load(context, &plain, block_size, false, p);
 }
 
 const char *problem_rhs_name(problem_rhs from) {
@@ -183,39 +196,51 @@ const char *problem_solution_name(problem_solution what) {
   return names[what];
 }
 
-static void set_ones(problem *p) {
+/* Sets a vector of the blocks from `rows` values in the numbering of the file, and frees them. */
+static bool take_values(bisai_context *context, const problem *p, double *file, double *blocks) {
+  const bool held = file && blocks, ok = held && problem_to_blocks(context, p, 1, file, blocks);
+  if (!held) say("%s: out of memory", p->name);
+  free(file);
+  return ok;
+}
+
+static bool set_ones(bisai_context *context, problem *p) {
+  double *ones = malloc((size_t)p->rows * sizeof *ones);
   p->rhs_from = RHS_ONES;
-  for (int64_t i = 0; i < p->rows; i++) p->rhs[i] = 1;
+  for (int64_t i = 0; ones && i < p->rows; i++) ones[i] = 1;
+  return take_values(context, p, ones, p->rhs);
 }
 
 /* Sets b = A x̂. The padding rows of x̂ are zero, so that those of b are zero too. */
 static bool set_consistent(bisai_context *context, problem_solution what, problem *p) {
+  double *file = malloc((size_t)p->rows * sizeof *file);
   double *x = calloc((size_t)p->unknowns, sizeof *x);
-  if (!x) {
-    say("%s: out of memory", p->name);
-    return false;
-  }
-  for (int64_t i = 0; i < p->rows; i++) {
+  for (int64_t i = 0; file && i < p->rows; i++) {
     const double place = (double)(i + 1) / (double)p->rows;
-    x[i] = what == SOLUTION_SQUARES ? place * place : 1;
+    file[i] = what == SOLUTION_SQUARES ? place * place : 1;
   }
   p->known = (known_solution){what, x};
   p->rhs_from = RHS_CONSISTENT;
+  if (!take_values(context, p, file, x)) return false;
   const bisai_status status = bisai_bcsr_multiply(p->matrix, x, p->rhs);
   return !status || fail(context, p->name, status);
 }
 
 const facts *problem_facts(bisai_context *context, problem *p) {
-  facts_find(context, p->matrix, p->rows, &p->facts);
+  facts_find(context, p->matrix, p->span, &p->facts);
   return &p->facts;
 }
 
 static bisai_status read_rhs(bisai_context *context, const char *path, problem_rhs from,
                              problem *p) {
   progress shown;
+  double *values = malloc((size_t)p->rows * sizeof *values);
+  if (!values) return bisai_context_fail(context, BISAI_OUT_OF_MEMORY, "no memory for b");
   progress_start(&shown, path, "reading");
-  bisai_status status = bisai_read_vector(context, path, p->rows, p->rhs);
+  bisai_status status = bisai_read_vector(context, path, p->rows, values);
   progress_end(&shown);
+  if (!status) status = bisai_bcsr_to_blocks(p->matrix, 1, values, p->rhs);
+  free(values);
   if (status) return status;
   p->rhs_from = from;
   p->rhs_file = path;
@@ -249,8 +274,7 @@ bool problem_load_system(bisai_context *context, const options *o, problem *p) {
     bisai_status status = read_rhs(context, o->input.rhs, RHS_FILE, p);
     return !status || fail(context, o->input.rhs, status);
   }
-  set_ones(p);
-  return true;
+  return set_ones(context, p);
 }
 
 /* Prints the parameters that are taken from the paper without a request. */

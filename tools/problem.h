@@ -37,7 +37,7 @@ typedef struct known_solution {
   double *x;
 } known_solution;
 
-/* Vectors v with A v = 0 or Aᵀ v = 0: columns of `rows` values. */
+/* Vectors v with A v = 0 or Aᵀ v = 0: columns of `span` values. */
 typedef struct null_vectors {
   int32_t count;
   double *values;
@@ -56,10 +56,13 @@ typedef struct problem {
   /* the case as given, for example "cavity", or the file's name without folders and extensions */
   char *name;
   bisai_bcsr *matrix;
-  /* without padding */
+  /* without padding. Vectors of `unknowns` or `span` values are in the numbering of the blocks */
   int64_t rows;
   /* block_rows·bs */
   int64_t unknowns;
+  /* the rows before the padding at the end: `rows`, or `unknowns` if the file's rows are not
+   * numbered by node, so that padding is inside the blocks */
+  int64_t span;
   /* `unknowns` values, zero in padding rows */
   double *rhs;
   problem_rhs rhs_from;
@@ -77,13 +80,18 @@ typedef struct problem {
 /* All three print a message and return false on failure. */
 bool problem_load(bisai_context *context, const options *o, problem *p);
 
-/* Loads the matrix only, in blocks of the given size. 0: the block size of the case, or the best
- * one for a file. Fills name, matrix, rows, unknowns. */
+/* Loads the matrix only, in blocks of the given size and in the numbering of the file. 0: the block
+ * size of the case, or the best one for a file. Fills name, matrix, rows, unknowns. */
 bool problem_load_matrix(bisai_context *context, const options *o, int block_size, problem *p);
 
 /* Loads the matrix and the right-hand side of the options. Ones are taken only on request, so that
  * there may be no right-hand side. A file is opened once. */
 bool problem_load_system(bisai_context *context, const options *o, problem *p);
+
+/* Moves vectors of a file, row by row `width` values, to the rows of the blocks. Prints a message
+ * and returns false on failure. */
+bool problem_to_blocks(bisai_context *context, const problem *p, int32_t width, const double *file,
+                       double *blocks);
 
 /* Returns the facts of the matrix. They are not known if there is not enough memory. */
 const facts *problem_facts(bisai_context *context, problem *p);

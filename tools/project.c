@@ -35,13 +35,13 @@ static bool add_constants(const constants *v, const problem *p, null_vectors *to
   int32_t count = v->ones;
   for (int c = 0; c < bs; c++) count += (int32_t)(v->components >> c & 1);
   if (count == 0) return true;
-  to->values = calloc((size_t)count * (size_t)p->rows, sizeof *to->values);
+  to->values = calloc((size_t)count * (size_t)p->span, sizeof *to->values);
   if (!to->values) return out_of_memory();
-  for (int64_t i = 0; v->ones && i < p->rows; i++) to->values[i] = 1;
+  for (int64_t i = 0; v->ones && i < p->span; i++) to->values[i] = 1;
   to->count = v->ones;
   for (int c = 0; c < bs; c++) {
     if (!(v->components >> c & 1)) continue;
-    for (int64_t i = c; i < p->rows; i += bs) to->values[to->count * p->rows + i] = 1;
+    for (int64_t i = c; i < p->span; i += bs) to->values[to->count * p->span + i] = 1;
     to->count++;
   }
   return true;
@@ -68,16 +68,16 @@ static double norm_of(int64_t n, const double *v) {
  * in padding rows. */
 static bisai_status measure(const problem *p, const double *v, double *x, double *y, double *part) {
   uint32_t random = 1;
-  memcpy(x, v, (size_t)p->rows * sizeof *x);
+  memcpy(x, v, (size_t)p->span * sizeof *x);
   bisai_status status = bisai_bcsr_multiply(p->matrix, x, y);
   if (status) return status;
-  const double product = norm_of(p->rows, y);
-  for (int64_t i = 0; i < p->rows; i++) {
+  const double product = norm_of(p->span, y);
+  for (int64_t i = 0; i < p->span; i++) {
     random = 1664525 * random + 1013904223; /* Numerical Recipes, section 7.1 */
     if (random >> 31) x[i] = -x[i];
   }
   status = bisai_bcsr_multiply(p->matrix, x, y);
-  *part = product > 0 ? product / norm_of(p->rows, y) : 0;
+  *part = product > 0 ? product / norm_of(p->span, y) : 0;
   return status;
 }
 
@@ -88,7 +88,7 @@ static bool check_vectors(bisai_context *context, const problem *p, const char *
   bool ok = (x && y) || out_of_memory();
   for (int32_t c = 0; ok && c < v->count; c++) {
     double part = 0;
-    const bisai_status status = measure(p, v->values + c * p->rows, x, y, &part);
+    const bisai_status status = measure(p, v->values + c * p->span, x, y, &part);
     if (status) ok = fail(context, status);
     if (!status && !(part <= zero_product)) {
       say("--project: %s: A does not map column %d to zero: A v has %.1e of the size of its terms",
@@ -105,7 +105,7 @@ static bool check_vectors(bisai_context *context, const problem *p, const char *
  * found. */
 static bool find_left(const facts *f, problem *p) {
   null_vectors *left = &p->project.left;
-  const size_t bytes = (size_t)p->project.right.count * (size_t)p->rows * sizeof *left->values;
+  const size_t bytes = (size_t)p->project.right.count * (size_t)p->span * sizeof *left->values;
   if (!f->known) return out_of_memory();
   if (!f->symmetric) return add_constants(&f->left, p, left);
   left->values = malloc(bytes);
@@ -113,6 +113,21 @@ static bool find_left(const facts *f, problem *p) {
   memcpy(left->values, p->project.right.values, bytes);
   left->count = p->project.right.count;
   return true;
+}
+
+/* Moves vectors of a file to the blocks, one after the other. */
+static bool take_vectors(bisai_context *context, const problem *p, int32_t columns,
+                         const double *values, null_vectors *to) {
+  const size_t width = (size_t)columns;
+  double *blocks = malloc((size_t)p->unknowns * width * sizeof *blocks);
+  to->values = malloc((size_t)p->span * width * sizeof *values);
+  to->count = columns;
+  bool ok = (blocks && to->values) || out_of_memory();
+  ok = ok && problem_to_blocks(context, p, columns, values, blocks);
+  for (int64_t i = 0; ok && i < p->span; i++)
+    for (int32_t c = 0; c < columns; c++) to->values[c * p->span + i] = blocks[i * columns + c];
+  free(blocks);
+  return ok;
 }
 
 static bool read_vectors(bisai_context *context, const char *path, problem *p) {
@@ -128,26 +143,23 @@ static bool read_vectors(bisai_context *context, const char *path, problem *p) {
     say_failure(context, path, status);
     return false;
   }
-  right->values = malloc((size_t)p->rows * (size_t)columns * sizeof *values);
-  for (int64_t i = 0; right->values && i < p->rows; i++)
-    for (int32_t c = 0; c < columns; c++) right->values[c * p->rows + i] = values[i * columns + c];
-  right->count = columns;
+  const bool ok = take_vectors(context, p, columns, values, right);
   bisai_vectors_destroy(context, &values);
-  return (right->values || out_of_memory()) && check_vectors(context, p, path, right);
+  return ok && check_vectors(context, p, path, right);
 }
 
 /* Takes the null space of the transpose out of b. */
 static bool project_rhs(bisai_context *context, problem *p) {
   const null_vectors *left = &p->project.left;
-  double *before = malloc((size_t)p->rows * sizeof *before);
+  double *before = malloc((size_t)p->span * sizeof *before);
   if (!before) return out_of_memory();
-  memcpy(before, p->rhs, (size_t)p->rows * sizeof *before);
+  memcpy(before, p->rhs, (size_t)p->span * sizeof *before);
   const bisai_status status =
-      bisai_project(context, p->rows, left->count, left->values, p->rows, p->rhs);
-  const double all = norm_of(p->rows, before), rest = norm_of(p->rows, p->rhs);
-  if (rest <= zero_rest * all) memset(p->rhs, 0, (size_t)p->rows * sizeof *p->rhs);
-  for (int64_t i = 0; i < p->rows; i++) before[i] -= p->rhs[i];
-  p->project.removed = all > 0 ? norm_of(p->rows, before) / all : 0;
+      bisai_project(context, p->span, left->count, left->values, p->span, p->rhs);
+  const double all = norm_of(p->span, before), rest = norm_of(p->span, p->rhs);
+  if (rest <= zero_rest * all) memset(p->rhs, 0, (size_t)p->span * sizeof *p->rhs);
+  for (int64_t i = 0; i < p->span; i++) before[i] -= p->rhs[i];
+  p->project.removed = all > 0 ? norm_of(p->span, before) / all : 0;
   free(before);
   return !status || fail(context, status);
 }
@@ -165,7 +177,7 @@ bool project_load(bisai_context *context, const options *o, problem *p) {
 
 bisai_status project_solution(bisai_context *context, const problem *p, double *x) {
   const null_vectors *right = &p->project.right;
-  return bisai_project(context, p->rows, right->count, right->values, p->rows, x);
+  return bisai_project(context, p->span, right->count, right->values, p->span, x);
 }
 
 static void print_vectors(FILE *out, const problem *p, const null_vectors *v) {

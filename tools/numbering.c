@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "numbering.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bisai/study.h>
+
+#include "message.h"
+#include "parse.h"
+
+enum { MOST_COLUMNS = 2 };
+
+static bool out_of_memory(const char *name) {
+  say("%s: out of memory", name);
+  return false;
+}
+
+bool numbering_parse_fields(const char *flag, const char *text, input_options *input) {
+  input->fields = FIELDS_AUTO;
+  if (strcmp(text, "auto") == 0) return true;
+  if (parse_integer(text, 2, BISAI_MAX_BLOCK_SIZE, &input->fields)) return true;
+  say("%s: '%s' is neither auto nor an integer from 2 to %d", flag, text, BISAI_MAX_BLOCK_SIZE);
+  return false;
+}
+
+bool numbering_parse_nodes(const char *text, input_options *input) {
+  input->nodes = text;
+  if (*text) return true;
+  say("--nodes: the name is empty");
+  return false;
+}
+
+bool numbering_asked(const options *o) { return o->input.fields != 0 || o->input.nodes; }
+
+static bool find_fields(bisai_context *context, const char *name, const bisai_bcsr *scalar,
+                        bisai_csr_desc *csr) {
+  bisai_matrix_study_report study = {.struct_size = sizeof study};
+  const bisai_status status = bisai_matrix_study(context, scalar, 0, NULL, &study);
+  if (status) {
+    say_failure(context, name, status);
+    return false;
+  }
+  if (study.fields.count < 2) {
+    say("%s: no fields were found: --fields N sets their number", name);
+    return false;
+  }
+  csr->fields = study.fields.count;
+  say("%s: %d fields of %d rows", name, (int)csr->fields, (int)(csr->rows / csr->fields));
+  return true;
+}
+
+static bool find_nodes(bisai_context *context, const char *name, bisai_csr_desc *csr,
+                       numbering *n) {
+  int32_t nodes = 0, block_size = 0;
+  n->node = malloc(((size_t)csr->rows + 1) * sizeof *n->node);
+  n->component = malloc(((size_t)csr->rows + 1) * sizeof *n->component);
+  if (!n->node || !n->component) return out_of_memory(name);
+  const bisai_status status =
+      bisai_csr_find_nodes(context, csr, n->node, n->component, &nodes, &block_size);
+  if (status) {
+    say_failure(context, name, status);
+    return false;
+  }
+  csr->node = n->node;
+  csr->component = n->component;
+  if (nodes > 0) return true;
+  say("%s: no nodes were found: too few rows have the columns of another row to which they are "
+      "coupled",
+      name);
+  return false;
+}
+
+/* Takes the integers of a column of a file, less `from`. */
+static bool take_column(const char *path, const char *what, const double *values, int32_t columns,
+                        int32_t from, int32_t rows, int32_t *to) {
+  for (int32_t i = 0; i < rows; i++) {
+    const double value = values[(int64_t)i * columns];
+    if (!(value >= from && value <= INT32_MAX && value == (double)(int32_t)value)) {
+      say("%s: row %" PRId32 ": the %s is %g, not an integer from 1", path, i + 1, what, value);
+      return false;
+    }
+    to[i] = (int32_t)value - from;
+  }
+  return true;
+}
+
+static bool read_nodes(bisai_context *context, const char *path, bisai_csr_desc *csr,
+                       numbering *n) {
+  double *values = NULL;
+  int32_t columns = 0;
+  const bisai_status status =
+      bisai_read_vectors(context, path, csr->rows, MOST_COLUMNS, &values, &columns);
+  if (status) {
+    say_failure(context, path, status);
+    return false;
+  }
+  n->node = malloc((size_t)csr->rows * sizeof *n->node);
+  n->component = malloc((size_t)csr->rows * sizeof *n->component);
+  bool ok = (n->node && n->component) || out_of_memory(path);
+  ok = ok && take_column(path, "node", values, columns, 1, csr->rows, n->node);
+  if (columns > 1)
+    ok = ok && take_column(path, "component", values + 1, columns, 1, csr->rows, n->component);
+  bisai_vectors_destroy(context, &values);
+  csr->node = n->node;
+  csr->component = columns > 1 ? n->component : NULL;
+  return ok;
+}
+
+bool numbering_find(bisai_context *context, const options *o, const char *name,
+                    const bisai_bcsr *scalar, bisai_csr_desc *csr, numbering *n) {
+  *n = (numbering){0};
+  csr->block_size = o->input.block_size > 0 ? o->input.block_size : 0;
+  if (o->input.fields == FIELDS_AUTO) return find_fields(context, name, scalar, csr);
+  csr->fields = o->input.fields;
+  if (!o->input.nodes) return true;
+  if (strcmp(o->input.nodes, "auto") == 0) return find_nodes(context, name, csr, n);
+  return read_nodes(context, o->input.nodes, csr, n);
+}
+
+void numbering_free(numbering *n) {
+  free(n->node);
+  free(n->component);
+  *n = (numbering){0};
+}
+
+static void say_padding(const char *name, const bisai_bcsr *matrix) {
+  const int32_t nodes = bisai_bcsr_block_rows(matrix), padding = bisai_bcsr_padding(matrix);
+  if (padding == 0) return;
+  say("%s: %" PRId32 " node%s of at most %" PRId32 " unknowns, padded with %" PRId32
+      " row%s of the identity",
+      name, nodes, plural(nodes), bisai_bcsr_block_size(matrix), padding, plural(padding));
+}
+
+/* Makes the matrix again from its arrays, which are those of a scalar matrix in host memory. */
+static bool make_again(bisai_context *context, const options *o, const char *name,
+                       bisai_csr_desc *csr, bisai_bcsr **matrix) {
+  numbering n = {0};
+  bisai_bcsr *made = NULL;
+  bool ok = numbering_find(context, o, name, *matrix, csr, &n);
+  if (ok) {
+    const bisai_status status = bisai_bcsr_from_csr(context, csr, &made);
+    if (status) say_failure(context, name, status);
+    ok = !status;
+  }
+  numbering_free(&n);
+  if (!ok) return false;
+  bisai_bcsr_destroy(matrix);
+  *matrix = made;
+  say_padding(name, made);
+  return true;
+}
+
+bool numbering_apply(bisai_context *context, const options *o, const char *name,
+                     bisai_bcsr **matrix) {
+  bisai_csr_desc csr = bisai_csr_desc_default();
+  const size_t rows = (size_t)bisai_bcsr_rows(*matrix),
+               entries = (size_t)bisai_bcsr_blocks(*matrix);
+  int32_t *row_ptr = malloc((rows + 1) * sizeof *row_ptr),
+          *col_idx = malloc((entries + 1) * sizeof *col_idx);
+  double *values = malloc((entries + 1) * sizeof *values);
+  bool ok = (row_ptr && col_idx && values) || out_of_memory(name);
+  const bisai_status status = ok ? bisai_bcsr_fetch(*matrix, row_ptr, col_idx, values) : BISAI_OK;
+  if (status) say_failure(context, name, status);
+  csr.rows = csr.cols = (int32_t)rows;
+  csr.row_ptr = row_ptr, csr.col_idx = col_idx, csr.values = values;
+  ok = ok && !status && make_again(context, o, name, &csr, matrix);
+  free(row_ptr);
+  free(col_idx);
+  free(values);
+  return ok;
+}
+
+double *numbering_written(const bisai_bcsr *matrix, const double *b) {
+  const size_t rows = (size_t)bisai_bcsr_rows(matrix),
+               all = (size_t)bisai_bcsr_block_rows(matrix) * (size_t)bisai_bcsr_block_size(matrix);
+  int32_t *place = malloc(rows * sizeof *place);
+  bool *kept = calloc(all, sizeof *kept);
+  double *written = malloc(rows * sizeof *written);
+  const bool ok = place && kept && written && !bisai_bcsr_places(matrix, place);
+  for (size_t i = 0; ok && i < rows; i++) kept[place[i]] = true;
+  for (size_t row = 0, next = 0; ok && row < all; row++)
+    if (kept[row]) written[next++] = b[row];
+  free(place);
+  free(kept);
+  if (ok) return written;
+  free(written);
+  return NULL;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* --fields and --nodes: files whose rows are not numbered by node. Right-hand sides, solutions and
+ * other vectors of files keep the file's numbering. */
+#ifndef TOOL_NUMBERING_H
+#define TOOL_NUMBERING_H
+
+#include <bisai/bcsr.h>
+
+#include "options.h"
+
+/* The nodes that are read or found, in host memory. */
+typedef struct numbering {
+  int32_t *node, *component;
+} numbering;
+
+/* Sets --fields and --nodes. Both print a message and return false if the text is wrong. */
+bool numbering_parse_fields(const char *flag, const char *text, input_options *input);
+bool numbering_parse_nodes(const char *text, input_options *input);
+
+/* Returns true if the options give or ask for fields or nodes. */
+bool numbering_asked(const options *o);
+
+/* Gives the fields or nodes of the options to the arrays of `scalar`, a matrix in blocks of one
+ * value. Prints a message and returns false on failure. The caller frees the numbering. */
+bool numbering_find(bisai_context *context, const options *o, const char *name,
+                    const bisai_bcsr *scalar, bisai_csr_desc *csr, numbering *n);
+void numbering_free(numbering *n);
+
+/* Makes a matrix that was read in blocks of one value again, with a block row for each node. Prints
+ * a message and returns false on failure. */
+bool numbering_apply(bisai_context *context, const options *o, const char *name,
+                     bisai_bcsr **matrix);
+
+/* Returns b, which is in the order of the blocks, in the order in which bisai_write_matrix() writes
+ * the rows. NULL: there is not enough memory. The caller frees it. */
+double *numbering_written(const bisai_bcsr *matrix, const double *b);
+
+#endif
