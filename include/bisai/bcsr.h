@@ -184,6 +184,11 @@ typedef struct bisai_csr_desc {
   /** rows entries: the row inside the block that each row becomes, from 0. NULL (default): the rows
    *  of a node keep their order, and the padding comes last */
   const int32_t *component;
+  /** default false; true, with `block_size` 0 and without `fields` and `node`: the nodes that
+   *  bisai_csr_find_nodes() finds are taken if a product with their blocks reads fewer bytes than
+   *  one with the blocks of every size from 1 to 8. Vectors that belong to the matrix are in the
+   *  numbering of the blocks then. The search needs 44 bytes for each row during the call */
+  bool find_nodes;
 } bisai_csr_desc;
 
 /** Returns a description with the default values; the sizes are zero and the arrays are NULL. */
@@ -199,8 +204,10 @@ BISAI_API bisai_csr_desc bisai_csr_desc_default(void);
  *  each entry, or 8 bytes if the blocks hold more than 2³² values. With a device they take the same
  *  amount of device memory in addition. Returns the errors of bisai_bcsr_create() and:
  *  @retval BISAI_INVALID_ARGUMENT  the block size does not divide rows or cols and `pad` is false;
- *                                  rows ≠ cols, with `pad`, `fields` or `node`; the fields do not
- *                                  divide the rows; or a node is larger than the block size
+ *                                  rows ≠ cols, with `pad`, `fields`, `node` or `find_nodes`; the
+ *                                  fields do not divide the rows; a node is larger than the block
+ *                                  size; or `find_nodes` is given with a block size, fields or
+ *                                  nodes
  *  @retval BISAI_INVALID_STRUCTURE also: a node has no row, or two rows are the same component of a
  *                                  node */
 BISAI_API bisai_status bisai_bcsr_from_csr(bisai_context *context, const bisai_csr_desc *desc,

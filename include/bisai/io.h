@@ -57,17 +57,20 @@ typedef struct bisai_read_options {
   /** upper bound of the host memory that reading may hold at a time, in bytes. The result is
    *  included; buffers of less than 1 MiB are not. Default 0: the physical memory of the machine */
   int64_t max_bytes;
+  /** default false; true, with `block_size` 0: as `find_nodes` of bisai_csr_desc. Right-hand sides
+   *  keep the numbering of the file: bisai_bcsr_to_blocks() moves them to the blocks */
+  bool find_nodes;
 } bisai_read_options;
 
 /** Returns the default options. */
 BISAI_API bisai_read_options bisai_read_options_default(void);
 
 /** Reads a square sparse matrix. Reading needs at most 3 times the memory of the result, plus 16
- *  bytes for each scalar row, plus 1 MiB; this bound counts duplicate entries as entries of the
- *  result. Memory is allocated as the entries arrive, and not for the number of entries that the
- *  header of the file states. A short file can state very many rows. If the stated rows
- *  need more than options->max_bytes at every block size, the file is refused before memory is
- *  allocated for them.
+ *  bytes for each scalar row, plus 1 MiB; with `find_nodes` at most 4 times, plus 80 bytes for each
+ *  row. These bounds count duplicate entries as entries of the result. Memory is allocated as the
+ *  entries arrive, and not for the number of entries that the header of the file states. A short
+ *  file can state very many rows. If the stated rows need more than options->max_bytes at every
+ *  block size, the file is refused before memory is allocated for them.
  *
  *  Matrix Market: the format is coordinate; the field is real, integer or pattern (value 1); the
  *  symmetry is general, symmetric or skew-symmetric. Entries may have any order. Duplicate entries

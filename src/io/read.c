@@ -19,6 +19,9 @@ static bisai_status check_options(bisai_context *context, const bisai_read_optio
   if (options->block_size < 0 || options->block_size > BISAI_MAX_BLOCK_SIZE)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "block size %d is outside 1 … %d",
                     options->block_size, BISAI_MAX_BLOCK_SIZE);
+  if (options->find_nodes && options->block_size > 0)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "find_nodes chooses the block size, and %d is given", options->block_size);
   if (options->max_bytes < 0)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "max_bytes %" PRId64 " is negative",
                     options->max_bytes);
@@ -135,8 +138,8 @@ static bisai_status read_own_rhs(bsi_source *source, content *c) {
   return status;
 }
 
-static bisai_status make_matrix(bisai_context *context, bool pad, const content *c,
-                                bisai_bcsr **matrix) {
+static bisai_status make_matrix(bisai_context *context, const bisai_read_options *options,
+                                const content *c, bisai_bcsr **matrix) {
   const bisai_csr_desc csr = {.struct_size = sizeof csr,
                               .rows = c->csr.rows,
                               .cols = c->csr.rows,
@@ -144,7 +147,8 @@ static bisai_status make_matrix(bisai_context *context, bool pad, const content 
                               .col_idx = c->csr.col,
                               .values = c->csr.value,
                               .block_size = c->csr.block_size,
-                              .pad = pad};
+                              .pad = options->pad,
+                              .find_nodes = options->find_nodes && c->csr.block_size == 0};
   return bsi_bcsr_from_sound_csr(context, &csr, &c->csr.limit, matrix);
 }
 
@@ -159,7 +163,7 @@ static bisai_status read_system(bisai_context *context, bsi_source **source, con
   bisai_status status = read_csr(*source, path, &c);
   if (!status && with_rhs) status = read_own_rhs(*source, &c);
   status = close_source(source, status);
-  if (!status) status = make_matrix(context, options->pad, &c, &system->matrix);
+  if (!status) status = make_matrix(context, options, &c, &system->matrix);
   bsi_csr_free(context, &c.csr);
   system->rhs_failed = c.rhs_failed;
   if (status) {

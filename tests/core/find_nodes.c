@@ -155,6 +155,116 @@ static void every_failing_allocation_is_survived(void **state) {
   csr_free(&a);
 }
 
+/* The line of nodes field by field: rows of component 0 first, in the order of the nodes. */
+static csr line_by_field(int32_t *node) {
+  int32_t place[LINE_ROWS], row = 0, next = 0;
+  for (int32_t component = 0; component < 3; component++) {
+    row = 0;
+    for (int32_t k = 0; k < LINE; k++)
+      for (int32_t c = 0; c < line_sizes[k]; c++, row++)
+        if (c == component) place[row] = next++;
+  }
+  return line_of_nodes(LINE, line_sizes, place, node);
+}
+
+static void nodes_are_taken_where_they_need_fewer_bytes(void **state) {
+  (void)state;
+  int32_t node[LINE_ROWS], place[LINE_ROWS];
+  csr a = line_by_field(node);
+  bisai_csr_desc desc = desc_of(&a);
+  desc.find_nodes = desc.pad = true;
+  bisai_bcsr *matrix = make(context, &desc);
+  assert_int_equal(3, bisai_bcsr_block_size(matrix));
+  assert_int_equal(LINE, bisai_bcsr_block_rows(matrix));
+  assert_int_equal(3 * LINE - 2, bisai_bcsr_blocks(matrix));
+  EXPECT_OK(context, bisai_bcsr_places(matrix, place));
+  for (int32_t i = 0; i < LINE_ROWS; i++)
+    for (int32_t j = 0; j < LINE_ROWS; j++)
+      assert_int_equal(node[i] == node[j], place[i] / 3 == place[j] / 3);
+  for (int32_t p = 0; p < a.row_ptr[LINE_ROWS]; p++) a.values[p] += p;
+  EXPECT_OK(context, bisai_bcsr_update_from_csr(matrix, &desc));
+  bisai_bcsr *fresh = make(context, &desc);
+  double x[LINE_ROWS], xb[3 * LINE], y[3 * LINE], z[3 * LINE];
+  for (int32_t i = 0; i < LINE_ROWS; i++) x[i] = i + 1;
+  EXPECT_OK(context, bisai_bcsr_to_blocks(matrix, 1, x, xb));
+  EXPECT_OK(context, bisai_bcsr_multiply(matrix, xb, y));
+  EXPECT_OK(context, bisai_bcsr_multiply(fresh, xb, z));
+  EXPECT_CLOSE(3 * LINE, z, y, 0.0);
+  EXPECT_OK(context, bisai_bcsr_from_blocks(matrix, 1, y, z));
+  for (int32_t i = 0; i < LINE_ROWS; i++) {
+    double sum = 0; /* of integers */
+    for (int32_t p = a.row_ptr[i]; p < a.row_ptr[i + 1]; p++) sum += a.values[p] * x[a.col_idx[p]];
+    assert_true(z[i] == sum);
+  }
+  bisai_bcsr_destroy(&matrix);
+  bisai_bcsr_destroy(&fresh);
+  csr_free(&a);
+}
+
+static void rows_that_are_in_order_keep_it(void **state) {
+  (void)state;
+  static const int32_t whole[] = {2, 2, 2, 2, 2}, single[] = {1, 1, 1, 1, 1};
+  for (int k = 0; k < 2; k++) {
+    int32_t place[10], node[10];
+    for (int32_t i = 0; i < 10; i++) place[i] = i;
+    csr a = line_of_nodes(5, k == 0 ? whole : single, place, node);
+    bisai_csr_desc desc = desc_of(&a);
+    desc.find_nodes = true;
+    bisai_bcsr *matrix = make(context, &desc);
+    assert_int_equal(k == 0 ? 2 : 1, bisai_bcsr_block_size(matrix));
+    assert_int_equal(0, bisai_bcsr_padding(matrix));
+    EXPECT_OK(context, bisai_bcsr_places(matrix, place));
+    for (int32_t i = 0; i < a.rows; i++) assert_int_equal(i, place[i]);
+    bisai_bcsr_destroy(&matrix);
+    csr_free(&a);
+  }
+}
+
+static void a_choice_of_nodes_that_nothing_is_left_to_is_refused(void **state) {
+  (void)state;
+  int32_t node[LINE_ROWS];
+  csr a = line_by_field(node), oblong = csr_random(4, 5, 0.5, 2);
+  bisai_csr_desc desc = desc_of(&a), wide = desc_of(&oblong);
+  bisai_bcsr *matrix = NULL;
+  desc.find_nodes = wide.find_nodes = true;
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_bcsr_from_csr(context, &wide, &matrix));
+  EXPECT_MESSAGE(context, "find_nodes: only square matrices have nodes, this one is 4 × 5");
+  desc.node = node;
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_bcsr_from_csr(context, &desc, &matrix));
+  EXPECT_MESSAGE(context, "find_nodes: the nodes are given");
+  desc.node = NULL, desc.block_size = 2;
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_bcsr_from_csr(context, &desc, &matrix));
+  EXPECT_MESSAGE(context, "find_nodes: the block size is given");
+  assert_null(matrix);
+  csr_free(&a);
+  csr_free(&oblong);
+}
+
+static void a_choice_of_nodes_survives_every_failing_allocation(void **state) {
+  (void)state;
+  int32_t node[LINE_ROWS];
+  csr a = line_by_field(node);
+  bisai_csr_desc desc = desc_of(&a);
+  desc.find_nodes = true;
+  test_allocator allocator;
+  test_allocator_reset(&allocator, 0);
+  bisai_context *own = test_context_on(&allocator, 2);
+  const long long live = atomic_load(&allocator.live_blocks);
+  bisai_status status = BISAI_OUT_OF_MEMORY;
+  int failures = 0;
+  for (bisai_bcsr *matrix = NULL; status; failures += status != BISAI_OK) {
+    allocator.fail_at = atomic_load(&allocator.calls) + failures + 1;
+    status = bisai_bcsr_from_csr(own, &desc, &matrix);
+    if (status) assert_int_equal(BISAI_OUT_OF_MEMORY, status);
+    if (!status) assert_int_equal(3, bisai_bcsr_block_size(matrix));
+    bisai_bcsr_destroy(&matrix);
+    assert_int_equal(live, atomic_load(&allocator.live_blocks));
+  }
+  assert_true(failures > 8);
+  bisai_context_destroy(&own);
+  csr_free(&a);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(nodes_of_mixed_sizes_are_found_in_every_numbering),
@@ -163,6 +273,10 @@ int main(void) {
       cmocka_unit_test(a_node_is_found_though_a_zero_is_not_stored),
       cmocka_unit_test(nodes_are_not_looked_for_without_arguments),
       cmocka_unit_test(every_failing_allocation_is_survived),
+      cmocka_unit_test(nodes_are_taken_where_they_need_fewer_bytes),
+      cmocka_unit_test(rows_that_are_in_order_keep_it),
+      cmocka_unit_test(a_choice_of_nodes_that_nothing_is_left_to_is_refused),
+      cmocka_unit_test(a_choice_of_nodes_survives_every_failing_allocation),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -184,12 +184,16 @@ typedef struct outcome {
   char message[256];
 } outcome;
 
+/* In place of a block size: nodes are looked for. */
+enum { FIND_NODES = -1 };
+
 static outcome read_within(const test_text *text, int32_t block_size, int64_t max_bytes) {
   test_allocator allocator;
   test_allocator_reset(&allocator, 0);
   bisai_context *own = test_context_on(&allocator, 1);
   bisai_read_options options = bisai_read_options_default();
-  options.block_size = block_size;
+  options.find_nodes = block_size == FIND_NODES;
+  options.block_size = options.find_nodes ? 0 : block_size;
   options.max_bytes = max_bytes;
   bisai_bcsr *matrix = NULL;
   outcome o = {
@@ -210,6 +214,16 @@ static outcome read_within(const test_text *text, int32_t block_size, int64_t ma
 
 enum { MEBI = 1 << 20 };
 
+/* Nodes of 3 unknowns on a line, field by field. */
+static void print_fields(test_text *text, int nodes) {
+  test_print(text, "%%%%MatrixMarket matrix coordinate pattern general\n%d %d %d\n", 3 * nodes,
+             3 * nodes, 9 * (3 * nodes - 2));
+  for (int k = 0; k < nodes; k++)
+    for (int j = k > 0 ? k - 1 : 0; j < nodes && j <= k + 1; j++)
+      for (int c = 0; c < 9; c++)
+        test_print(text, "%d %d\n", c / 3 * nodes + k + 1, c % 3 * nodes + j + 1);
+}
+
 /* A matrix of PETSc with that many entries in its last row. */
 static void print_last_row(test_text *text, int32_t rows, int32_t entries) {
   const int32_t sizes[] = {1211216, rows, rows, entries};
@@ -222,7 +236,7 @@ static void print_last_row(test_text *text, int32_t rows, int32_t entries) {
 static void few_entries_in_many_rows_take_16_bytes_a_row(void **state) {
   (void)state;
   enum { ROWS = 1000003 };
-  static const int32_t sizes[] = {0, 1, 3, 8, 32};
+  static const int32_t sizes[] = {0, 1, 3, 8, 32, FIND_NODES};
   static const int32_t entries[] = {0, 1, 100000};
   for (int e = 0; e < 3; e++)
     for (int petsc = 0; petsc < 2; petsc++) {
@@ -247,6 +261,26 @@ static void few_entries_in_many_rows_take_16_bytes_a_row(void **state) {
     }
 }
 
+static void nodes_take_at_most_4_times_the_result_and_80_bytes_a_row(void **state) {
+  (void)state;
+  enum { NODES = 100000 };
+  test_text text = {0};
+  print_fields(&text, NODES);
+  const outcome o = read_within(&text, FIND_NODES, 0);
+  assert_int_equal(o.status, BISAI_OK);
+  assert_true(o.result == (8 * 9 + 4) * (3LL * NODES - 2) + 4 * (NODES + 1));
+  const long long most = 4 * o.result + 80LL * 3 * NODES + MEBI;
+  if (o.peak > most) fail_msg("%lld bytes at a time, promised are %lld", o.peak, most);
+  free(text.bytes);
+  bisai_read_options options = bisai_read_options_default();
+  bisai_bcsr *matrix = NULL;
+  options.find_nodes = true;
+  options.block_size = 3;
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_read_matrix(context, "any", &options, &matrix));
+  EXPECT_MESSAGE(context, "find_nodes chooses the block size, and 3 is given");
+}
+
 static void announced_entries_are_believed_only_as_they_arrive(void **state) {
   (void)state;
   test_text text = {0};
@@ -261,14 +295,15 @@ static void announced_entries_are_believed_only_as_they_arrive(void **state) {
 
 static void max_bytes_is_kept(void **state) {
   (void)state;
-  test_text texts[4] = {{0}};
+  test_text texts[5] = {{0}};
   print_grid(&texts[0], 60, 3, true, false);
   print_grid(&texts[1], 150, 1, false, false);
   print_last_row(&texts[2], 200000, 100000);
   test_print(&texts[3],
              "%%%%MatrixMarket matrix coordinate real general\n2000000 2000000 1\n1 1 1\n");
-  static const int32_t sizes[] = {0, 1, 8};
-  for (int t = 0; t < 4; t++) {
+  print_fields(&texts[4], 20000);
+  static const int32_t sizes[] = {0, 1, 8, FIND_NODES};
+  for (int t = 0; t < 5; t++) {
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
       const outcome whole = read_within(&texts[t], sizes[k], INT64_MAX);
       assert_int_equal(whole.status, BISAI_OK);
@@ -399,6 +434,7 @@ int main(void) {
       cmocka_unit_test(entries_in_any_order_make_the_same_matrix),
       cmocka_unit_test(memory_stays_within_three_times_the_matrix),
       cmocka_unit_test(few_entries_in_many_rows_take_16_bytes_a_row),
+      cmocka_unit_test(nodes_take_at_most_4_times_the_result_and_80_bytes_a_row),
       cmocka_unit_test(announced_entries_are_believed_only_as_they_arrive),
       cmocka_unit_test(max_bytes_is_kept),
       cmocka_unit_test(a_number_of_rows_alone_takes_no_memory),

@@ -5,6 +5,7 @@
 #include "core/csr/csr.h"
 #include "core/csr/choose_block_size.h"
 #include "core/csr/csr_desc.h"
+#include "core/csr/find_nodes.h"
 #include "core/csr/mapped_csr.h"
 
 #include <math.h>
@@ -394,16 +395,68 @@ static bisai_status from_nodes(bisai_context *context, const bisai_csr_desc *des
   return status;
 }
 
+/* Returns true if nodes may be better than blocks of the size that is chosen: it is the cheapest
+ * one, and not one that repairs singular diagonal blocks or repeats patterns. Half of the rows must
+ * be in nodes of 2 rows at least, which have as many entries as there are rows. */
+static bool may_have_nodes(const bisai_csr_desc *desc, const bisai_block_size_info *sizes,
+                           int32_t bs) {
+  if (!desc->find_nodes || desc->row_ptr[desc->rows] < desc->rows) return false;
+  for (int i = 0; i < BISAI_CHOSEN_SIZES; i++)
+    if (sizes[i].possible && sizes[i].bytes < sizes[bs - 1].bytes) return false;
+  return true;
+}
+
+static int64_t product_bytes(int64_t blocks, int32_t bs) {
+  return (8 * (int64_t)bs * bs + 4) * blocks;
+}
+
+/* Makes a block row of each node that is found if a product then reads fewer than `bytes`.
+ * Otherwise *matrix stays NULL. */
+static bisai_status from_found_nodes(bisai_context *context, const bisai_csr_desc *desc,
+                                     int64_t bytes, const bsi_limit *limit, bool keep_map,
+                                     bisai_bcsr **matrix) {
+  const size_t rows = (size_t)desc->rows;
+  const int64_t map_bytes = 2 * desc->rows * (int64_t)sizeof(int32_t);
+  bisai_csr_desc by_node = *desc;
+  bsi_found_nodes found = {0};
+  bsi_limit held = limit ? *limit : (bsi_limit){0};
+  bisai_status status = bsi_limit_check(context, limit, map_bytes + bsi_find_nodes_bytes(desc));
+  if (status) return status;
+  int32_t *node = bsi_allocate(context, 2 * rows, sizeof *node);
+  if (!node) return BISAI_OUT_OF_MEMORY;
+  held.held += map_bytes;
+  by_node.node = node;
+  by_node.component = node + rows;
+  status = bsi_find_nodes(context, desc, node, node + rows, &found);
+  if (!status && found.nodes > 0 && product_bytes(found.blocks, found.block_size) < bytes)
+    status = from_nodes(context, &by_node, limit ? &held : NULL, keep_map, matrix);
+  if (*matrix && product_bytes((*matrix)->blocks, found.block_size) >= bytes)
+    bisai_bcsr_destroy(matrix);
+  bsi_release(context, node);
+  return status;
+}
+
+/* Chooses the blocks. */
+static bisai_status from_pattern(bisai_context *context, const bisai_csr_desc *desc,
+                                 const bsi_limit *limit, bool keep_map, bisai_bcsr **matrix) {
+  bisai_block_size_info sizes[BISAI_CHOSEN_SIZES];
+  bisai_bcsr *by_node = NULL;
+  int32_t bs;
+  if (limit) BSI_TRY(bsi_limit_check(context, limit, bsi_block_size_bytes(desc)));
+  BSI_TRY(bsi_block_size_study(context, desc, sizes, &bs));
+  if (may_have_nodes(desc, sizes, bs))
+    BSI_TRY(from_found_nodes(context, desc, sizes[bs - 1].bytes, limit, keep_map, &by_node));
+  if (!by_node) return make_blocks(context, desc, bs, NULL, limit, keep_map, matrix);
+  *matrix = by_node;
+  return BISAI_OK;
+}
+
 static bisai_status from_sound_csr(bisai_context *context, const bisai_csr_desc *desc,
                                    const bsi_limit *limit, bool keep_map, bisai_bcsr **matrix) {
   int32_t bs = desc->block_size;
   if (bsi_has_nodes(desc)) return from_nodes(context, desc, limit, keep_map, matrix);
   if (bs == 0 && bsi_is_nearly_empty(desc)) bs = 1;
-  if (bs == 0) {
-    bisai_block_size_info sizes[BISAI_CHOSEN_SIZES];
-    if (limit) BSI_TRY(bsi_limit_check(context, limit, bsi_block_size_bytes(desc)));
-    BSI_TRY(bsi_block_size_study(context, desc, sizes, &bs));
-  }
+  if (bs == 0) return from_pattern(context, desc, limit, keep_map, matrix);
   if ((desc->rows % bs != 0 || desc->cols % bs != 0) && !desc->pad)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "block size %d does not divide %d × %d, and padding was not asked for", bs,
@@ -423,13 +476,7 @@ bisai_status bisai_bcsr_from_csr(bisai_context *context, const bisai_csr_desc *d
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_from_csr: %s is NULL",
                     desc ? "matrix" : "desc");
   BSI_TRY(bsi_csr_check(context, desc));
-  if (desc->block_size < 0 || desc->block_size > BISAI_MAX_BLOCK_SIZE)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "block size %d is outside 1 … %d",
-                    desc->block_size, BISAI_MAX_BLOCK_SIZE);
-  if (desc->pad && desc->rows != desc->cols)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                    "only square matrices can be padded, this one is %d × %d", desc->rows,
-                    desc->cols);
+  BSI_TRY(bsi_csr_check_choices(context, desc));
   if (desc->row_ptr[desc->rows] > 0 && !desc->values)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "values is NULL");
   BSI_TRY(check_duplicates(context, desc));

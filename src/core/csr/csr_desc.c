@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The description of scalar CSR arrays by the caller, and its check. */
 #include "core/csr/csr_desc.h"
+#include "core/csr/node_map.h"
 
 #include "core/matrix/bcsr_impl.h"
 
@@ -24,4 +25,25 @@ bisai_status bsi_csr_check(bisai_context *context, const bisai_csr_desc *d) {
         return bsi_fail(context, BISAI_INVALID_STRUCTURE, "row %d: column %d is outside 0 … %d", i,
                         d->col_idx[p], d->cols - 1);
   return BISAI_OK;
+}
+
+static bisai_status check_find_nodes(bisai_context *context, const bisai_csr_desc *d) {
+  if (!d->find_nodes) return BISAI_OK;
+  if (d->rows != d->cols)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "find_nodes: only square matrices have nodes, this one is %d × %d", d->rows,
+                    d->cols);
+  if (d->block_size == 0 && !bsi_has_nodes(d)) return BISAI_OK;
+  return bsi_fail(context, BISAI_INVALID_ARGUMENT, "find_nodes: %s given",
+                  d->block_size ? "the block size is" : "the nodes are");
+}
+
+bisai_status bsi_csr_check_choices(bisai_context *context, const bisai_csr_desc *d) {
+  if (d->block_size < 0 || d->block_size > BISAI_MAX_BLOCK_SIZE)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "block size %d is outside 1 … %d",
+                    d->block_size, BISAI_MAX_BLOCK_SIZE);
+  if (d->pad && d->rows != d->cols)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "only square matrices can be padded, this one is %d × %d", d->rows, d->cols);
+  return check_find_nodes(context, d);
 }

@@ -9,4 +9,7 @@
  * range. */
 bisai_status bsi_csr_check(bisai_context *context, const bisai_csr_desc *desc);
 
+/* Checks the block size, `pad` and `find_nodes` of a description that passed bsi_csr_check(). */
+bisai_status bsi_csr_check_choices(bisai_context *context, const bisai_csr_desc *desc);
+
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Nodes are groups of rows that have the same columns, or nearly, themselves among them. The rule
  * is documented at bisai_csr_find_nodes() in bisai/bcsr.h. */
+#include "core/csr/find_nodes.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +45,8 @@ typedef struct search {
   /* of each row: its row in the block of its node */
   int32_t *component;
   int32_t nodes, block_size;
+  /* at least */
+  int64_t blocks;
 } search;
 
 /* The columns of a row come in any order, so that the hash is a sum. */
@@ -239,9 +243,9 @@ static void choose_all_components(const search *s) {
 
 /* Returns true if blocks of the nodes, padded, do not take many more bytes than the entries. One
  * row speaks for all of its node. */
-static bool is_worth_it(const search *s) {
+static bool is_worth_it(search *s) {
   const bisai_csr_desc *d = s->csr;
-  int64_t blocks = 0;
+  s->blocks = 0;
   int32_t *mark = s->mark;
   memset(mark, 0xff, (size_t)d->rows * sizeof *mark); /* -1 */
   for (int32_t k = 0; k < s->nodes; k++) s->groups[k].numbered = 0;
@@ -249,12 +253,12 @@ static bool is_worth_it(const search *s) {
     if (s->groups[s->node[i]].numbered++ > 0) continue;
     for (int32_t p = d->row_ptr[i]; p < d->row_ptr[i + 1]; p++) {
       int32_t *at = &mark[s->node[d->col_idx[p]]];
-      blocks += *at != s->node[i];
+      s->blocks += *at != s->node[i];
       *at = s->node[i];
     }
   }
   const double of_block = 8.0 * s->block_size * s->block_size + 4, of_entry = 12.0;
-  return (double)blocks * of_block <= most_bytes * of_entry * d->row_ptr[d->rows];
+  return (double)s->blocks * of_block <= most_bytes * of_entry * d->row_ptr[d->rows];
 }
 
 static void find_nodes(search *s) {
@@ -288,20 +292,17 @@ static bisai_status check(bisai_context *context, const bisai_csr_desc *desc, co
                   "only square matrices have nodes, this one is %d × %d", desc->rows, desc->cols);
 }
 
-bisai_status bisai_csr_find_nodes(bisai_context *context, const bisai_csr_desc *desc, int32_t *node,
-                                  int32_t *component, int32_t *nodes, int32_t *block_size) {
-  if (!context) return BISAI_INVALID_ARGUMENT;
-  bisai_status status = check(context, desc, node, component, nodes, block_size);
-  if (status) return status;
+bisai_status bsi_find_nodes(bisai_context *context, const bisai_csr_desc *desc, int32_t *node,
+                            int32_t *component, bsi_found_nodes *found) {
   const size_t rows = (size_t)desc->rows;
+  bisai_status status = BISAI_OK;
   search s = {.csr = desc, .node = node, .component = component};
   s.rows = bsi_allocate(context, rows, sizeof *s.rows);
   if (s.rows) s.mark = bsi_allocate(context, rows, sizeof *s.mark);
   if (s.mark) s.groups = bsi_allocate(context, rows, sizeof *s.groups);
   if (s.groups) {
     find_nodes(&s);
-    *nodes = s.nodes;
-    *block_size = s.nodes > 0 ? s.block_size : 1;
+    *found = (bsi_found_nodes){s.nodes, s.nodes > 0 ? s.block_size : 1, s.blocks};
   } else {
     status = BISAI_OUT_OF_MEMORY;
   }
@@ -309,4 +310,19 @@ bisai_status bisai_csr_find_nodes(bisai_context *context, const bisai_csr_desc *
   bsi_release(context, s.mark);
   bsi_release(context, s.groups);
   return status;
+}
+
+int64_t bsi_find_nodes_bytes(const bisai_csr_desc *desc) {
+  return desc->rows * (int64_t)(sizeof(hashed_row) + sizeof(int32_t) + sizeof(row_group));
+}
+
+bisai_status bisai_csr_find_nodes(bisai_context *context, const bisai_csr_desc *desc, int32_t *node,
+                                  int32_t *component, int32_t *nodes, int32_t *block_size) {
+  if (!context) return BISAI_INVALID_ARGUMENT;
+  bsi_found_nodes found;
+  BSI_TRY(check(context, desc, node, component, nodes, block_size));
+  BSI_TRY(bsi_find_nodes(context, desc, node, component, &found));
+  *nodes = found.nodes;
+  *block_size = found.block_size;
+  return BISAI_OK;
 }
