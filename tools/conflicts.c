@@ -62,6 +62,8 @@ static const char *conflict(const options *o, const method *m) {
       (m->factors == FACTORS_PETSC || m->options.isai.drop_tolerance > 0 ||
        m->options.isai.column_limit > 0))
     return "pattern=cusparse takes no factors=petsc, no drop and no cap";
+  if (numbering_asked(o) && numbering_is_named(m))
+    return "from and to name rows, which --fields and --nodes number anew";
   if (m->options.isai.symmetric && matches)
     return "symmetric takes no matching, which permutes rows alone";
   if (m->options.isai.symmetric && m->apply == MAKER_CUSPARSE)

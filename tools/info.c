@@ -246,8 +246,8 @@ static bisai_status collect_study(bisai_context *context, const problem *scalar,
   return status;
 }
 
-static info_origin origin_of(const options *o, bool named) {
-  return numbering_asked(o)                ? INFO_NODES
+static info_origin origin_of(const options *o, bool named, bool nodes) {
+  return nodes                             ? INFO_NODES
          : o->input.block_size > 0         ? INFO_GIVEN
          : o->input.made.name != CASE_NONE ? INFO_CASE
          : named                           ? INFO_FILE
@@ -261,16 +261,22 @@ static bisai_status collect(bisai_context *context, const options *o, const prob
   bisai_block_size_info sizes[BISAI_CHOSEN_SIZES];
   bisai_bcsr *matrix = NULL;
   int32_t best = 0;
+  bool known = true;
   bisai_status status = BISAI_OK;
   if (csr.block_size == 0 && o->input.file && !numbering_asked(o))
     status = bisai_read_block_size(context, o->input.file, &csr.block_size);
   *i = (info){.matrix = {.name = scalar->name,
                          .rows = scalar->rows,
                          .entries = bisai_bcsr_blocks(scalar->matrix)}};
-  i->matrix.origin = origin_of(o, csr.block_size > 0 && problem_block_size(o) == 0);
+  csr.find_nodes = csr.find_nodes && csr.block_size == 0;
   if (!status) status = bisai_block_size_study(context, &csr, sizes, &best);
-  if (csr.block_size == 0 && !numbering_asked(o)) csr.block_size = best;
   if (!status) status = bisai_bcsr_from_csr(context, &csr, &matrix);
+  if (!status) {
+    const bool nodes = numbering_is_own(scalar->name, matrix, &known);
+    i->matrix.origin = origin_of(
+        o, csr.block_size > 0 && problem_block_size(o) == 0 && !numbering_asked(o), nodes);
+  }
+  if (!known) status = BISAI_OUT_OF_MEMORY;
   if (!status) status = collect_matrix(context, &csr, matrix, &i->matrix);
   if (!status) status = collect_study(context, scalar, matrix, i);
   if (!status) {
@@ -294,6 +300,7 @@ static bool describe(bisai_context *context, const options *o, const problem *sc
   csr->pad = true;
   if (numbering_asked(o)) return numbering_find(context, o, scalar->name, scalar->matrix, csr, n);
   csr->block_size = problem_block_size(o);
+  csr->find_nodes = csr->block_size == 0 && numbering_is_free(o);
   return true;
 }
 

@@ -2,6 +2,7 @@
 #include "numbering.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,27 @@ bool numbering_parse_nodes(const char *text, input_options *input) {
 
 bool numbering_asked(const options *o) { return o->input.fields != 0 || o->input.nodes; }
 
+bool numbering_is_named(const method *m) {
+  return method_is(m, BISAI_PRECOND_SCHUR) && m->options.schur.from != BISAI_SCHUR_NOT_GIVEN;
+}
+
+bool numbering_is_free(const options *o) {
+  for (int i = 0; i < o->methods.count; i++)
+    if (numbering_is_named(&o->methods.items[i])) return false;
+  return o->input.file && o->input.block_size <= 0 && !numbering_asked(o);
+}
+
+bool numbering_is_own(const char *name, const bisai_bcsr *matrix, bool *ok) {
+  const int32_t rows = bisai_bcsr_rows(matrix);
+  int32_t *place = malloc(((size_t)rows + 1) * sizeof *place);
+  int32_t i = 0;
+  *ok = place || out_of_memory(name);
+  if (*ok) bisai_bcsr_places(matrix, place);
+  while (*ok && i < rows && place[i] == i) i++;
+  free(place);
+  return *ok && i < rows;
+}
+
 static bool find_fields(bisai_context *context, const char *name, const bisai_bcsr *scalar,
                         bisai_csr_desc *csr) {
   bisai_matrix_study_report study = {.struct_size = sizeof study};
@@ -47,7 +69,6 @@ static bool find_fields(bisai_context *context, const char *name, const bisai_bc
     return false;
   }
   csr->fields = study.fields.count;
-  say("%s: %d fields of %d rows", name, (int)csr->fields, (int)(csr->rows / csr->fields));
   return true;
 }
 
@@ -125,12 +146,15 @@ void numbering_free(numbering *n) {
   *n = (numbering){0};
 }
 
-static void say_padding(const char *name, const bisai_bcsr *matrix) {
+void numbering_say(const char *name, const bisai_bcsr *matrix) {
   const int32_t nodes = bisai_bcsr_block_rows(matrix), padding = bisai_bcsr_padding(matrix);
-  if (padding == 0) return;
-  say("%s: %" PRId32 " node%s of at most %" PRId32 " unknowns, padded with %" PRId32
-      " row%s of the identity",
-      name, nodes, plural(nodes), bisai_bcsr_block_size(matrix), padding, plural(padding));
+  const char *most = padding > 0 ? "of at most" : "of";
+  char padded[100] = "";
+  if (padding > 0)
+    snprintf(padded, sizeof padded, ", padded with %" PRId32 " row%s of the identity", padding,
+             plural(padding));
+  say("%s: %" PRId32 " node%s %s %" PRId32 " unknowns%s", name, nodes, plural(nodes), most,
+      bisai_bcsr_block_size(matrix), padded);
 }
 
 /* Makes the matrix again from its arrays, which are those of a scalar matrix in host memory. */
@@ -148,28 +172,58 @@ static bool make_again(bisai_context *context, const options *o, const char *nam
   if (!ok) return false;
   bisai_bcsr_destroy(matrix);
   *matrix = made;
-  say_padding(name, made);
+  if (o->input.fields <= 0) numbering_say(name, made);
   return true;
+}
+
+/* The arrays of a matrix in blocks of one value, in host memory. */
+typedef struct arrays {
+  int32_t *row_ptr, *col_idx;
+  double *values;
+} arrays;
+
+/* Fetches the arrays, which the caller frees also after a failure. */
+static bool fetch(bisai_context *context, const char *name, const bisai_bcsr *scalar, arrays *a,
+                  bisai_csr_desc *csr) {
+  const size_t rows = (size_t)bisai_bcsr_rows(scalar), entries = (size_t)bisai_bcsr_blocks(scalar);
+  a->row_ptr = malloc((rows + 1) * sizeof *a->row_ptr);
+  a->col_idx = malloc((entries + 1) * sizeof *a->col_idx);
+  a->values = malloc((entries + 1) * sizeof *a->values);
+  if (!a->row_ptr || !a->col_idx || !a->values) return out_of_memory(name);
+  const bisai_status status = bisai_bcsr_fetch(scalar, a->row_ptr, a->col_idx, a->values);
+  if (status) say_failure(context, name, status);
+  csr->rows = csr->cols = (int32_t)rows;
+  csr->row_ptr = a->row_ptr, csr->col_idx = a->col_idx, csr->values = a->values;
+  return !status;
+}
+
+static void arrays_free(arrays *a) {
+  free(a->row_ptr);
+  free(a->col_idx);
+  free(a->values);
 }
 
 bool numbering_apply(bisai_context *context, const options *o, const char *name,
                      bisai_bcsr **matrix) {
   bisai_csr_desc csr = bisai_csr_desc_default();
-  const size_t rows = (size_t)bisai_bcsr_rows(*matrix),
-               entries = (size_t)bisai_bcsr_blocks(*matrix);
-  int32_t *row_ptr = malloc((rows + 1) * sizeof *row_ptr),
-          *col_idx = malloc((entries + 1) * sizeof *col_idx);
-  double *values = malloc((entries + 1) * sizeof *values);
-  bool ok = (row_ptr && col_idx && values) || out_of_memory(name);
-  const bisai_status status = ok ? bisai_bcsr_fetch(*matrix, row_ptr, col_idx, values) : BISAI_OK;
-  if (status) say_failure(context, name, status);
-  csr.rows = csr.cols = (int32_t)rows;
-  csr.row_ptr = row_ptr, csr.col_idx = col_idx, csr.values = values;
-  ok = ok && !status && make_again(context, o, name, &csr, matrix);
-  free(row_ptr);
-  free(col_idx);
-  free(values);
+  arrays a = {0};
+  const bool ok =
+      fetch(context, name, *matrix, &a, &csr) && make_again(context, o, name, &csr, matrix);
+  arrays_free(&a);
   return ok;
+}
+
+bool numbering_has_nodes(bisai_context *context, const char *name, const bisai_bcsr *scalar) {
+  bisai_csr_desc csr = bisai_csr_desc_default();
+  arrays a = {0};
+  int32_t nodes = 0, block_size = 0, *node = NULL;
+  if (fetch(context, name, scalar, &a, &csr))
+    node = malloc(2 * ((size_t)csr.rows + 1) * sizeof *node);
+  if (node && bisai_csr_find_nodes(context, &csr, node, node + csr.rows, &nodes, &block_size))
+    nodes = 0;
+  free(node);
+  arrays_free(&a);
+  return nodes > 0;
 }
 
 double *numbering_written(const bisai_bcsr *matrix, const double *b) {

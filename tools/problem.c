@@ -89,19 +89,21 @@ static bool make_rhs(problem *p) {
   return p->rhs != NULL;
 }
 
-/* `by_node`: the rows of the file are not those of the blocks, which may have padding inside. */
 static void measure(bool by_node, problem *p) {
   p->rows = bisai_bcsr_rows(p->matrix);
   p->unknowns = (int64_t)bisai_bcsr_block_rows(p->matrix) * bisai_bcsr_block_size(p->matrix);
   p->span = by_node ? p->unknowns : p->rows;
+  p->by_node = by_node;
 }
 
 /* Moves the matrix and the right-hand side that were read into the problem. */
 static bool take_system(bisai_context *context, const options *o, bisai_system *found, problem *p) {
   p->matrix = found->matrix;
   found->matrix = NULL;
-  bool ok = !numbering_asked(o) || numbering_apply(context, o, p->name, &p->matrix);
-  measure(numbering_asked(o), p);
+  bool ok = !numbering_asked(o) || numbering_apply(context, o, p->name, &p->matrix), own = false;
+  if (ok) own = numbering_is_own(p->name, p->matrix, &ok);
+  if (own && !numbering_asked(o)) numbering_say(p->name, p->matrix);
+  measure(own, p);
   ok = ok && (!found->rhs || make_rhs(p));
   if (ok && found->rhs) {
     ok = problem_to_blocks(context, p, 1, found->rhs, p->rhs);
@@ -112,20 +114,27 @@ static bool take_system(bisai_context *context, const options *o, bisai_system *
   return ok;
 }
 
-/* Reads the matrix and, if `with_rhs`, its right-hand side. The file is read once, because it may
- * be a pipe. */
-static bool read_file(bisai_context *context, const options *o, int block_size, bool with_rhs,
-                      problem *p) {
+/* What is read: the block size, or 0; whether nodes are looked for; whether the right-hand side is
+ * wanted. */
+typedef struct wanted {
+  int block_size;
+  bool nodes, rhs;
+} wanted;
+
+/* Reads the matrix and, if wanted, its right-hand side. The file is read once, because it may be a
+ * pipe. */
+static bool read_file(bisai_context *context, const options *o, const wanted *w, problem *p) {
   bisai_system found = {.struct_size = sizeof found};
   bisai_read_options read = bisai_read_options_default();
-  read.block_size = numbering_asked(o) ? 1 : block_size;
+  read.block_size = numbering_asked(o) ? 1 : w->block_size;
+  read.find_nodes = w->nodes && w->block_size == 0 && numbering_is_free(o);
   read.pad = true;
   read.progress = progress_bytes;
   progress shown;
   read.progress_user = &shown;
   progress_start(&shown, p->name, "reading");
-  bisai_status status = with_rhs ? bisai_read_system(context, o->input.file, &read, &found)
-                                 : bisai_read_matrix(context, o->input.file, &read, &found.matrix);
+  bisai_status status = w->rhs ? bisai_read_system(context, o->input.file, &read, &found)
+                               : bisai_read_matrix(context, o->input.file, &read, &found.matrix);
   progress_end(&shown);
   if (!status) return take_system(context, o, &found, p);
   const case_suitesparse *known = case_suitesparse_find(o->input.file);
@@ -147,15 +156,13 @@ static bool check_sources(const options *o) {
   return false;
 }
 
-static bool load(bisai_context *context, const options *o, int block_size, bool with_rhs,
-                 problem *p) {
+static bool load(bisai_context *context, const options *o, const wanted *w, problem *p) {
   *p = (problem){.name = name_of(o)};
   if (!p->name) {
     say("out of memory");
     return false;
   }
-  if (!(o->input.file ? read_file(context, o, block_size, with_rhs, p)
-                      : make_case(context, o, block_size, p)))
+  if (!(o->input.file ? read_file(context, o, w, p) : make_case(context, o, w->block_size, p)))
     return false;
   if (!o->input.file) measure(false, p);
   if (p->rows == 0) {
@@ -176,7 +183,7 @@ bool problem_load_matrix(bisai_context *context, const options *o, int block_siz
   options plain = *o;
   plain.input.fields = 0;
   plain.input.nodes = NULL;
-  return load(context, &plain, block_size, false, p);
+  return load(context, &plain, &(wanted){.block_size = block_size}, p);
 }
 
 const char *problem_rhs_name(problem_rhs from) {
@@ -263,9 +270,10 @@ static bool read_beside(bisai_context *context, const options *o, problem *p) {
   return false;
 }
 
-bool problem_load_system(bisai_context *context, const options *o, problem *p) {
+static bool load_system(bisai_context *context, const options *o, bool nodes, problem *p) {
   bool given = o->input.rhs || o->input.rhs_ones, own = !given && !o->input.rhs_none;
-  if (!check_sources(o) || !load(context, o, problem_block_size(o), own, p)) return false;
+  const wanted w = {problem_block_size(o), nodes, own};
+  if (!check_sources(o) || !load(context, o, &w, p)) return false;
   if (own && o->input.made.name != CASE_NONE) p->rhs_from = RHS_CASE;
   if (own && o->input.beside && p->rhs_from == RHS_NONE) return read_beside(context, o, p);
   if (!given) return true;
@@ -275,6 +283,10 @@ bool problem_load_system(bisai_context *context, const options *o, problem *p) {
     return !status || fail(context, o->input.rhs, status);
   }
   return set_ones(context, p);
+}
+
+bool problem_load_system(bisai_context *context, const options *o, problem *p) {
+  return load_system(context, o, false, p);
 }
 
 /* Prints the parameters that are taken from the paper without a request. */
@@ -292,7 +304,7 @@ static void say_what_is_known(const options *o, const problem *p) {
 }
 
 bool problem_load(bisai_context *context, const options *o, problem *p) {
-  if (!problem_load_system(context, o, p)) return false;
+  if (!load_system(context, o, true, p)) return false;
   if (p->rhs_from == RHS_NONE) {
     const facts *f = problem_facts(context, p);
     const bool singular = f->known && facts_singular(f);

@@ -60,9 +60,10 @@ typedef struct problem {
   int64_t rows;
   /* block_rows·bs */
   int64_t unknowns;
-  /* the rows before the padding at the end: `rows`, or `unknowns` if the file's rows are not
-   * numbered by node, so that padding is inside the blocks */
+  /* the rows before the padding at the end: `rows`, or `unknowns` with `by_node` */
   int64_t span;
+  /* the file's rows are not those of the blocks, which may have padding inside */
+  bool by_node;
   /* `unknowns` values, zero in padding rows */
   double *rhs;
   problem_rhs rhs_from;
@@ -77,7 +78,8 @@ typedef struct problem {
   facts facts;
 } problem;
 
-/* All three print a message and return false on failure. */
+/* All three print a message and return false on failure. This one also looks for nodes where the
+ * options do not say which rows make a block. */
 bool problem_load(bisai_context *context, const options *o, problem *p);
 
 /* Loads the matrix only, in blocks of the given size and in the numbering of the file. 0: the block

@@ -165,6 +165,25 @@ static void info_studies_the_blocks_of_nodes(void **state) {
              "blocks       16 in 6 block rows, at most 3 in one, 0 diagonal blocks missing\n");
 }
 
+static void nodes_are_found_where_nothing_says_which_rows_make_a_block(void **state) {
+  (void)state;
+  double x[ROWS], y[ROWS];
+  static const char found[] = "bisai: fields: 6 nodes of 2 unknowns\n";
+  program_expect("solve fields.mtx --preconditioner ilu --output x.mtx", 0, found);
+  program_expect("solve fields.mtx --fields 2 --preconditioner ilu --output y.mtx", 0, "");
+  read_values("x.mtx", ROWS, x);
+  read_values("y.mtx", ROWS, y);
+  EXPECT_CLOSE(ROWS, y, x, 0.0);
+  program_expect("compare fields.mtx --methods ilu", 0, found);
+  program_expect("solve fields.mtx --block-size 1", 0, "");
+  program_expect("solve nodes.mtx", 0, "");
+  expect_out("info fields.mtx", "block size   2, the unknowns of a node\n");
+  expect_out("info nodes.mtx", "block size   2, found in the pattern\n");
+  expect_out("convert fields.mtx blocks.mtx --force",
+             "12 rows, 64 blocks of size 1, to blocks.mtx");
+  expect_same_files("blocks_b.mtx", "fields_b.mtx");
+}
+
 static void wrong_fields_and_nodes_are_named(void **state) {
   (void)state;
   static const struct {
@@ -188,6 +207,9 @@ static void wrong_fields_and_nodes_are_named(void **state) {
        "bisai: --fields and --nodes are for a FILE; the nodes of a case are known\n"},
       {"solve fields.mtx --nodes -",
        "bisai: --nodes: the nodes come from a file, not from standard input\n"},
+      {"solve fields.mtx --fields 2 --preconditioner schur:from=7",
+       "bisai: --preconditioner: schur:from=7: from and to name rows, which --fields and --nodes "
+       "number anew\n"},
       {"solve fields.mtx --nodes ''", "bisai: --nodes: the name is empty\n"},
       {"solve eliminated.mtx --nodes map_broken.mtx",
        "bisai: map_broken.mtx: row 5: the node is 2.5, not an integer from 1\n"},
@@ -203,6 +225,7 @@ int main(void) {
       cmocka_unit_test(eliminated_unknowns_are_padding),
       cmocka_unit_test(null_vectors_are_those_of_the_file),
       cmocka_unit_test(info_studies_the_blocks_of_nodes),
+      cmocka_unit_test(nodes_are_found_where_nothing_says_which_rows_make_a_block),
       cmocka_unit_test(wrong_fields_and_nodes_are_named),
   };
   return cmocka_run_group_tests(tests, setup, program_teardown);
