@@ -8,6 +8,7 @@
 #include "empties.h"
 #include "grammar.h"
 #include "message.h"
+#include "numbering.h"
 #include "sizes.h"
 
 /* A limit of fewer iterations than ENOUGH_ITERATIONS says nothing about the method. Complete
@@ -196,6 +197,19 @@ static void say_what_may_work(const runs *all, const problem *p, const facts *f)
   }
 }
 
+/* Proposes another numbering for a matrix in blocks of one value. On elasticity, mg takes a third
+ * of the iterations with blocks (tet_* of bench/auto). */
+static void say_numbering(bisai_context *context, const problem *p, const facts *f) {
+  const int32_t fields = f->study.fields.count;
+  if (p->by_node || bisai_bcsr_block_size(p->matrix) > 1) return;
+  if (fields > 1)
+    say("%s: the unknowns are stored in %" PRId32 " fields: try --fields %" PRId32, p->name, fields,
+        fields);
+  else if (numbering_has_nodes(context, p->name, p->matrix))
+    say("%s: groups of rows have the same columns, as the unknowns of a node: try --nodes auto",
+        p->name);
+}
+
 void hints_say(bisai_context *context, const options *o, problem *p, int count,
                const run_result *results) {
   const runs all = {count, results, o->solver.method};
@@ -208,5 +222,6 @@ void hints_say(bisai_context *context, const options *o, problem *p, int count,
     return;
   }
   if (facts_singular(f) && !say_singular(context, p, f)) return;
-  if (!sizes_suggest(context, p)) say_what_may_work(&all, p, f);
+  say_numbering(context, p, f);
+  if (p->by_node || !sizes_suggest(context, p)) say_what_may_work(&all, p, f);
 }

@@ -70,6 +70,34 @@ static void write_multipliers(const char *path, int groups, bool last) {
   assert_int_equal(fclose(file), 0);
 }
 
+/* Two unknowns in each of n nodes on a line, field by field. `held`: the second one is eliminated
+ * in every tenth node. */
+static void write_fields(const char *path, int n, bool held) {
+  FILE *file = fopen(path, "w");
+  int count = 0, entries = 0;
+  int *place = malloc(2 * (size_t)n * sizeof *place);
+  assert_true(file && place);
+  for (int c = 0; c < 2; c++)
+    for (int i = 0; i < n; i++) {
+      const bool left_out = held && c == 1 && i % 10 == 0;
+      count += !left_out;
+      place[2 * i + c] = left_out ? 0 : count;
+    }
+  fprintf(file, "%%%%MatrixMarket matrix coordinate real general\n%d %d %20s\n", count, count, "");
+  for (int i = 0; i < 4 * n; i++)
+    for (int away = -1; away <= 1; away++) {
+      const int k = i / 4, j = k + away, r = i / 2 % 2, c = i % 2;
+      if (j < 0 || j >= n || !place[2 * k + r] || !place[2 * j + c]) continue;
+      fprintf(file, "%d %d %g\n", place[2 * k + r], place[2 * j + c],
+              (away == 0 ? 2 : -1) * (r == c ? 1 : 5e-4));
+      entries++;
+    }
+  rewind(file);
+  fprintf(file, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d", count, count, entries);
+  assert_int_equal(fclose(file), 0);
+  free(place);
+}
+
 static int setup(void **state) {
   program_setup(state);
   write_line("definite.mtx", 2000, 1, 1, 1, 0);
@@ -80,6 +108,8 @@ static int setup(void **state) {
   write_saddle("saddle.mtx", 400);
   write_multipliers("last.mtx", 99, true);
   write_multipliers("scattered.mtx", 99, false);
+  write_fields("fields.mtx", 999, false);
+  write_fields("held.mtx", 999, true);
   return 0;
 }
 
@@ -197,6 +227,25 @@ static void poorly_filled_blocks_are_named(void **state) {
   program_free(&p);
 }
 
+static void fields_and_nodes_are_proposed(void **state) {
+  (void)state;
+  static const char rest[] = "A is symmetric with a positive diagonal: try " CG ", then " IDR "\n";
+  char hint[500];
+  snprintf(hint, sizeof hint,
+           "bisai: fields: the unknowns are stored in 2 fields: try --fields 2\nbisai: fields: %s",
+           rest);
+  expect_hint("solve fields.mtx " FAIL, hint);
+  program_expect("solve fields.mtx --fields 2 " CG, 0, "");
+  snprintf(hint, sizeof hint,
+           "bisai: held: groups of rows have the same columns, as the unknowns of a node: try "
+           "--nodes auto\nbisai: held: %s",
+           rest);
+  expect_hint("solve held.mtx " FAIL, hint);
+  program_expect("solve held.mtx --nodes auto " CG, 0,
+                 "bisai: held: 999 nodes of at most 2 unknowns, padded with 100 rows of the "
+                 "identity\n");
+}
+
 static void nothing_is_said_without_need(void **state) {
   (void)state;
   program p = run("compare definite.mtx --block-size 1 --methods none,ilu --restart 2");
@@ -219,6 +268,7 @@ int main(void) {
       cmocka_unit_test(rows_like_those_of_a_pressure_get_schur),
       cmocka_unit_test(a_singular_matrix_says_whether_b_is_consistent),
       cmocka_unit_test(poorly_filled_blocks_are_named),
+      cmocka_unit_test(fields_and_nodes_are_proposed),
       cmocka_unit_test(nothing_is_said_without_need),
   };
   return cmocka_run_group_tests_name("cli_hints", tests, setup, program_teardown);
