@@ -16,6 +16,7 @@
 #include "json.h"
 #include "message.h"
 #include "null_space.h"
+#include "numbering.h"
 #include "petsc_methods.h"
 #include "plots.h"
 #include "progress.h"
@@ -53,7 +54,8 @@ static bool check_outputs(bisai_context *context, const options *o) {
   const target inputs[] = {{"the matrix", o->input.file},
                            {"--rhs", o->input.rhs},
                            {"the right-hand side beside the matrix", o->input.beside},
-                           {"--project", o->input.project}};
+                           {"--project", o->input.project},
+                           {"--nodes", numbering_file(o)}};
   const target outputs[] = {{"--output", standard_is(o->output.file) ? NULL : o->output.file},
                             {"--json", standard_is(o->output.json) ? NULL : o->output.json},
                             {"--write-null", o->output.write_null}};
@@ -63,7 +65,7 @@ static bool check_outputs(bisai_context *context, const options *o) {
   }
   /* --write-null may write what METHOD reads */
   const bool ok =
-      target_check(context, 3, outputs, 4, inputs) && files_check(context, o, 2, outputs);
+      target_check(context, 3, outputs, 5, inputs) && files_check(context, o, 2, outputs);
   return ok && (!o->output.plots || plots_check(o->output.plots));
 }
 

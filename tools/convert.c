@@ -62,22 +62,21 @@ static const char *output_name(const options *o) {
 /* Returns true if the file `path` may be written beside OUTPUT. A NULL path means out of memory. */
 static bool check_beside(bisai_context *context, const options *o, const char *flag,
                          const char *path) {
-  const target apart[] = {{"OUTPUT", o->output.file},
-                          {"INPUT", o->input.file},
-                          {"--rhs", o->input.rhs},
-                          {BESIDE, o->input.beside},
-                          {"--write-null", o->output.write_null}};
-  if (path) return target_check_beside(context, (target){flag, path}, 5, apart, o->output.force);
+  const target apart[] = {{"OUTPUT", o->output.file},     {"INPUT", o->input.file},
+                          {"--rhs", o->input.rhs},        {BESIDE, o->input.beside},
+                          {"--nodes", numbering_file(o)}, {"--write-null", o->output.write_null}};
+  if (path) return target_check_beside(context, (target){flag, path}, 6, apart, o->output.force);
   say("out of memory");
   return false;
 }
 
 /* Checks what is known before anything is read. */
 static bool check_output(bisai_context *context, const options *o) {
-  const target inputs[] = {{"--rhs", o->input.rhs}, {BESIDE, o->input.beside}};
+  const target inputs[] = {
+      {"--rhs", o->input.rhs}, {BESIDE, o->input.beside}, {"--nodes", numbering_file(o)}};
   const target outputs[] = {{"OUTPUT", standard_is(o->output.file) ? NULL : o->output.file},
                             {"--write-null", o->output.write_null}};
-  if (!target_check(context, 2, outputs, 2, inputs)) return false;
+  if (!target_check(context, 2, outputs, 3, inputs)) return false;
   if (standard_is(o->output.file)) {
     if (target_standard_is_closed()) say("OUTPUT: standard output is closed");
     return !target_standard_is_closed();

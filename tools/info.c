@@ -305,9 +305,10 @@ static bool describe(bisai_context *context, const options *o, const problem *sc
 }
 
 static bool check_output(bisai_context *context, const options *o) {
-  const target input = {"the matrix", o->input.file}, output = {"--json", o->output.json};
+  const target inputs[] = {{"the matrix", o->input.file}, {"--nodes", numbering_file(o)}};
+  const target output = {"--json", o->output.json};
   return !o->output.json || standard_is(o->output.json) ||
-         target_check(context, 1, &output, 1, &input);
+         target_check(context, 1, &output, 2, inputs);
 }
 
 int info_run(bisai_context *context, const options *o) {

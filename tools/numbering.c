@@ -35,6 +35,10 @@ bool numbering_parse_nodes(const char *text, input_options *input) {
 
 bool numbering_asked(const options *o) { return o->input.fields != 0 || o->input.nodes; }
 
+const char *numbering_file(const options *o) {
+  return o->input.nodes && strcmp(o->input.nodes, "auto") != 0 ? o->input.nodes : NULL;
+}
+
 bool numbering_is_named(const method *m) {
   return method_is(m, BISAI_PRECOND_SCHUR) && m->options.schur.from != BISAI_SCHUR_NOT_GIVEN;
 }
@@ -93,18 +97,49 @@ static bool find_nodes(bisai_context *context, const char *name, bisai_csr_desc 
   return false;
 }
 
-/* Takes the integers of a column of a file, less `from`. */
+/* Takes the integers of a column of a file, less 1. */
 static bool take_column(const char *path, const char *what, const double *values, int32_t columns,
-                        int32_t from, int32_t rows, int32_t *to) {
+                        int32_t rows, int32_t most, int32_t *to) {
   for (int32_t i = 0; i < rows; i++) {
     const double value = values[(int64_t)i * columns];
-    if (!(value >= from && value <= INT32_MAX && value == (double)(int32_t)value)) {
-      say("%s: row %" PRId32 ": the %s is %g, not an integer from 1", path, i + 1, what, value);
+    if (!(value >= 1 && value <= most && value == (double)(int32_t)value)) {
+      say("%s: row %" PRId32 ": the %s is %g, not an integer from 1 to %" PRId32, path, i + 1, what,
+          value, most);
       return false;
     }
-    to[i] = (int32_t)value - from;
+    to[i] = (int32_t)value - 1;
   }
   return true;
+}
+
+static int32_t first_row_of(const numbering *n, int32_t node, int32_t component) {
+  int32_t i = 0;
+  while (n->node[i] != node || n->component[i] != component) i++;
+  return i;
+}
+
+/* Refuses nodes without rows, and rows at the same place, in the numbers of the file: the library
+ * counts from 0. */
+static bool check_nodes(const char *path, int32_t rows, bool components, const numbering *n) {
+  uint32_t *taken = calloc((size_t)rows, sizeof *taken);
+  int32_t last = 0;
+  bool ok = taken || out_of_memory(path);
+  for (int32_t i = 0; ok && i < rows; i++) {
+    const uint32_t bit = components ? 1u << n->component[i] : 1u;
+    ok = !components || !(taken[n->node[i]] & bit);
+    if (!ok)
+      say("%s: rows %" PRId32 " and %" PRId32 " are both component %" PRId32 " of node %" PRId32,
+          path, first_row_of(n, n->node[i], n->component[i]) + 1, i + 1, n->component[i] + 1,
+          n->node[i] + 1);
+    taken[n->node[i]] |= bit;
+    last = n->node[i] > last ? n->node[i] : last;
+  }
+  for (int32_t k = 0; ok && k < last; k++) {
+    ok = taken[k] != 0;
+    if (!ok) say("%s: node %" PRId32 " has no row", path, k + 1);
+  }
+  free(taken);
+  return ok;
 }
 
 static bool read_nodes(bisai_context *context, const char *path, bisai_csr_desc *csr,
@@ -120,9 +155,11 @@ static bool read_nodes(bisai_context *context, const char *path, bisai_csr_desc 
   n->node = malloc((size_t)csr->rows * sizeof *n->node);
   n->component = malloc((size_t)csr->rows * sizeof *n->component);
   bool ok = (n->node && n->component) || out_of_memory(path);
-  ok = ok && take_column(path, "node", values, columns, 1, csr->rows, n->node);
+  ok = ok && take_column(path, "node", values, columns, csr->rows, csr->rows, n->node);
   if (columns > 1)
-    ok = ok && take_column(path, "component", values + 1, columns, 1, csr->rows, n->component);
+    ok = ok && take_column(path, "component", values + 1, columns, csr->rows, BISAI_MAX_BLOCK_SIZE,
+                           n->component);
+  ok = ok && check_nodes(path, csr->rows, columns > 1, n);
   bisai_vectors_destroy(context, &values);
   csr->node = n->node;
   csr->component = columns > 1 ? n->component : NULL;
@@ -136,8 +173,8 @@ bool numbering_find(bisai_context *context, const options *o, const char *name,
   if (o->input.fields == FIELDS_AUTO) return find_fields(context, name, scalar, csr);
   csr->fields = o->input.fields;
   if (!o->input.nodes) return true;
-  if (strcmp(o->input.nodes, "auto") == 0) return find_nodes(context, name, csr, n);
-  return read_nodes(context, o->input.nodes, csr, n);
+  const char *path = numbering_file(o);
+  return path ? read_nodes(context, path, csr, n) : find_nodes(context, name, csr, n);
 }
 
 void numbering_free(numbering *n) {

@@ -20,6 +20,9 @@ bool numbering_parse_nodes(const char *text, input_options *input);
 /* Returns true if the options give or ask for fields or nodes. */
 bool numbering_asked(const options *o);
 
+/* Returns the file of --nodes, or NULL. */
+const char *numbering_file(const options *o);
+
 /* Returns true if the method has rows of the matrix among its keys. */
 bool numbering_is_named(const method *m);
 

@@ -236,6 +236,8 @@ static void fields_and_nodes_are_proposed(void **state) {
            rest);
   expect_hint("solve fields.mtx " FAIL, hint);
   program_expect("solve fields.mtx --fields 2 " CG, 0, "");
+  program_expect("solve fields.mtx --fields auto " CG, 0,
+                 "bisai: fields: 999 nodes of 2 unknowns\n");
   snprintf(hint, sizeof hint,
            "bisai: held: groups of rows have the same columns, as the unknowns of a node: try "
            "--nodes auto\nbisai: held: %s",

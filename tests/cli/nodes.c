@@ -212,10 +212,59 @@ static void wrong_fields_and_nodes_are_named(void **state) {
        "number anew\n"},
       {"solve fields.mtx --nodes ''", "bisai: --nodes: the name is empty\n"},
       {"solve eliminated.mtx --nodes map_broken.mtx",
-       "bisai: map_broken.mtx: row 5: the node is 2.5, not an integer from 1\n"},
+       "bisai: map_broken.mtx: row 5: the node is 2.5, not an integer from 1 to 10\n"},
+      {"solve eliminated.mtx --nodes map.mtx --block-size 1",
+       "bisai: eliminated: the largest node has 2 components, and the largest block size is 1\n"},
+      {"solve eliminated.mtx --nodes map.mtx --output ./map.mtx",
+       "bisai: --output: ./map.mtx: the same file as --nodes\n"},
+      {"info eliminated.mtx --nodes map.mtx --json map.mtx",
+       "bisai: --json: map.mtx: the same file as --nodes\n"},
+      {"convert eliminated.mtx map.mtx --nodes map.mtx",
+       "bisai: OUTPUT: map.mtx: the same file as --nodes\n"},
+      {"convert eliminated.mtx out.petsc --nodes out.petsc.info",
+       "bisai: OUTPUT's block size: out.petsc.info: the same file as --nodes\n"},
+      {"convert fields.mtx out.mtx --interleave 2 --nodes map.mtx",
+       "bisai: --fields and --nodes: give only one of them\n"},
   };
   for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
     program_expect(wrong[k].line, 2, wrong[k].message);
+}
+
+/* Nodes of four rows that do not fit, and what is said of them: rows and nodes count from 1, as the
+ * file does. */
+static void wrong_files_of_nodes_are_told_in_their_own_numbers(void **state) {
+  (void)state;
+  static const struct {
+    const char *size, *values, *message;
+  } wrong[] = {
+      {"3 1", "1 1 2", "line 2: a vector of 3 values; 4 are needed"},
+      {"5 1", "1 1 2 2 3", "line 2: a vector of 5 values; 4 are needed"},
+      {"4 3", "1 1 2 2 1 2 1 2 1 1 1 1", "line 2: 3 columns; at most 2 are possible"},
+      {"4 1", "1 1 2", "line 5: the file ends after 3 of 4 entries"},
+      {"4 1", "1 1 3 3", "node 2 has no row"},
+      {"4 1", "2 2 3 3", "node 1 has no row"},
+      {"4 1", "1 1 2 5", "row 4: the node is 5, not an integer from 1 to 4"},
+      {"4 1", "1 0 2 2", "row 2: the node is 0, not an integer from 1 to 4"},
+      {"4 2", "1 1 2 2 1 2 0 1", "row 3: the component is 0, not an integer from 1 to 32"},
+      {"4 2", "1 1 2 2 1 33 1 2", "row 2: the component is 33, not an integer from 1 to 32"},
+      {"4 2", "1 1 2 1 1 2 1 2", "rows 2 and 4 are both component 2 of node 1"},
+  };
+  program_write("four.mtx", "%%MatrixMarket matrix coordinate real general\n4 4 4\n"
+                            "1 1 1\n2 2 1\n3 3 1\n4 4 1\n");
+  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+    char text[200];
+    snprintf(text, sizeof text, "%%%%MatrixMarket matrix array real general\n%s\n%s\n",
+             wrong[k].size, wrong[k].values);
+    for (char *c = strchr(text, '\n') + 5; *c; c++)
+      if (*c == ' ') *c = '\n';
+    program_write("wrong.mtx", text);
+    snprintf(text, sizeof text, "bisai: wrong.mtx: %s\n", wrong[k].message);
+    program_expect("solve four.mtx --nodes wrong.mtx", 2, text);
+    program_expect("info four.mtx --nodes wrong.mtx", 2, text);
+    program_expect("convert four.mtx out.mtx --nodes wrong.mtx", 2, text);
+  }
+  program_expect("solve four.mtx --nodes absent.mtx", 2,
+                 "bisai: cannot open absent.mtx: No such file or directory\n");
 }
 
 int main(void) {
@@ -227,6 +276,7 @@ int main(void) {
       cmocka_unit_test(info_studies_the_blocks_of_nodes),
       cmocka_unit_test(nodes_are_found_where_nothing_says_which_rows_make_a_block),
       cmocka_unit_test(wrong_fields_and_nodes_are_named),
+      cmocka_unit_test(wrong_files_of_nodes_are_told_in_their_own_numbers),
   };
   return cmocka_run_group_tests(tests, setup, program_teardown);
 }
