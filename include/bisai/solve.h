@@ -89,7 +89,12 @@ BISAI_API void bisai_auto_solver_update(bisai_auto_solver *solver);
  *  @param report  out unless NULL
  *  @retval BISAI_OK  the true residual is at most tolerance·‖b‖, as bisai_solver_solve() says
  *  @retval BISAI_STAGNATED  nothing solved the system within the budget. x is the best found, and
- *      the message says what was tried
+ *      the message says what was tried. Or A is singular and b has no solution: Aᵀ maps a constant
+ *      v to zero, and |vᵀb|/(‖v‖‖b‖), which no relative residual is below, is more than twice the
+ *      tolerance. Then nothing is tried unless precond.kind is given, and x is the first guess. If
+ *      the sums of the columns are not zero but s times their magnitudes, this needs also
+ *      2⁻⁵² |vᵀb|/(‖v‖‖b‖) above s times the tolerance: an x whose rounding alone exceeds the
+ *      tolerance is no solution. bisai_project() makes b consistent
  *  @retval BISAI_MAX_ITERATIONS, BISAI_STOPPED  as of bisai_solver_solve()
  *  @retval BISAI_INVALID_ARGUMENT, BISAI_NOT_FINITE, BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_auto_solver_solve(bisai_auto_solver *solver, const bisai_bcsr *matrix,

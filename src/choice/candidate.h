@@ -30,6 +30,8 @@ typedef struct bsi_task {
   /* the options that all candidates share */
   bisai_precond_options precond;
   bisai_solver_options solver;
+  /* b, in backend memory, if it is not the caller's */
+  double *made;
   /* pairs of blocks (i, k), (k, j) with i, j > k */
   double pairs;
   /* the caller has chosen the preconditioner, or the method of the solver */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "choice/consistency.h"
 #include "choice/work.h"
 #include "core/context/context_impl.h"
 #include "core/matrix/bcsr_impl.h"
@@ -41,10 +42,23 @@ static bisai_status study(bsi_choice *c) {
   return status;
 }
 
+/* A b of the choice's own is made consistent. Where the caller's has no solution, no candidate is
+ * tried, unless the caller names the preconditioner. */
+static bisai_status check_consistency(bsi_choice *c, const double *b) {
+  c->least = 0;
+  if (c->task.made) return bsi_consistency_project(&c->task, c->task.made);
+  return c->task.precond_given ? BISAI_OK : bsi_consistency_bound(&c->task, b, &c->least);
+}
+
 static bisai_status prepare(bsi_choice *c, const double *b, double *best) {
   const double seconds = c->task.precond.automatic.seconds;
   c->race = (bsi_race){.task = &c->task, .b = b, .best = best, .winner = -1};
   BSI_TRY(study(c));
+  BSI_TRY(check_consistency(c, b));
+  if (c->least > 0) {
+    c->race.best_residual = 1; /* of x = 0 */
+    return BISAI_OK;
+  }
   BSI_TRY(bsi_work_measure(&c->task));
   c->race.best_residual = c->task.solver.use_initial_guess ? 0.999 : INFINITY;
   c->race.budget = budget_of(&c->task);
@@ -105,7 +119,12 @@ void bsi_choice_report(const bsi_choice *c, bisai_auto_report *report) {
 
 void bsi_choice_say(const bsi_choice *c, size_t size, char *text) {
   const int best = bsi_choice_best(c);
-  if (c->race.winner >= 0) {
+  if (c->least > 0) {
+    snprintf(text, size,
+             "A is singular, and A x = b has no solution: every x has a relative residual of %.1e "
+             "or more; bisai_project() takes out of b what A cannot map to",
+             c->least);
+  } else if (c->race.winner >= 0) {
     const bisai_trial *t = &c->race.trials[c->race.winner].result;
     const int others = bsi_race_tried(&c->race) - 1;
     snprintf(text, size, "%s with %s was chosen%s%.0d%s", t->method, t->solver,

@@ -16,6 +16,8 @@ typedef struct bsi_choice {
   /* the index of the winner in them; −1: none */
   int chosen;
   double study_seconds, lost_seconds;
+  /* every x has at least this relative residual, which is above the tolerance; 0: not known */
+  double least;
 } bsi_choice;
 
 /* Checks the options of the choice. */

@@ -77,6 +77,7 @@ static bisai_status auto_setup(bisai_precond *m, const bisai_bcsr *a) {
   state->choice.task = (bsi_task){.context = m->context,
                                   .matrix = a,
                                   .precond = m->options,
+                                  .made = b,
                                   .solver = solver_of(m),
                                   .solver_given = true};
   bisai_status status = backend->vectors->start(m->context, n, b);
