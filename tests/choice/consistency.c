@@ -133,7 +133,7 @@ static void a_given_preconditioner_is_tried_all_the_same(void **state) {
   bisai_solve_options options = bisai_solve_options_default();
   options.precond.kind = BISAI_PRECOND_BJACOBI;
   const outcome o = solve(context, a, b, x, &options);
-  assert_true(o.status != BISAI_OK && o.report.choice.count == 1);
+  assert_true(o.status && o.report.choice.count == 1);
   assert_true(o.report.solver.relative_residual < 1);
   free(b), free(x);
   bisai_bcsr_destroy(&a);
