@@ -392,8 +392,8 @@ typedef struct bisai_precond_report {
   bisai_symmetry symmetry;
   /** true if M is not linear, or changes from one application to the next. GMRES and CG take such
    *  an M only if they are flexible, and other methods refuse it (BISAI_NOT_LINEAR). CALLBACK:
-   *  callback.nonlinear of the options. MULTIGRID, CPR and SCHUR: true for the cycle K. Other
-   *  kinds: false */
+   *  callback.nonlinear of the options. MULTIGRID, CPR and SCHUR: true for the cycle K of a
+   *  stage that is used. Other kinds: false */
   bool nonlinear;
   /** report of ILU, ISAI and SWEEPS */
   bisai_factored_report factor;

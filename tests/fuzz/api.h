@@ -132,7 +132,7 @@ bisai_csr_desc fuzz_csr_desc(const fuzz_system *system, const fuzz_csr *csr, int
 
 typedef struct fuzz_precond {
   bisai_precond_options options;
-  int32_t *block_ptr, *permutation;
+  int32_t *block_ptr, *permutation, *pressures;
   /* weights or storage of cpr; near-null vectors of mg */
   double *weights, *null_vectors;
   /* of the callback */
@@ -187,6 +187,9 @@ void fuzz_symmetry_properties(const fuzz_system *system, bisai_bcsr *const matri
 /* Returns true if the solver has to refuse A, as a matrix or as a function, or M. */
 bool fuzz_symmetry_refuses(const fuzz_system *system, const bisai_solver_options *options,
                            bool by_matrix, const bisai_precond *precond);
+
+/* Rows that are numbered by fields, in any order, or of nodes that have lost some (api_nodes.c). */
+void fuzz_node_properties(fuzz_choices *choices, const fuzz_system *system, fuzz_world *world);
 
 /* New values of matrices, from blocks and from CSR arrays (api_updates.c). */
 void fuzz_update_properties(fuzz_choices *choices, const fuzz_system *system, fuzz_world *world);

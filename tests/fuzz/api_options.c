@@ -132,12 +132,50 @@ static void choose_callback(fuzz_choices *choices, const fuzz_system *s, fuzz_pr
   choice->options.callback.nonlinear = seed % 8 == 5;
 }
 
+/* The pressures are found, or given in one of three ways. */
+static void choose_pressures(fuzz_choices *choices, const fuzz_system *s, fuzz_precond *choice) {
+  bisai_schur_options *o = &choice->options.schur;
+  const int how = fuzz_pick(choices, 4);
+  const uint64_t seed = fuzz_seed(choices);
+  if (how == 1 && s->block_size > 1) o->component = (int32_t)(seed % (uint64_t)s->block_size);
+  if (how == 2 && s->rows > 0) o->from = (int32_t)(seed % (uint64_t)s->rows);
+  if (how != 3) return;
+  choice->pressures = fuzz_memory((size_t)s->rows + 1, sizeof *choice->pressures);
+  for (int32_t i = 0; i < s->rows; i++)
+    if (fuzz_mix(seed + (uint64_t)i) % 3 == 0) choice->pressures[o->row_count++] = i;
+  if (o->row_count > 0) o->rows = choice->pressures;
+}
+
+static void choose_saddle(fuzz_choices *choices, const fuzz_system *s, fuzz_precond *choice) {
+  bisai_precond_options *o = &choice->options;
+  choose_pressures(choices, s, choice);
+  o->schur.first = (bisai_schur_stage)fuzz_pick(choices, BISAI_SCHUR_STAGE_DIRECT);
+  o->schur.second = (bisai_schur_stage)fuzz_pick(choices, BISAI_SCHUR_STAGE_DIRECT);
+  o->schur.complement = (bisai_schur_complement)fuzz_pick(choices, 4);
+  o->schur.form = (bisai_schur_form)fuzz_pick(choices, 3);
+  if (o->schur.first <= BISAI_SCHUR_STAGE_MULTIGRID ||
+      o->schur.second <= BISAI_SCHUR_STAGE_MULTIGRID)
+    choose_levels(choices, &o->multigrid);
+  if (fuzz_rarely(choices, 2)) o->shift = BISAI_SHIFT_IN_BLOCKS;
+  if (o->shift) o->shift_amount = pow(10, fuzz_between(choices, -12, 1));
+  fuzz_scene(SCENE_PRECOND,
+             "schur: component %d, from %d, %d rows, first %d, second %d, complement %d, form %d, "
+             "shift %g, cycle %d, smoother %d, pre %d, post %d, nodes %d, coarsest %d, levels %d",
+             (int)o->schur.component, (int)o->schur.from, (int)o->schur.row_count,
+             (int)o->schur.first, (int)o->schur.second, (int)o->schur.complement,
+             (int)o->schur.form, o->shift_amount, (int)o->multigrid.cycle,
+             (int)o->multigrid.smoother, (int)o->multigrid.pre, (int)o->multigrid.post,
+             (int)o->multigrid.nodes, (int)o->multigrid.coarsest, (int)o->multigrid.levels);
+}
+
 /* Kinds behind a byte of their own, so that the bytes of older cases keep their meaning. */
 static bisai_precond_kind choose_complete(fuzz_choices *choices, const fuzz_system *s,
                                           bisai_precond_options *o) {
   static const bisai_precond_kind kinds[] = {BISAI_PRECOND_NONE, BISAI_PRECOND_LU, BISAI_PRECOND_LU,
                                              BISAI_PRECOND_DIRECT, BISAI_PRECOND_AUTO};
-  const bisai_precond_kind kind = kinds[fuzz_pick(choices, s->large ? 3 : 5)];
+  const int chosen = fuzz_pick(choices, 255);
+  const bisai_precond_kind kind = kinds[chosen % (s->large ? 3 : 5)];
+  if (kind == BISAI_PRECOND_NONE && chosen / 15 % 2 == 1 && !s->large) return BISAI_PRECOND_SCHUR;
   if (kind == BISAI_PRECOND_LU && fuzz_rarely(choices, 3)) o->lu.storage = BISAI_FP32;
   return kind;
 }
@@ -171,6 +209,10 @@ void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond
   bisai_precond_options *o = &choice->options;
   o->kind = kinds[fuzz_pick(choices, 8)];
   if (o->kind == BISAI_PRECOND_NONE) o->kind = choose_complete(choices, s, o);
+  if (o->kind == BISAI_PRECOND_SCHUR) {
+    choose_saddle(choices, s, choice);
+    return;
+  }
   if (o->kind == BISAI_PRECOND_CPR) choose_stages(choices, s, choice);
   const bisai_precond_kind kind = o->kind == BISAI_PRECOND_CPR ? seconds[o->cpr.second] : o->kind;
   if (o->kind == BISAI_PRECOND_MULTIGRID) choose_levels(choices, &o->multigrid);
@@ -220,6 +262,7 @@ void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond
 void fuzz_precond_free(fuzz_precond *choice) {
   free(choice->block_ptr);
   free(choice->permutation);
+  free(choice->pressures);
   free(choice->weights);
   free(choice->null_vectors);
   free(choice->diagonal);

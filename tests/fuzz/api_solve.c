@@ -281,8 +281,12 @@ static void expect_residual(const problem *p, const result *r, bool trusted) {
                 (int)r->status, end.norm / b, start.norm / b);
 }
 
-/* Two levels make a K-cycle a V-cycle, and the report says what the hierarchy is. */
-static bool is_nonlinear(const bisai_precond_options *o) {
+/* Two levels make a K-cycle a V-cycle, and the report says what the hierarchy is. It also says
+ * whether schur uses the stage with this cycle. */
+static bool is_nonlinear(const bisai_precond *precond, const bisai_precond_options *o) {
+  bisai_precond_report report = {.struct_size = sizeof report};
+  if (o->kind == BISAI_PRECOND_SCHUR && !bisai_precond_get_report(precond, &report))
+    return report.nonlinear && o->multigrid.cycle == BISAI_CYCLE_K;
   return o->multigrid.cycle == BISAI_CYCLE_K || o->callback.nonlinear;
 }
 
@@ -291,7 +295,7 @@ static bool is_nonlinear(const bisai_precond_options *o) {
 static bool expect_refusal(const problem *p, const result *r, const bisai_solver *solver,
                            const bisai_bcsr *matrix, const bisai_precond *precond) {
   const bool flexible = p->options.gmres.flexible || p->options.cg.flexible,
-             nonlinear = precond && is_nonlinear(&p->choice->options) && !flexible,
+             nonlinear = precond && is_nonlinear(precond, &p->choice->options) && !flexible,
              refuses = !nonlinear &&
                        fuzz_symmetry_refuses(p->system, &p->options, !p->by_operator, precond);
   const bisai_status expected = nonlinear ? BISAI_NOT_LINEAR : BISAI_NOT_SYMMETRIC;

@@ -90,7 +90,10 @@ static void expect_csr_updates(fuzz_choices *choices, const fuzz_system *s, fuzz
 }
 
 void fuzz_update_properties(fuzz_choices *choices, const fuzz_system *s, fuzz_world *world) {
-  if (fuzz_rarely(choices, 2))
+  const int what = fuzz_pick(choices, 256);
+  if (what % 2 == 1 && what / 2 % 2 == 1 && s->blocks > 0)
+    fuzz_node_properties(choices, s, world);
+  else if (what % 2 == 1)
     expect_csr_updates(choices, s, world);
   else
     expect_block_updates(choices, s, world);
