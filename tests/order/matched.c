@@ -71,7 +71,7 @@ static void expect_solved(const bisai_bcsr *matrix, bisai_matching matching) {
 static void shuffled_rows_are_solved_through_entries(void **state) {
   (void)state;
   for (int32_t bs = 1; bs <= 5; bs++) {
-    bisai_bcsr *matrix = test_bcsr_take(context, matching_shuffled(ROWS / bs, bs, 1, 3));
+    bisai_bcsr *matrix = test_bcsr_take(context, matching_shuffled(ROWS / bs, bs, 1, 20, 3));
     expect_solved(matrix, BISAI_MATCHING_ENTRIES);
     bisai_bcsr_destroy(&matrix);
   }
@@ -80,7 +80,7 @@ static void shuffled_rows_are_solved_through_entries(void **state) {
 static void shuffled_block_rows_are_solved_through_blocks(void **state) {
   (void)state;
   for (int32_t bs = 1; bs <= 9; bs += 2) {
-    bisai_bcsr *matrix = test_bcsr_take(context, matching_shuffled(ROWS / 2, bs, bs, 5));
+    bisai_bcsr *matrix = test_bcsr_take(context, matching_shuffled(ROWS / 2, bs, bs, 20, 5));
     expect_solved(matrix, BISAI_MATCHING_BLOCKS);
     bisai_bcsr_destroy(&matrix);
   }
@@ -89,7 +89,7 @@ static void shuffled_block_rows_are_solved_through_blocks(void **state) {
 static void a_given_order_goes_with_a_matching(void **state) {
   (void)state;
   int32_t *given = test_random_permutation(ROWS / 2, 4);
-  bisai_bcsr *matrix = test_bcsr_take(context, matching_shuffled(ROWS / 2, 2, 1, 7));
+  bisai_bcsr *matrix = test_bcsr_take(context, matching_shuffled(ROWS / 2, 2, 1, 20, 7));
   bisai_precond_options options = exact(BISAI_PRECOND_ILU, BISAI_MATCHING_ENTRIES);
   options.factor.ordering = BISAI_ORDERING_GIVEN;
   options.factor.permutation = given;
@@ -117,8 +117,8 @@ static void updates_are_as_creation(void **state) {
     const int32_t bs = how % 2 + 1;
     const bisai_matching matching = how & 2 ? BISAI_MATCHING_BLOCKS : BISAI_MATCHING_ENTRIES;
     const int32_t group = matching == BISAI_MATCHING_BLOCKS ? bs : 1;
-    bisai_bcsr *a = test_bcsr_take(context, matching_shuffled(ROWS, bs, group, 2)),
-               *b = test_bcsr_take(context, changed(matching_shuffled(ROWS, bs, group, 2)));
+    bisai_bcsr *a = test_bcsr_take(context, matching_shuffled(ROWS, bs, group, 20, 2)),
+               *b = test_bcsr_take(context, changed(matching_shuffled(ROWS, bs, group, 20, 2)));
     bisai_precond_options options = exact(BISAI_PRECOND_ILU, matching);
     options.factor.ordering = BISAI_ORDERING_RCM;
     options.factor.equilibrate = how & 4;
@@ -147,7 +147,7 @@ static void updates_keep_the_permutation(void **state) {
 
 static void updates_refuse_what_the_matching_cannot_have(void **state) {
   (void)state;
-  test_bcsr a = matching_shuffled(ROWS / 2, 2, 1, 9);
+  test_bcsr a = matching_shuffled(ROWS / 2, 2, 1, 20, 9);
   bisai_bcsr *matrix = test_bcsr_make(context, &a);
   const bisai_precond_options options = exact(BISAI_PRECOND_ILU, BISAI_MATCHING_ENTRIES);
   bisai_precond *m = test_precond_with(context, matrix, &options);
@@ -251,7 +251,7 @@ static void a_matching_gives_the_same_bits_for_any_number_of_threads(void **stat
     for (int threads = 1; threads <= 3; threads += 2) {
       bisai_context *own = test_context(threads);
       const int32_t group = matching == BISAI_MATCHING_BLOCKS ? 4 : 1;
-      bisai_bcsr *matrix = test_bcsr_take(own, matching_shuffled(120, 4, group, 2));
+      bisai_bcsr *matrix = test_bcsr_take(own, matching_shuffled(120, 4, group, 20, 2));
       bisai_precond_options options = exact(BISAI_PRECOND_ILU, matching);
       options.factor.level = 1;
       options.factor.equilibrate = how & 2;

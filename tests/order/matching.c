@@ -109,12 +109,12 @@ static void duals_prove_that_the_matching_is_best(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 4; seed++) {
     for (int32_t bs = 1; bs <= 4; bs++) {
-      test_bcsr a = matching_shuffled(60 / bs, bs, 1, seed);
+      test_bcsr a = matching_shuffled(60 / bs, bs, 1, 20, seed);
       bisai_bcsr *matrix = test_bcsr_make(context, &a);
       expect_optimal(matrix, &a, BISAI_MATCHING_ENTRIES);
       bisai_bcsr_destroy(&matrix);
       test_bcsr_free(&a);
-      a = matching_shuffled(30, bs, bs, seed);
+      a = matching_shuffled(30, bs, bs, 20, seed);
       matrix = test_bcsr_make(context, &a);
       expect_optimal(matrix, &a, BISAI_MATCHING_BLOCKS);
       bisai_bcsr_destroy(&matrix);

@@ -33,8 +33,9 @@ static inline test_bcsr matching_blocks_of(int32_t rows, int32_t bs, const doubl
 }
 
 /* Shuffles the rows of a dominant matrix in groups of `group` scalar rows, and scales rows and
- * columns by up to 2^±20. */
-static inline test_bcsr matching_shuffled(int32_t rows, int32_t bs, int32_t group, uint64_t seed) {
+ * columns by up to 2^±exponent. */
+static inline test_bcsr matching_shuffled(int32_t rows, int32_t bs, int32_t group, double exponent,
+                                          uint64_t seed) {
   const int32_t n = rows * bs;
   test_bcsr a = test_bcsr_random(test_shape_square(rows * bs / group, group, seed));
   int32_t *order = test_random_permutation(n / group, seed + 1);
@@ -43,11 +44,11 @@ static inline test_bcsr matching_shuffled(int32_t rows, int32_t bs, int32_t grou
          *shuffled = calloc((size_t)n * (size_t)n, sizeof *shuffled);
   for (int32_t i = 0; i < n; i++) {
     const int32_t from = order[i / group] * group + i % group;
-    const double scale = exp2(test_random_uniform(&random, -20.0, 20.0));
+    const double scale = exp2(test_random_uniform(&random, -exponent, exponent));
     for (int32_t j = 0; j < n; j++) shuffled[j * n + i] = scale * dense[j * n + from];
   }
   for (int32_t j = 0; j < n; j++) {
-    const double scale = exp2(test_random_uniform(&random, -20.0, 20.0));
+    const double scale = exp2(test_random_uniform(&random, -exponent, exponent));
     for (int32_t i = 0; i < n; i++) shuffled[j * n + i] *= scale;
   }
   test_bcsr_free(&a);
