@@ -5,7 +5,7 @@
 
 #include <bisai/solve.h>
 
-#include "support/support.h"
+#include "support/mesh.h"
 
 typedef struct setting {
   bisai_context *context;
@@ -118,6 +118,46 @@ static void a_choice_is_kept_and_takes_new_values(void **state) {
   bisai_auto_solver_destroy(&solver);
   bisai_auto_solver_destroy(&solver);
   end(&s);
+  bisai_context_destroy(&context);
+}
+
+/* Solves, and returns the iterations. A choice allocates memory, and a solve by what was chosen
+ * none, but for copies of b and x on a device. */
+static int solve_by(setting *s, bisai_auto_solver *solver, test_allocator *allocator,
+                    bool chooses) {
+  bisai_solve_report report = {.struct_size = sizeof report};
+  const long long calls = atomic_load(&allocator->calls);
+  EXPECT_OK(s->context, bisai_auto_solver_solve(solver, s->matrix, s->b, s->x, &report));
+  assert_true(residual(s) <= 2e-8);
+  if (!test_on_device()) assert_int_equal(chooses, atomic_load(&allocator->calls) > calls);
+  return report.solver.iterations;
+}
+
+/* The first values are dominated by the diagonal, the second ones are those of a mesh. */
+static void a_choice_is_made_again_after_a_solve_of_twice_the_iterations(void **state) {
+  (void)state;
+  enum { SIDE = 40 };
+  test_allocator allocator;
+  test_allocator_reset(&allocator, 0);
+  bisai_context *context = test_context_on(&allocator, 1);
+  test_bcsr mesh = test_mesh_diffusion(SIDE, SIDE, 1, TEST_ZERO_OUTSIDE, 0),
+            easy = test_mesh_diffusion(SIDE, SIDE, 1, TEST_ZERO_OUTSIDE, 0);
+  for (int32_t i = 0; i < SIDE * SIDE; i++) *test_bcsr_block(&easy, i, i) *= 30;
+  setting s = begin(context, easy);
+  bisai_auto_solver *solver = NULL;
+  bisai_solve_options o = bisai_solve_options_default();
+  o.precond.automatic.incomplete = true; /* complete factors need one iteration for all values */
+  EXPECT_OK(context, bisai_auto_solver_create(context, &o, &solver));
+  const int first = solve_by(&s, solver, &allocator, true);
+  assert_int_equal(first, solve_by(&s, solver, &allocator, false));
+  EXPECT_OK(context, bisai_bcsr_update(s.matrix, mesh.values, BISAI_COLUMN_MAJOR));
+  bisai_auto_solver_update(solver);
+  assert_true(solve_by(&s, solver, &allocator, false) > 2 * first);
+  const int second = solve_by(&s, solver, &allocator, true);
+  assert_int_equal(second, solve_by(&s, solver, &allocator, false));
+  bisai_auto_solver_destroy(&solver);
+  end(&s);
+  test_bcsr_free(&mesh);
   bisai_context_destroy(&context);
 }
 
@@ -275,6 +315,7 @@ int main(void) {
       cmocka_unit_test(systems_of_many_kinds_are_solved_without_options),
       cmocka_unit_test(rows_in_the_wrong_order_are_matched),
       cmocka_unit_test(a_choice_is_kept_and_takes_new_values),
+      cmocka_unit_test(a_choice_is_made_again_after_a_solve_of_twice_the_iterations),
       cmocka_unit_test(a_given_preconditioner_and_solver_are_taken),
       cmocka_unit_test(what_cannot_be_solved_ends_with_a_diagnosis),
       cmocka_unit_test(candidates_that_need_too_much_memory_are_left_out),
