@@ -12,6 +12,9 @@
 /* Before so many iterations residuals predict nothing. Methods with short recurrences oscillate. */
 enum { FIRST_OF_GMRES = 12, FIRST_OF_OTHERS = 25, SHORTEST_WINDOW = 8 };
 
+/* A prediction is wrong if the solve takes this many times the iterations. */
+#define OVERTIME 1.5
+
 static void note_residual(bsi_trial_pace *p, int iteration, double residual) {
   const double log_of = residual > 0 ? log(residual) : -INFINITY;
   const int previous = (iteration + BSI_TRIAL_WINDOW - 1) % BSI_TRIAL_WINDOW;
@@ -37,7 +40,14 @@ static double iterations_left(const bsi_trial_pace *p) {
 }
 
 double bsi_trial_left(const bsi_trial *trial) {
-  return iterations_left(&trial->pace) * trial->step;
+  return trial->pace.doubt * iterations_left(&trial->pace) * trial->step;
+}
+
+/* Doubles the doubt if the solve has not ended long after it was expected to. */
+static void judge_promise(bsi_trial_pace *p) {
+  if (p->iterations < p->promised) return;
+  if (p->promised > 0) p->doubt *= 2;
+  p->promised = p->iterations + OVERTIME * fmax(iterations_left(p), SHORTEST_WINDOW);
 }
 
 /* The first iterations of a trial, during which it goes on whatever they say. */
@@ -53,6 +63,7 @@ static bool ask(void *user, int iteration, double residual) {
   t->result.relative_residual = residual;
   if (bsi_now() > t->bounds.end) return true;
   if (iteration < first_iterations(t)) return false;
+  judge_promise(&t->pace);
   const double left = bsi_trial_left(t);
   if (t->work >= t->bounds.most) return left > 0.5 * t->bounds.most;
   return t->work >= t->bounds.least && left > t->bounds.alternative;
@@ -81,7 +92,7 @@ static bisai_status begin(const bsi_task *task, const double *b, const double *g
                           &t->open));
   t->open.run.pause.ask = ask;
   t->open.run.pause.user = t;
-  t->pace = (bsi_trial_pace){.target = log(how.tolerance)};
+  t->pace = (bsi_trial_pace){.target = log(how.tolerance), .doubt = 1};
   t->state = BSI_TRIAL_WAITS;
   return BISAI_OK;
 }

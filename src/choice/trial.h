@@ -27,6 +27,9 @@ typedef struct bsi_trial_pace {
   int iterations;
   /* of the first residual, and of the tolerance */
   double first, target;
+  /* the iteration at which the last prediction expected the end, and by how much predictions are
+   * multiplied, because former ones were too low */
+  double promised, doubt;
 } bsi_trial_pace;
 
 /* How long a trial may go on: bsi_trial_run(). */
