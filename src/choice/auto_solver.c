@@ -164,7 +164,7 @@ static void fill_report(const bisai_auto_solver *s, const bisai_solver_report *s
                                 ? BISAI_REASON_MAX_ITERATIONS
                                 : BISAI_REASON_STAGNATED;
     report->solver.iterations = s->choice.race.iterations;
-    report->solver.relative_residual = s->choice.race.best_residual;
+    report->solver.relative_residual = s->choice.race.best.relative_residual;
     return;
   }
   const bsi_trial *t = &s->choice.race.trials[s->choice.race.winner];

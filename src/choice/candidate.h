@@ -7,6 +7,8 @@
 #include <bisai/precond.h>
 #include <bisai/study.h>
 
+#include "lu/predict.h"
+
 typedef struct bsi_candidate {
   bisai_precond_options precond;
   bisai_solver_options solver;
@@ -18,6 +20,9 @@ typedef struct bsi_candidate {
   double memory;
   /* `setup` is a guess that bsi_work_predict_lu() replaces; it has been replaced */
   bool guessed, predicted;
+  /* of a guess: the least work of all others that is worth a prediction */
+  double hurdle;
+  bsi_lu_prediction factorisation;
   /* the ordering that was found for the prediction; NULL: that of the options */
   const int32_t *permutation;
 } bsi_candidate;
@@ -49,9 +54,8 @@ typedef struct bsi_candidates {
 /* Lists the candidates of a task, the one to begin with first. */
 bisai_status bsi_candidates_list(const bsi_task *task, bsi_candidates *list);
 
-/* Returns the expected work of a candidate until the system is solved. */
-static inline double bsi_candidate_work(const bsi_candidate *c) {
-  return c->setup + c->iterations * c->step;
-}
+/* Returns true if some rows have a zero on the diagonal and are not coupled with each other, and
+ * the matrix has no blocks. In blocks of velocities and pressures these zeros do no harm. */
+bool bsi_task_is_saddle(const bsi_task *task);
 
 #endif

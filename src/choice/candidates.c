@@ -24,6 +24,14 @@
  * wrong order. */
 #define MOST_ZEROS 0.6
 
+/* The share of the couplings whose sign is opposite to that of the diagonal: all in M-matrices, and
+ * most where multigrid smooths errors well. */
+#define OF_M_MATRICES 0.97
+#define OF_SMOOTH_ERRORS 0.77
+
+/* The share of rows that makes a matrix dominated by its diagonal. */
+#define DOMINANT 0.9
+
 enum { ROWS_OF_MULTIGRID = 500, USUAL_ROWS = 5000 };
 
 typedef struct maker {
@@ -93,9 +101,7 @@ static bsi_candidate *add(const maker *m, bisai_precond_options precond,
   return c;
 }
 
-/* Some rows have a zero on the diagonal and are not coupled with each other, and the matrix has no
- * blocks. In blocks of velocities and pressures these zeros do no harm. */
-static bool is_saddle(const bsi_task *t) {
+bool bsi_task_is_saddle(const bsi_task *t) {
   return t->study->saddle.zero_block && t->matrix->block_size == 1;
 }
 
@@ -106,12 +112,11 @@ static void add_lu(const maker *m, bisai_matching matching) {
   const double n = m->task->matrix->block_rows, bs = m->task->matrix->block_size;
   bisai_precond_options lu = kind(BISAI_PRECOND_LU);
   lu.factor.matching = matching;
-  if (is_saddle(m->task)) lu.factor.ordering = BISAI_ORDERING_MD;
+  if (bsi_task_is_saddle(m->task)) lu.factor.ordering = BISAI_ORDERING_MD;
   if (matching != BISAI_MATCHING_NONE) lu = raised(lu, SHIFT_OF_LU);
   if (m->task->precond.automatic.incomplete) return;
   bsi_candidate *c = add(m, lu, gmres(m, 30), matching == BISAI_MATCHING_NONE ? 2 : 3);
-  c->guessed = true;
-  c->setup = bsi_work_guess_lu(m->task, 30 * pow(n, 1.5) * bs * bs * bs);
+  bsi_work_guess_lu(m->task, 30 * pow(n, 1.5) * bs * bs * bs, c);
 }
 
 /* Adds complete factorisations: one that keeps the rows in their order where no diagonal entry is
@@ -130,11 +135,24 @@ static bool has_multigrid(const maker *m) {
   return m->task->study->entries.rows > ROWS_OF_MULTIGRID;
 }
 
+/* The iterations of ILU(0) and those of multigrid, by the signs of the couplings: medians of the
+ * systems that are for tuning, and of the real matrices of the same signs. */
+static void list_by_signs(const maker *m, double by_mesh) {
+  const double opposite = m->task->study->couplings.opposite;
+  const bool scalar = m->task->matrix->block_size == 1,
+             like_m = scalar && opposite >= OF_M_MATRICES;
+  add(m, ilu(0), cg(m), (scalar && !like_m ? 40 : 100) * by_mesh);
+  if (has_multigrid(m))
+    add(m, kind(BISAI_PRECOND_MULTIGRID), cg(m),
+        like_m                         ? 14
+        : opposite >= OF_SMOOTH_ERRORS ? 33
+                                       : 150);
+}
+
 static void list_definite(const maker *m) {
   const double by_mesh = growth(m, 0.5);
   const bool host = m->task->context->backend->memory->is_host;
-  add(m, ilu(0), cg(m), 60 * by_mesh);
-  if (has_multigrid(m)) add(m, kind(BISAI_PRECOND_MULTIGRID), cg(m), 33);
+  list_by_signs(m, by_mesh);
   if (!host) add(m, kind(BISAI_PRECOND_BJACOBI), cg(m), 380 * by_mesh);
   add(m, shifted(ilu(1)), gmres(m, 100), 60 * by_mesh);
   add(m, shifted(ilu(2)), gmres(m, 100), 50 * by_mesh);
@@ -178,9 +196,17 @@ static void list_saddle(const maker *m) {
   add(m, by_factors, gmres(m, 100), 65 * growth(m, 0.5));
 }
 
+/* How the iterations of methods of one level differ from those of the list: by the mesh, and fewer
+ * where most rows are dominated by their diagonal. */
+static double ease(const maker *m) {
+  const bisai_study_couplings *c = &m->task->study->couplings;
+  const double dominated = c->dominant_rows < DOMINANT ? 1 : c->opposite < 0.5 ? 0.1 : 0.45;
+  return bsi_task_is_saddle(m->task) ? 1.5 * growth(m, 0.8) : dominated * growth(m, 0.35);
+}
+
 static void list_general(const maker *m) {
-  const bool saddle = is_saddle(m->task);
-  const double by_mesh = saddle ? 1.5 * growth(m, 0.8) : growth(m, 0.35);
+  const bool saddle = bsi_task_is_saddle(m->task);
+  const double by_mesh = ease(m);
   if (saddle) list_saddle(m);
   if (has_pressure(m->task)) add(m, kind(BISAI_PRECOND_CPR), gmres(m, 60), 20);
   add(m, shifted(ilu(0)), gmres(m, 100), 100 * by_mesh);

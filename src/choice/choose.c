@@ -52,15 +52,16 @@ static bisai_status check_consistency(bsi_choice *c, const double *b) {
 
 static bisai_status prepare(bsi_choice *c, const double *b, double *best) {
   const double seconds = c->task.precond.automatic.seconds;
-  c->race = (bsi_race){.task = &c->task, .b = b, .best = best, .winner = -1};
+  c->race = (bsi_race){.task = &c->task, .b = b, .best = {.x = best}, .winner = -1};
   BSI_TRY(study(c));
   BSI_TRY(check_consistency(c, b));
   if (c->least > 0) {
-    c->race.best_residual = 1; /* of x = 0 */
+    c->race.best.relative_residual = 1; /* of x = 0 */
     return BISAI_OK;
   }
   BSI_TRY(bsi_work_measure(&c->task));
-  c->race.best_residual = c->task.solver.use_initial_guess ? 0.999 : INFINITY;
+  c->race.best.relative_residual = c->task.solver.use_initial_guess ? 0.999 : INFINITY;
+  c->race.best.goes_on = c->task.solver.use_initial_guess;
   c->race.budget = budget_of(&c->task);
   c->race.end = seconds > 0 ? bsi_now() + seconds : INFINITY;
   return bsi_candidates_list(&c->task, &c->race.candidates);

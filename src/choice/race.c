@@ -21,17 +21,54 @@
 #define SHARE_OF_ALTERNATIVE 0.25
 #define SHARE_OF_PAST 0.5
 
+/* Iterations that may take this many times the work of complete factors are tried first: often they
+ * take less than expected, and if not, it is soon seen. Not so on saddle points. */
+#define WORTH_OF_ITERATIONS 2.0
+/* After a trial that did not solve the system, others of its family are expected to take this many
+ * times the iterations. */
+#define HARDER 2.0
+
 /* So many trials keep their memory while they wait. */
 enum { MOST_WAITING = 3 };
+
+/* Complete factors, methods of several levels or parts, and methods of one level. */
+static int family_of(bisai_precond_kind kind) {
+  switch (kind) {
+  case BISAI_PRECOND_LU:
+  case BISAI_PRECOND_DIRECT: return 2;
+  case BISAI_PRECOND_MULTIGRID:
+  case BISAI_PRECOND_CPR:
+  case BISAI_PRECOND_SCHUR: return 1;
+  default: return 0;
+  }
+}
+
+/* The expected work of a new candidate, which grows with the trials of its family that did not
+ * solve the system. */
+static double work_of(const bsi_race *race, int which) {
+  const bsi_candidate *c = &race->candidates.items[which];
+  const int family = family_of(c->precond.kind);
+  double iterations = c->iterations;
+  for (int i = 0; i < race->begun && family < 2; i++)
+    if (family_of(race->candidates.items[race->order[i]].precond.kind) == family)
+      iterations *= HARDER;
+  return c->setup + iterations * c->step;
+}
+
+/* The work of the others at which a new candidate is next. What the race has cost counts too. */
+static double threshold(const bsi_race *race, int which) {
+  const bsi_candidate *c = &race->candidates.items[which];
+  const bool first = race->begun == 0 && !bsi_task_is_saddle(race->task);
+  const double certain = first && c->precond.kind == BISAI_PRECOND_LU ? WORTH_OF_ITERATIONS : 1;
+  return fmax(certain * work_of(race, which), c->hurdle - race->work);
+}
 
 /* The candidate with the least expected work of those that have not begun. */
 static int next_new(const bsi_race *race, int without) {
   int best = -1;
   for (int i = 0; i < race->candidates.count; i++) {
     if (i == without || race->trials[i].state != BSI_TRIAL_NEW) continue;
-    if (best < 0 || bsi_candidate_work(&race->candidates.items[i]) <
-                        bsi_candidate_work(&race->candidates.items[best]))
-      best = i;
+    if (best < 0 || threshold(race, i) < threshold(race, best)) best = i;
   }
   return best;
 }
@@ -50,16 +87,17 @@ static int next_waiting(const bsi_race *race, int without) {
 /* The work until the end by another candidate than `now`, or infinity. */
 static double alternative_to(const bsi_race *race, int now) {
   const int waiting = next_waiting(race, now);
-  const int new = next_new(race, now);
-  const double left = waiting < 0 ? INFINITY : bsi_trial_left(&race->trials[waiting]);
-  return new < 0 ? left : fmin(left, bsi_candidate_work(&race->candidates.items[new]));
+  double least = waiting < 0 ? INFINITY : bsi_trial_left(&race->trials[waiting]);
+  for (int i = 0; i < race->candidates.count; i++)
+    if (i != now && race->trials[i].state == BSI_TRIAL_NEW) least = fmin(least, work_of(race, i));
+  return least;
 }
 
 static int choose_next(const bsi_race *race) {
   const int waiting = next_waiting(race, -1), new = next_new(race, -1);
   if (waiting < 0 || new < 0) return waiting < 0 ? new : waiting;
   const double left = bsi_trial_left(&race->trials[waiting]);
-  return left <= PATIENCE * bsi_candidate_work(&race->candidates.items[new]) ? waiting : new;
+  return left <= PATIENCE * threshold(race, new) ? waiting : new;
 }
 
 /* Ends the least promising of too many waiting trials. */
@@ -88,11 +126,12 @@ static bisai_status keep_best(bsi_race *race, const bsi_trial *t) {
   bisai_context *context = race->task->context;
   const bsi_vector_ops *vectors = context->backend->vectors;
   const double *x = bsi_trial_x(t, &residual);
-  if (!x || !(residual < race->best_residual)) return BISAI_OK;
+  if (!x || !(residual < race->best.relative_residual)) return BISAI_OK;
   BSI_TRY(vectors->largest(context, t->solver->n, x, &largest));
   if (!isfinite(largest)) return BISAI_OK;
-  race->best_residual = residual;
-  return vectors->copy(context, t->solver->n, x, race->best);
+  race->best.relative_residual = residual;
+  race->best.goes_on = t->result.status != BISAI_STAGNATED;
+  return vectors->copy(context, t->solver->n, x, race->best.x);
 }
 
 /* Begins a trial that is new, and lets it go on. */
@@ -105,7 +144,7 @@ static bisai_status go_on(bsi_race *race, int which) {
     const bsi_fill_limit fill = bsi_bounds_fill(race->task, t->candidate);
     race->task->context->fill_limit = &fill;
     const bisai_status status =
-        bsi_trial_begin(race->task, race->b, race->best_residual < 1 ? race->best : NULL, t);
+        bsi_trial_begin(race->task, race->b, race->best.goes_on ? race->best.x : NULL, t);
     race->task->context->fill_limit = NULL;
     if (status) return status;
     bsi_bounds_check_memory(race, which);
@@ -139,6 +178,16 @@ static bool is_over(const bsi_race *race) {
          race->iterations >= race->task->solver.max_iterations || bsi_now() > race->end;
 }
 
+/* The work of the candidates whose work is no guess. */
+static double work_without_guesses(const bsi_race *race) {
+  const int waiting = next_waiting(race, -1);
+  double least = waiting < 0 ? INFINITY : bsi_trial_left(&race->trials[waiting]);
+  for (int i = 0; i < race->candidates.count; i++)
+    if (race->trials[i].state == BSI_TRIAL_NEW && !race->candidates.items[i].guessed)
+      least = fmin(least, work_of(race, i));
+  return least;
+}
+
 /* Replaces the guess of a complete factorisation by a prediction. Two candidates share it: with and
  * without a matching. */
 static bisai_status predict(bsi_race *race, bsi_candidate *c) {
@@ -147,10 +196,10 @@ static bisai_status predict(bsi_race *race, bsi_candidate *c) {
   if (!race->permutation)
     race->permutation = bsi_allocate(context, rows, sizeof *race->permutation);
   if (!race->permutation) return BISAI_OUT_OF_MEMORY;
-  BSI_TRY(bsi_work_predict_lu(race->task, race->permutation, c));
+  BSI_TRY(bsi_work_predict_lu(race->task, work_without_guesses(race), race->permutation, c));
   for (int i = 0; i < race->candidates.count; i++)
     if (race->candidates.items[i].guessed)
-      bsi_work_share_lu(c, race->permutation, &race->candidates.items[i]);
+      bsi_work_share_lu(race->task, c, race->permutation, &race->candidates.items[i]);
   return BISAI_OK;
 }
 

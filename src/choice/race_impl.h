@@ -5,6 +5,15 @@
 
 #include "choice/trial.h"
 
+/* The best x so far, in backend memory. */
+typedef struct bsi_best {
+  double *x;
+  double relative_residual;
+  /* Trials begin from it. They do not where it is so large that its rounding errors are the
+   * residual: an x that stagnated. */
+  bool goes_on;
+} bsi_best;
+
 typedef struct bsi_race {
   const bsi_task *task;
   const double *b;
@@ -19,9 +28,7 @@ typedef struct bsi_race {
   double work, budget;
   /* bsi_now() when trials end, or infinity */
   double end;
-  /* the best x so far, in backend memory, and its relative residual */
-  double *best;
-  double best_residual;
+  bsi_best best;
   /* monitor of the caller */
   int iterations;
   bool stopped;

@@ -22,16 +22,19 @@ double bsi_work_fill(const bsi_task *task, const bisai_precond_options *options,
 /* Returns the bytes that a trial of a candidate is expected to hold: preconditioner, solver, x. */
 double bsi_work_memory(const bsi_task *task, const bsi_candidate *candidate);
 
-/* Returns the work of a complete factorisation and its ordering, for so many operations. */
-double bsi_work_guess_lu(const bsi_task *task, double flops);
+/* Gives a complete factorisation the work of so many operations as a guess, and the hurdle of its
+ * prediction. */
+void bsi_work_guess_lu(const bsi_task *task, double flops, bsi_candidate *candidate);
 
 /* Predicts a complete factorisation by its ordering and its structure, and gives the candidate the
- * ordering. `permutation` has block_rows entries. */
-bisai_status bsi_work_predict_lu(const bsi_task *task, int32_t *permutation,
+ * ordering. An ordering that cannot make it cheaper than `alternative`, the work of the other
+ * candidates, is not searched. `permutation` has block_rows entries. */
+bisai_status bsi_work_predict_lu(const bsi_task *task, double alternative, int32_t *permutation,
                                  bsi_candidate *candidate);
 
 /* Gives the prediction of one complete factorisation to another one with the same solver. */
-void bsi_work_share_lu(const bsi_candidate *from, const int32_t *permutation, bsi_candidate *to);
+void bsi_work_share_lu(const bsi_task *task, const bsi_candidate *from, const int32_t *permutation,
+                       bsi_candidate *to);
 
 /* Returns the work of a set-up that was made. */
 double bsi_work_of_setup(const bsi_task *task, const bsi_candidate *candidate,

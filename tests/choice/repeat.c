@@ -109,7 +109,7 @@ static void expect_same_outcome(const outcome *a, const outcome *b) {
 }
 
 static bisai_bcsr *definite(bisai_context *context) {
-  return test_bcsr_take(context, test_mesh_elements(30, 30, 2, 2.0, true));
+  return test_bcsr_take(context, test_mesh_elements(60, 12, 2, 3.0, true));
 }
 
 static bisai_bcsr *general(bisai_context *context) {
