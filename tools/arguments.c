@@ -252,10 +252,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
     o->solver_given = strcmp(text, "auto") != 0;
     ok = solver_parse("--solver", o->solver_given ? text : "gmres", &o->solver);
     break;
-  case KEY_RESTART:
-    ok = set_integer("--restart", text, 1, INT_MAX, &o->solver.gmres.restart);
-    o->restart_given = true;
-    break;
+  case KEY_RESTART: ok = set_integer("--restart", text, 1, INT_MAX, &o->restart); break;
   case KEY_MAX_ITERATIONS:
     ok = set_integer("--max-iterations", text, 1, INT_MAX, &o->solver.max_iterations);
     break;
@@ -470,6 +467,18 @@ static bool find_beside(command which, options *o) {
   return beside_find(o->input.file, &o->input.beside);
 }
 
+/* --restart stands for restart= of --solver, wherever the two are. */
+static bool take_restart(options *o) {
+  const int initial = bisai_solver_options_default().gmres.restart;
+  if (o->restart == 0 || o->solver.method != BISAI_GMRES) return true;
+  if (o->solver.gmres.restart != initial) {
+    say("--restart and restart= of --solver: give only one of them");
+    return false;
+  }
+  o->solver.gmres.restart = o->restart;
+  return true;
+}
+
 bool arguments_parse(command which, int argc, char **argv, options *o) {
   *o = (options){.solver = bisai_solver_options_default(),
                  .backend = BISAI_BACKEND_AUTO,
@@ -477,7 +486,7 @@ bool arguments_parse(command which, int argc, char **argv, options *o) {
                  .repeat = which == COMMAND_COMPARE};
   /* --preconditioner replaces the only method of this list */
   bool ok = method_list_parse("--preconditioner", "none", &o->methods) &&
-            argp_parse(&parsers[which], argc, argv, 0, NULL, o) == 0 &&
+            argp_parse(&parsers[which], argc, argv, 0, NULL, o) == 0 && take_restart(o) &&
             options_choose_methods(which, o) && (which != COMMAND_CONVERT || sort_paths(o)) &&
             conflicts_check(which, o) && find_beside(which, o);
   name_standard_input(o);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <bisai/text.h>
+
 #include "label.h"
 
 /* More than the statements of any choice: a dozen lines. */

@@ -36,6 +36,8 @@ static const char *conflict(const options *o, const method *m) {
   if (m->program == METHOD_PETSC && o->solver.method != BISAI_GMRES &&
       o->solver.method != BISAI_CG && o->solver.method != BISAI_BICGSTAB)
     return "PETSc has no such solver: --solver gmres, cg or bicgstab";
+  if (m->program == METHOD_PETSC && o->solver.gmres.orthogonalization != BISAI_CLASSICAL_SELECTIVE)
+    return "PETSc makes the basis orthogonal in its own way: no orthogonalization= of --solver";
   if (petsc && reorders)
     return "PETSc factorises the matrix as it is: no --ordering, no --matching, no --equilibrate";
   if (petsc && shift) return "factors=petsc takes no shift";
@@ -95,7 +97,7 @@ static bool check_pairs(const options *o) {
     say("--write-null: the vectors go to a file, not to standard output");
   } else if (standard_is(o->input.project)) {
     say("--project: the vectors come from a file, not from standard input");
-  } else if (o->restart_given && o->solver.method != BISAI_GMRES) {
+  } else if (o->restart > 0 && o->solver.method != BISAI_GMRES) {
     say("--restart is for --solver gmres only, not for %s", bisai_method_string(o->solver.method));
   } else if (standard_is(o->output.json) && standard_is(o->output.file)) {
     say("--output - and --json -: only one of them can go to standard output");

@@ -172,8 +172,8 @@ static json_t *add_stages(const run_result *r, json_t *result) {
   bool ok = result != NULL;
   if (!method_has_stages(&r->m)) return result;
   for (int s = SECTION_FIRST; s < METHOD_SECTIONS && ok; s++)
-    ok =
-        json_object_set_new(result, keys_head((method_section)s), stage(r, (method_section)s)) == 0;
+    ok = json_object_set_new(result, keys_head(&r->m, (method_section)s),
+                             stage(r, (method_section)s)) == 0;
   if (ok) return result;
   json_decref(result);
   return NULL;

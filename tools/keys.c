@@ -12,16 +12,26 @@ static const char *const factors[] = {"bisai", "petsc", "cusparse", NULL};
 /* as enum method_maker */
 static const char *const makers[] = {"bisai", "cusparse", NULL};
 
-static bool of_library(const method *m, const char *field) {
-  return m->program == METHOD_OF_LIBRARY && !method_has_stages(m) &&
-         bisai_precond_kind_takes(m->options.kind, field);
+static bool of_library(const method *m, const bisai_precond_options *o, const char *field) {
+  bisai_precond_kind kind;
+  return m->program == METHOD_OF_LIBRARY && !bisai_precond_stage(o, 0, &kind) &&
+         bisai_precond_kind_takes(o->kind, field);
 }
 
-static bool takes_factors(const method *m) { return of_library(m, "factor.factors"); }
-static bool takes_pattern(const method *m) { return of_library(m, "isai.lower_pattern"); }
-static bool takes_apply(const method *m) {
-  return method_is(m, BISAI_PRECOND_ILU) || method_is(m, BISAI_PRECOND_ISAI) ||
-         m->program == METHOD_CUSPARSE_ILU;
+static bool takes_level(const method *m, const bisai_precond_options *o) {
+  (void)o;
+  return m->program == METHOD_PETSC || m->program == METHOD_PETSC_ILU;
+}
+static bool takes_factors(const method *m, const bisai_precond_options *o) {
+  return of_library(m, o, "factor.factors");
+}
+static bool takes_pattern(const method *m, const bisai_precond_options *o) {
+  return of_library(m, o, "isai.lower_pattern");
+}
+static bool takes_apply(const method *m, const bisai_precond_options *o) {
+  return m->program == METHOD_CUSPARSE_ILU ||
+         (m->program == METHOD_OF_LIBRARY &&
+          (o->kind == BISAI_PRECOND_ILU || o->kind == BISAI_PRECOND_ISAI));
 }
 
 #define PROGRAM_KEY(member, list)                                                                  \
@@ -31,104 +41,96 @@ static bool takes_apply(const method *m) {
     .words = list                                                                                  \
   }
 
-/* The keys that the library does not have. They follow those of the library. */
+/* The keys that the library does not have. They follow those of the library. The ILU of PETSc has a
+ * level, as that of bisai. */
 static const struct {
-  bool (*taken)(const method *m);
+  bool (*taken)(const method *m, const bisai_precond_options *o);
   bisai_option option;
-} program_keys[] = {{takes_factors, PROGRAM_KEY(factors, factors)},
+} program_keys[] = {{takes_level,
+                     {.field = "level",
+                      .name = "level",
+                      .key = "level",
+                      .type = BISAI_OPTION_INTEGER,
+                      .offset = offsetof(method, level),
+                      .advised = INT32_MAX}},
+                    {takes_factors, PROGRAM_KEY(factors, factors)},
                     {takes_pattern, PROGRAM_KEY(pattern, makers)},
                     {takes_apply, PROGRAM_KEY(apply, makers)}};
 enum { PROGRAM_KEYS = sizeof program_keys / sizeof *program_keys };
 
-/* Returns true if an option is a kind's own, and not one that it shares with others. The own ones
- * come first, and have the name of the kind before the point. */
-static bool is_own(bisai_precond_kind kind, const bisai_option *option) {
-  const bisai_option *first = bisai_precond_kind_option(kind, 0);
-  const size_t length = strcspn(first->field, ".") + 1;
-  return strncmp(option->field, first->field, length) == 0;
+/* The functions below are members of bisai_text_keys. */
+
+static const bisai_option *program_option(void *user, const bisai_precond_options *options,
+                                          int index) {
+  for (int i = 0; i < PROGRAM_KEYS; i++)
+    if (program_keys[i].taken(user, options) && index-- == 0) return &program_keys[i].option;
+  return NULL;
 }
 
-static bool chooses_stage(const method *m, const bisai_option *option) {
-  return option == keys_stage(m, SECTION_FIRST) || option == keys_stage(m, SECTION_SECOND);
+static bool take_file(void *user, const bisai_option *option, const char *name) {
+  method *m = user;
+  int i = 0;
+  while (i < METHOD_FILES - 1 && m->files[i].option) i++;
+  m->files[i].option = option;
+  snprintf(m->files[i].path, sizeof m->files[i].path, "%s", name);
+  return true;
 }
 
-/* Returns the kind whose options a section has. */
-static bisai_precond_kind kind_of(const method *m, method_section section) {
-  bisai_precond_kind kind = BISAI_PRECOND_NONE; /* auto has no keys */
-  if (m->program == METHOD_PETSC || m->program == METHOD_PETSC_ILU) return BISAI_PRECOND_ILU;
-  if (section == SECTION_OWN) return m->options.kind;
-  const bisai_option *stage = keys_stage(m, section);
-  if (!stage)
-    bisai_precond_stage(&m->options, (int32_t)section - (int32_t)SECTION_FIRST, &kind);
-  else if (bisai_option_get(stage, &m->options) != stage->initial)
-    bisai_precond_kind_parse(keys_stage_word(m, section), &kind);
-  return kind;
+static const char *name_file(void *user, const bisai_option *option) {
+  return method_path(user, option);
 }
 
-/* Returns true if a section has an option of its kind. A kind with stages lists their options too.
- * A first stage that cannot be chosen takes what is its own alone. What the first stage takes is
- * not asked for again. */
-static bool has(const method *m, method_section section, const bisai_option *option) {
-  if (!option->key) return false;
-  /* The ILU of PETSc has a level, as that of bisai. */
-  if (m->program == METHOD_PETSC || m->program == METHOD_PETSC_ILU)
-    return strcmp(option->key, "level") == 0;
-  if (!method_has_stages(m)) return true;
-  const bisai_precond_kind first = kind_of(m, SECTION_FIRST);
-  const bool chosen = keys_stage(m, SECTION_FIRST) != NULL;
-  switch (section) {
-  case SECTION_OWN: return is_own(m->options.kind, option) && !chooses_stage(m, option);
-  case SECTION_FIRST: return chosen || is_own(first, option);
-  default: return !chosen || !bisai_precond_kind_takes(first, option->field);
-  }
+static void note(void *user, const bisai_option *option) {
+  method *m = user;
+  m->ordering_given |= strcmp(option->field, "factor.ordering") == 0;
+  m->matching_given |= strcmp(option->field, "factor.matching") == 0;
+}
+
+bisai_text_keys keys_of_program(method *m) {
+  return (bisai_text_keys){
+      .struct_size = sizeof(bisai_text_keys),
+      .word = m->program == METHOD_OF_LIBRARY ? NULL : method_program_string(m->program),
+      .option = program_option,
+      .read = take_file,
+      .name = name_file,
+      .given = note,
+      .user = m,
+      .shown = true};
 }
 
 int keys_of(method *m, method_section section, key keys[MOST_KEYS]) {
   const bisai_option *option;
   int count = 0;
-  if (section != SECTION_OWN && !method_has_stages(m)) return 0;
-  const bisai_precond_kind kind = kind_of(m, section);
-  for (int i = 0; (option = bisai_precond_kind_option(kind, i)) && count < MOST_KEYS; i++)
-    if (has(m, section, option)) keys[count++] = (key){option, &m->options};
-  for (int i = 0; i < PROGRAM_KEYS && count < MOST_KEYS; i++) {
-    if (section == SECTION_OWN && program_keys[i].taken(m))
-      keys[count++] = (key){&program_keys[i].option, m};
+  for (int i = 0; count < MOST_KEYS; i++) {
+    if (!(option = bisai_precond_text_option(&m->options, (int)section, i))) break;
+    keys[count++] = (key){option, &m->options};
+  }
+  for (int i = 0; section == SECTION_OWN && count < MOST_KEYS; i++) {
+    if (!(option = program_option(m, &m->options, i))) break;
+    keys[count++] = (key){option, m};
   }
   return count;
 }
 
-int keys_find(int count, const key *keys, const char *name) {
-  for (int i = 0; i < count; i++)
-    if (strcmp(keys[i].option->key, name) == 0) return i;
-  return -1;
-}
-
-const char *keys_head(method_section section) {
-  return section == SECTION_FIRST ? "first" : "second";
-}
-
-const bisai_option *keys_stage(const method *m, method_section section) {
-  if (section == SECTION_OWN || !method_has_stages(m)) return NULL;
-  return bisai_precond_stage_option(m->options.kind, (int32_t)section - (int32_t)SECTION_FIRST);
+const char *keys_head(const method *m, method_section section) {
+  const char *head = NULL, *word;
+  bisai_precond_text_section(&m->options, (int)section, &head, &word);
+  return head;
 }
 
 const char *keys_stage_word(const method *m, method_section section) {
-  const bisai_option *stage = keys_stage(m, section);
-  return stage ? stage->words[(int)bisai_option_get(stage, &m->options)]
-               : bisai_precond_kind_string(kind_of(m, section));
-}
-
-void keys_title(const method *m, method_section section, char title[KEYS_TITLE]) {
-  if (section == SECTION_OWN)
-    snprintf(title, KEYS_TITLE, "%s", method_kind(m));
-  else
-    snprintf(title, KEYS_TITLE, "%s=%s", keys_head(section), keys_stage_word(m, section));
+  const char *head, *word = NULL;
+  bisai_precond_text_section(&m->options, (int)section, &head, &word);
+  return word;
 }
 
 bool keys_take(const method *m, const char *name) {
   method copy = *m;
   key keys[MOST_KEYS];
-  return keys_find(keys_of(&copy, SECTION_OWN, keys), keys, name) >= 0;
+  const int count = keys_of(&copy, SECTION_OWN, keys);
+  for (int i = 0; i < count; i++)
+    if (strcmp(keys[i].option->key, name) == 0) return true;
+  return false;
 }
 
 const char *keys_name(const method *m, method_section section, int index) {

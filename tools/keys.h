@@ -3,9 +3,11 @@
 #ifndef TOOL_KEYS_H
 #define TOOL_KEYS_H
 
+#include <bisai/text.h>
+
 #include "method.h"
 
-enum { MOST_KEYS = 32, KEYS_TITLE = 64 };
+enum { MOST_KEYS = 32 };
 
 /* A key, and the struct to which its offset refers. */
 typedef struct key {
@@ -16,20 +18,13 @@ typedef struct key {
 /* Lists the keys of a section in the order of labels and messages. Returns their number. */
 int keys_of(method *m, method_section section, key keys[MOST_KEYS]);
 
-/* Returns the place of a key in the list, or -1. */
-int keys_find(int count, const key *keys, const char *name);
+/* Returns what the program adds to the texts of the library. *m must live as long. */
+bisai_text_keys keys_of_program(method *m);
 
-/* Returns the key that begins a section, "first" or "second". */
-const char *keys_head(method_section section);
-
-/* Returns the option that chooses the kind of a stage. NULL: there is no such stage, or no
- * choice. */
-const bisai_option *keys_stage(const method *m, method_section section);
+/* Returns the key that begins the section of a stage, "first" or "second". */
+const char *keys_head(const method *m, method_section section);
 /* Returns the word of a stage, "mg" or "auto". */
 const char *keys_stage_word(const method *m, method_section section);
-
-/* Writes the name of a section for messages: "isai", "first=mg" or "second=ilu". */
-void keys_title(const method *m, method_section section, char title[KEYS_TITLE]);
 
 /* Returns true if the method has this key, outside of stages. */
 bool keys_take(const method *m, const char *key);

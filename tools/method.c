@@ -21,6 +21,9 @@ const char *method_kind(const method *m) {
 bool method_is(const method *m, bisai_precond_kind kind) {
   return m->program == METHOD_OF_LIBRARY && m->options.kind == kind;
 }
+int method_level(const method *m) {
+  return m->program == METHOD_OF_LIBRARY ? m->options.factor.level : m->level;
+}
 bool method_is_exact(const method *m) {
   return m->program != METHOD_OF_LIBRARY || m->options.kind == BISAI_PRECOND_ILU;
 }

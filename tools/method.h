@@ -43,8 +43,10 @@ enum { METHOD_FILES = 3 };
 /* A method with the values of its keys. */
 typedef struct method {
   method_program program;
-  /* options of the kind; CALLBACK for methods of the program, and factor.level is PETSc's level */
+  /* options of the kind; CALLBACK for methods of the program */
   bisai_precond_options options;
+  /* of PETSc's ILU */
+  int32_t level;
   /* method_factors */
   int factors;
   /* method_maker */
@@ -61,6 +63,7 @@ bool method_is(const method *m, bisai_precond_kind kind); /* a kind of the libra
 bool method_has_stages(const method *m);                  /* first= and second= */
 /* Returns true if the method is of this kind, or one of its stages is. */
 bool method_uses(const method *m, bisai_precond_kind kind);
+int method_level(const method *m);     /* of block ILU */
 bool method_is_exact(const method *m); /* its triangular solves are exact */
 /* Returns the file of an option. NULL: there is none. */
 const char *method_path(const method *m, const bisai_option *option);

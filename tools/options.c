@@ -17,7 +17,7 @@ bool options_reorder_given(const options *o) {
 
 bool options_choose_solver(const options *o) {
   return o->methods.count == 1 && method_is(&o->methods.items[0], BISAI_PRECOND_AUTO) &&
-         !o->solver_given && !o->restart_given;
+         !o->solver_given && o->restart == 0;
 }
 
 bool options_choose_methods(command which, options *o) {

@@ -59,7 +59,9 @@ typedef struct options {
   double tolerance;
   /* all options except the tolerance and the monitor */
   bisai_solver_options solver;
-  bool restart_given, solver_given;
+  /* of --restart; 0: it is not given */
+  int restart;
+  bool solver_given;
   bisai_ordering ordering;
   bisai_matching matching;
   bool equilibrate;

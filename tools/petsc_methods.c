@@ -206,8 +206,8 @@ bisai_status petsc_prepare(bisai_context *context, const problem *p, const optio
   if (status) return status;
   petsc_parts *made = *parts;
   double start_time = progress_now();
-  status = told(
-      made, petsc.ilu_create(made->host, matrix_of(made, p), m->options.factor.level, &made->ilu));
+  status =
+      told(made, petsc.ilu_create(made->host, matrix_of(made, p), method_level(m), &made->ilu));
   if (!status && m->program == METHOD_PETSC_ILU) {
     setup->kind = BISAI_PRECOND_CALLBACK;
     setup->callback.apply = made->copies ? apply_on_host : petsc.ilu_apply;
@@ -217,9 +217,8 @@ bisai_status petsc_prepare(bisai_context *context, const problem *p, const optio
     setup->factor.factors = made->factors;
   }
   made->seconds = progress_now() - start_time;
-  snprintf(made->text, sizeof made->text, "block ILU(%d) of PETSc %d.%d.%d",
-           m->options.factor.level, PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR,
-           PETSC_VERSION_SUBMINOR);
+  snprintf(made->text, sizeof made->text, "block ILU(%d) of PETSc %d.%d.%d", method_level(m),
+           PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR);
   return end(status, parts);
 }
 
@@ -245,15 +244,15 @@ bisai_status petsc_create(bisai_context *context, const problem *p, const option
   if (status) return status;
   petsc_parts *made = *parts;
   double start_time = progress_now();
-  status = told(made, petsc.solver_create(made->host, matrix_of(made, p), m->options.factor.level,
-                                          &how, &made->solver));
+  status = told(made, petsc.solver_create(made->host, matrix_of(made, p), method_level(m), &how,
+                                          &made->solver));
   made->seconds = progress_now() - start_time;
   snprintf(made->text, sizeof made->text, "PETSc %d.%d.%d: KSP%s, PCILU with %d level%s, SeqBAIJ",
            PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR,
            o->solver.method == BISAI_CG         ? "CG"
            : o->solver.method == BISAI_BICGSTAB ? "BCGS"
                                                 : "GMRES",
-           m->options.factor.level, plural(m->options.factor.level));
+           method_level(m), plural(method_level(m)));
   return end(status, parts);
 }
 

@@ -280,7 +280,7 @@ static void run_automatic(bisai_context *context, const problem *p, const option
   bisai_solve_options how = bisai_solve_options_default();
   how.precond = preconditioner(o, &r->m);
   how.solver = solver_of(p, o, &r->m);
-  how.solver_given = o->solver_given || o->restart_given || r->m.by_cg;
+  how.solver_given = o->solver_given || o->restart > 0 || r->m.by_cg;
   watch watched = watch_start(shown, &how.solver, false);
   how.solver.monitor = watch_iteration;
   how.solver.monitor_user = &watched;

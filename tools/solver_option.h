@@ -8,10 +8,10 @@
 
 #include <bisai/krylov.h>
 
-enum { SOLVER_NAME = 32, SOLVER_HELP = 1024 };
+enum { SOLVER_NAME = 32, SOLVER_HELP = 2048 };
 
-/* Sets the method and the options that have keys. Keys that are not given get their defaults.
- * Prints a message that names `flag` and returns false if the text is wrong. */
+/* Reads the method and its options (bisai/text.h). Prints a message that names `flag` and returns
+ * false if the text is wrong. */
 bool solver_parse(const char *flag, const char *text, bisai_solver_options *how);
 
 /* Writes the help on --solver: all methods with their keys, and what the keys mean. */

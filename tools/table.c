@@ -48,12 +48,15 @@ void table_heading(FILE *out, bisai_context *context, const problem *p, const op
             bisai_ordering_string(o->ordering), matched ? ", matched by " : "",
             matched ? bisai_matching_string(o->matching) : "",
             o->equilibrate ? ", equilibrated" : "", matched || o->equilibrate ? "," : "");
+  const bool from_left = o->solver.method == BISAI_GMRES && o->solver.gmres.side == BISAI_LEFT;
   char solver[SOLVER_NAME];
   if (options_choose_solver(o))
     fputs("solver   chosen with the preconditioner", out);
   else
     fprintf(out, "solver   %s, preconditioned%s", solver_name(&o->solver, solver),
-            o->solver.method == BISAI_CG ? "" : " from the right");
+            o->solver.method == BISAI_CG ? ""
+            : from_left                  ? " from the left"
+                                         : " from the right");
   fprintf(out, ", relative residual %g, at most %d iteration%s\n\n", p->tolerance,
           o->solver.max_iterations, plural(o->solver.max_iterations));
 }

@@ -18,6 +18,7 @@
 #include <bisai/stages.h>
 #include <bisai/status.h>
 #include <bisai/study.h>
+#include <bisai/text.h>
 #include <bisai/version.h>
 
 #endif

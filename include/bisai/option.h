@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file option.h
  *  Descriptions of options: what a field of an options struct is called, which values it takes, and
- *  how it is written in METHOD and among PETSc's options. METHOD is the program's text for a
- *  preconditioner, for example isai:k=2:relax=1. A label is METHOD as the program prints it. */
+ *  how it is written in METHOD and among PETSc's options. METHOD is the text of a preconditioner,
+ *  for example isai:k=2:relax=1 (bisai/text.h). A label is METHOD as the program prints it. */
 #ifndef BISAI_OPTION_H
 #define BISAI_OPTION_H
 
@@ -99,8 +99,9 @@ BISAI_API double bisai_option_get(const bisai_option *option, const void *option
 BISAI_API void bisai_option_set(const bisai_option *option, double value, void *options);
 
 /** Reads the value of an option from a text. Integers are decimal, or the word for the default.
- *  Numbers are as for strtod(), without infinity and NaN, or the word for the default. The text of
- *  a flag is empty. A pointer has no text, and vectors have their word only.
+ *  Numbers are as for strtod(), without infinity and NaN and with a point in every locale, or the
+ *  word for the default. The text of a flag is empty. A pointer has no text, and vectors have their
+ *  word only.
  *  @param value  out; unchanged if false is returned
  *  @returns      true if the text is a value from `minimum` to `advised`, or between them if the
  *                range is open */

@@ -57,7 +57,7 @@ enum {
 typedef struct bisai_trial {
   /** the preconditioner, as in METHOD */
   char method[BISAI_METHOD_TEXT];
-  /** the solver, as the program's --solver and --restart take it: "gmres --restart 60" */
+  /** the solver, as in --solver: "gmres:restart=60" */
   char solver[BISAI_SOLVER_TEXT];
   /** BISAI_OK: it solved the system. BISAI_STOPPED: it was left, or left out for its work.
    *  BISAI_OUT_OF_MEMORY: automatic.memory was too small. Otherwise why it failed */

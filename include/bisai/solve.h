@@ -104,27 +104,6 @@ BISAI_API bisai_status bisai_auto_solver_solve(bisai_auto_solver *solver, const 
 /** Returns the preconditioner in use, or NULL. The solver owns it until its next solve. */
 BISAI_API const bisai_precond *bisai_auto_solver_precond(const bisai_auto_solver *solver);
 
-/** Writes the C statements that make options, one a line, for example
- *
- *      bisai_precond_options p = bisai_precond_options_default();
- *      p.kind = BISAI_PRECOND_ILU;
- *      p.factor.level = 1;
- *      bisai_solver_options s = bisai_solver_options_default();
- *      s.method = BISAI_GMRES;
- *
- *  Options with their defaults are left out, and so are options that the kind or the method does
- *  not take, the monitor and `reduce`. A pointer of `precond` that is not NULL is set to a variable
- *  that has the name of the pointer, as in `p.multigrid.null_vectors = null_vectors;`, which the
- *  caller declares.
- *  @param precond  for example bisai_solve_report::precond_options; NULL: no statements for it
- *  @param solver   for example bisai_solve_report::solver_options; NULL: no statements for it
- *  @param size     bytes of `text`. A longer text is cut, and always ends with a null byte
- *  @param text     out; NULL: the length is wanted only
- *  @returns  the length of the whole text without its null byte: it was cut if that is at least
- *      `size`. 0 with an empty text for an unknown kind, method or struct_size */
-BISAI_API size_t bisai_options_text(const bisai_precond_options *precond,
-                                    const bisai_solver_options *solver, size_t size, char *text);
-
 #ifdef __cplusplus
 }
 #endif

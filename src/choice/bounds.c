@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "choice/text.h"
 #include "choice/work.h"
 #include "core/context/context_impl.h"
 #include "precond/precond_impl.h"

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "choice/text.h"
+#include <bisai/text.h>
+
 #include "choice/work.h"
 #include "core/context/context_impl.h"
 
@@ -99,8 +100,9 @@ static bisai_status begin(const bsi_task *task, const double *b, const double *g
 
 void bsi_trial_name(bsi_trial *t) {
   t->result.relative_residual = 1;
-  bsi_method_text(&t->candidate->precond, sizeof t->result.method, t->result.method);
-  bsi_solver_text(&t->candidate->solver, sizeof t->result.solver, t->result.solver);
+  bisai_precond_options_text(&t->candidate->precond, NULL, sizeof t->result.method,
+                             t->result.method);
+  bisai_solver_options_text(&t->candidate->solver, sizeof t->result.solver, t->result.solver);
 }
 
 bisai_status bsi_trial_begin(const bsi_task *task, const double *b, const double *guess,

@@ -27,9 +27,6 @@ typedef struct refusal {
   "atmosphere, euler, euler:cfl=C with C greater than 0, shell, "                                  \
   "shell:step=SECONDS with SECONDS greater than 0"
 #define CAVITY "compare --case cavity --size 4 "
-#define SOLVERS(text)                                                                              \
-  "bisai: --solver: '" text "' is not a solver (gmres[:flexible], cg[:force][:flexible], "         \
-  "bicgstab, idr[:s=S] with S from 1 to 32)\n"
 #define OF_PETSC                                                                                   \
   "PETSc factorises the matrix as it is: no --ordering, no --matching, no --equilibrate\n"
 
@@ -120,17 +117,24 @@ static const refusal arguments[] = {
      "bisai: --tolerance: '1e-5x' is not a number greater than 0 and less than 1\n"},
     {CAVITY "--tolerance 0x1p-9",
      "bisai: --tolerance: '0x1p-9' is not a number greater than 0 and less than 1\n"},
-    {CAVITY "--solver minres", SOLVERS("minres")},
-    {CAVITY "--solver idr:s=0", SOLVERS("idr:s=0")},
-    {CAVITY "--solver idr:s=33", SOLVERS("idr:s=33")},
-    {CAVITY "--solver cg:s=2", SOLVERS("cg:s=2")},
-    {CAVITY "--solver cg:forced", SOLVERS("cg:forced")},
-    {CAVITY "--solver cg:flexible=1", SOLVERS("cg:flexible=1")},
-    {CAVITY "--solver bicgstab:flexible", SOLVERS("bicgstab:flexible")},
+    {CAVITY "--solver minres",
+     "bisai: --solver: 'minres' is not a solver (gmres, cg, bicgstab, idr)\n"},
+    {CAVITY "--solver idr:s=0", "bisai: --solver: idr:s=0: s must be an integer from 1 to 32\n"},
+    {CAVITY "--solver idr:s=33", "bisai: --solver: idr:s=33: s must be an integer from 1 to 32\n"},
+    {CAVITY "--solver cg:s=2",
+     "bisai: --solver: cg:s=2: 's' is not a key of cg (force, flexible)\n"},
+    {CAVITY "--solver cg:forced",
+     "bisai: --solver: cg:forced: 'forced' is not a key of cg (force, flexible)\n"},
+    {CAVITY "--solver cg:flexible=1",
+     "bisai: --solver: cg:flexible=1: 'flexible' takes no value\n"},
+    {CAVITY "--solver bicgstab:flexible",
+     "bisai: --solver: bicgstab:flexible: bicgstab takes no keys\n"},
     {CAVITY "--restart 0", "bisai: --restart: '0' is not an integer from 1 to 2147483647\n"},
     {CAVITY "--solver cg --restart 5", "bisai: --restart is for --solver gmres only, not for cg\n"},
     {CAVITY "--restart 30 --solver idr:s=2",
      "bisai: --restart is for --solver gmres only, not for idr\n"},
+    {CAVITY "--restart 40 --solver gmres:restart=50",
+     "bisai: --restart and restart= of --solver: give only one of them\n"},
     {CAVITY "--restart 1e2", "bisai: --restart: '1e2' is not an integer from 1 to 2147483647\n"},
     {CAVITY "--max-iterations -1",
      "bisai: --max-iterations: '-1' is not an integer from 1 to 2147483647\n"},
@@ -234,7 +238,8 @@ static const refusal arguments[] = {
      "bisai: --methods: isai:relax=100001: relax must be an integer from 0 to 100000\n"},
     {CAVITY "--methods isai:storage=fp8",
      "bisai: --methods: isai:storage=fp8: storage must be fp64, fp32, fp16 or bf16\n"},
-    {CAVITY "--methods sweeps", "bisai: --methods: sweeps needs its number, as in sweeps:n=3\n"},
+    {CAVITY "--methods sweeps",
+     "bisai: --methods: sweeps: sweeps needs its number, as in sweeps:n=3\n"},
     {CAVITY "--methods sweeps:n=two",
      "bisai: --methods: sweeps:n=two: n must be an integer from 0 to 100000\n"},
     {CAVITY "--methods sweeps:n=100001",

@@ -31,7 +31,7 @@ static void help_and_version_go_to_stdout_and_exit_0(void **state) {
   assert_int_equal(p.status, 0);
   program_expect_in("solve --help", p.out, "--preconditioner");
   program_expect_in("solve --help", p.out, "--output");
-  program_expect_in("solve --help", p.out, "gmres[:flexible]");
+  program_expect_in("solve --help", p.out, "gmres[:restart=M]");
   program_expect_in("solve --help", p.out, "idr[:s=S]");
   assert_null(strstr(p.out, "<solvers>"));
   program_free(&p);

@@ -95,7 +95,8 @@ static void stages_are_named_once_and_rightly(void **state) {
   expect_refused("cpr:first=mg:first=mg", "cpr:first=mg:first=mg: 'first' is given twice");
   expect_refused("cpr:second=ilu:first=mg:second=ilu",
                  "cpr:second=ilu:first=mg:second=ilu: 'second' is given twice");
-  expect_refused("cpr:second=sweeps", "second=sweeps needs its number, as in second=sweeps:n=3");
+  expect_refused("cpr:second=sweeps",
+                 "cpr:second=sweeps: second=sweeps needs its number, as in second=sweeps:n=3");
   expect_refused("cpr:first=mg:k=1:k=2", "cpr:first=mg:k=1:k=2: 'k' is given twice");
   expect_refused("cpr:pressure=32",
                  "cpr:pressure=32: pressure must be auto or an integer from 0 to 31");

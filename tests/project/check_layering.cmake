@@ -6,7 +6,7 @@
 # cmake -DROOT=… -P check_layering.cmake
 cmake_minimum_required(VERSION 3.22)
 
-set(src core gpu io order lu direct factor pattern solve apply bjacobi multigrid cpr schur study precond krylov choice)
+set(src core gpu io order lu direct factor pattern solve apply bjacobi multigrid cpr schur study precond krylov text choice)
 set(core_may core)
 set(gpu_may gpu core/context/backend.h core/context/context_impl.h)
 set(io_may core io)
@@ -28,7 +28,8 @@ set(precond_may core order lu direct factor pattern solve apply bjacobi multigri
 set(krylov_may krylov core/context/backend.h core/vector/chunks_host.h core/block/column.h core/context/context_impl.h core/matrix/matrix_ops.h core/csr/block_vectors.h
   core/context/option_table.h core/threads/parallel.h core/context/staging.h core/context/words.h apply/apply_ops.h
   precond/application.h) # the application that tells a device what the solver keeps in its cache
-set(choice_may choice core order lu factor study krylov precond)
+set(text_may text core/context/context_impl.h precond krylov)
+set(choice_may choice core order lu factor study krylov precond text)
 # Libraries of their own on top of the public headers.
 set(plugins petsc cusparse)
 set(petsc_may petsc)

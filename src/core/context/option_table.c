@@ -3,6 +3,7 @@
 #include "core/context/option_table.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,10 +46,19 @@ void bisai_option_set(const bisai_option *option, double value, void *options) {
   }
 }
 
+enum { NUMBER_TEXT = 320 };
+
+/* strtod() expects the point of the locale, which stands between the digits of 0.5. */
 static bool parse_number(const char *text, const char *characters, double *value) {
-  if (*text == '\0' || text[strspn(text, characters)] != '\0') return false;
+  char local[NUMBER_TEXT + 16], half[16];
+  const size_t whole = strcspn(text, "."), length = strlen(text);
+  if (length == 0 || length >= NUMBER_TEXT || text[strspn(text, characters)] != '\0') return false;
+  snprintf(half, sizeof half, "%.1f", 0.5);
+  half[strlen(half) - 1] = '\0';
+  snprintf(local, sizeof local, "%.*s%s%s", (int)whole, text, whole < length ? half + 1 : "",
+           whole < length ? text + whole + 1 : "");
   char *end;
-  *value = strtod(text, &end);
+  *value = strtod(local, &end);
   return *end == '\0' && isfinite(*value);
 }
 

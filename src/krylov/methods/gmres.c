@@ -36,18 +36,20 @@ static const char *const sides[] = BSI_OPTION_WORDS(BISAI_SIDE_LIST);
 static const char *const orthogonalizations[] = BSI_OPTION_WORDS(BISAI_ORTHOGONALIZATION_LIST);
 
 static const bisai_option option_table[] = {
-    {BSI_SOLVER_OPTION(gmres.restart), .name = "restart", .help = "m of GMRES(m)",
-     .type = BISAI_OPTION_INTEGER, .use = BISAI_OPTION_SHOWN, .initial = 30, .minimum = 1,
-     .maximum = INT32_MAX, .advised = INT32_MAX},
-    {BSI_SOLVER_OPTION(gmres.side), .name = "side", .help = "side of the preconditioner",
-     .type = BISAI_OPTION_WORD, .maximum = BISAI_LEFT, .advised = BISAI_LEFT, .words = sides},
+    {BSI_SOLVER_OPTION(gmres.restart), .name = "restart", .key = "restart", .placeholder = "M",
+     .help = "m of GMRES(m)", .type = BISAI_OPTION_INTEGER, .use = BISAI_OPTION_SHOWN,
+     .initial = 30, .minimum = 1, .maximum = INT32_MAX, .advised = INT32_MAX},
+    {BSI_SOLVER_OPTION(gmres.side), .name = "side", .key = "side",
+     .help = "side of the preconditioner", .type = BISAI_OPTION_WORD, .maximum = BISAI_LEFT,
+     .advised = BISAI_LEFT, .words = sides},
     {BSI_SOLVER_OPTION(gmres.flexible), .name = "flexible", .key = "flexible",
      .help = "the preconditioner may differ from one application to the next",
      .type = BISAI_OPTION_FLAG, .use = BISAI_OPTION_SHOWN},
     {BSI_SOLVER_OPTION(gmres.orthogonalization), .name = "orthogonalization",
-     .help = "how the basis is made orthogonal", .type = BISAI_OPTION_WORD,
-     .initial = BISAI_CLASSICAL_SELECTIVE, .maximum = BISAI_CLASSICAL_SELECTIVE,
-     .advised = BISAI_CLASSICAL_SELECTIVE, .words = orthogonalizations}};
+     .key = "orthogonalization", .help = "how the basis is made orthogonal",
+     .type = BISAI_OPTION_WORD, .initial = BISAI_CLASSICAL_SELECTIVE,
+     .maximum = BISAI_CLASSICAL_SELECTIVE, .advised = BISAI_CLASSICAL_SELECTIVE,
+     .words = orthogonalizations}};
 
 static bisai_status check_options(bisai_context *context, const bisai_solver_options *o) {
   const bisai_gmres_options *gmres = &o->gmres;

@@ -1,31 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Candidates as METHOD and --solver, and as statements in C. */
-#include "choice/text.h"
+/* Options as statements in C. */
+#include <bisai/text.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <bisai/solve.h>
-
 #include "support/support.h"
-
-static void stages_come_with_their_options(void **state) {
-  (void)state;
-  char text[128];
-  bisai_precond_options o = bisai_precond_options_default();
-  o.kind = BISAI_PRECOND_SCHUR;
-  bsi_method_text(&o, sizeof text, text);
-  assert_string_equal("schur", text);
-  o.schur.complement = BISAI_SCHUR_COMPLEMENT_SIMPLE;
-  o.schur.first = BISAI_SCHUR_STAGE_ILU;
-  o.factor.level = 1;
-  bsi_method_text(&o, sizeof text, text);
-  assert_string_equal("schur:complement=simple:first=ilu:level=1", text);
-  o.schur.second = BISAI_SCHUR_STAGE_BJACOBI;
-  bsi_method_text(&o, sizeof text, text);
-  assert_string_equal("schur:complement=simple:first=ilu:level=1:second=bjacobi", text);
-}
 
 static void expect_statements(const bisai_precond_options *p, const bisai_solver_options *s,
                               const char *expected) {
@@ -141,8 +122,7 @@ static void every_word_has_an_enumerator(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(stages_come_with_their_options),
-                                     cmocka_unit_test(c_statements_make_the_options),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(c_statements_make_the_options),
                                      cmocka_unit_test(pointers_are_variables_of_the_caller),
                                      cmocka_unit_test(numbers_keep_all_their_bits),
                                      cmocka_unit_test(statements_are_cut_at_every_size),
