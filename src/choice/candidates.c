@@ -27,7 +27,9 @@
 /* The share of the couplings whose sign is opposite to that of the diagonal: all in M-matrices, and
  * most where multigrid smooths errors well. */
 #define OF_M_MATRICES 0.97
-#define OF_SMOOTH_ERRORS 0.77
+#define OF_SMOOTH_ERRORS 0.745
+/* One-sided couplings, as of convection, below which a matrix is treated as one of diffusion. */
+#define LITTLE_CONVECTION 0.25
 
 /* The share of rows that makes a matrix dominated by its diagonal. */
 #define DOMINANT 0.9
@@ -135,18 +137,26 @@ static bool has_multigrid(const maker *m) {
   return m->task->study->entries.rows > ROWS_OF_MULTIGRID;
 }
 
+/* All couplings have the sign opposite to that of the diagonal. */
+static bool is_like_m(const maker *m) {
+  return m->task->study->couplings.opposite >= OF_M_MATRICES;
+}
+
 /* The iterations of ILU(0) and those of multigrid, by the signs of the couplings: medians of the
  * systems that are for tuning, and of the real matrices of the same signs. */
 static void list_by_signs(const maker *m, double by_mesh) {
-  const double opposite = m->task->study->couplings.opposite;
-  const bool scalar = m->task->matrix->block_size == 1,
-             like_m = scalar && opposite >= OF_M_MATRICES;
+  const bool scalar = m->task->matrix->block_size == 1, like_m = is_like_m(m),
+             smooth = m->task->study->couplings.opposite >= OF_SMOOTH_ERRORS;
+  const double cycles = !smooth ? 150 : !like_m ? 33 : scalar ? 14 : 25;
   add(m, ilu(0), cg(m), (scalar && !like_m ? 40 : 100) * by_mesh);
-  if (has_multigrid(m))
-    add(m, kind(BISAI_PRECOND_MULTIGRID), cg(m),
-        like_m                         ? 14
-        : opposite >= OF_SMOOTH_ERRORS ? 33
-                                       : 150);
+  if (has_multigrid(m)) add(m, kind(BISAI_PRECOND_MULTIGRID), cg(m), cycles);
+}
+
+/* The iterations of multigrid on a matrix that is not definite: medians of 20 systems with the signs
+ * of an M-matrix and little convection, and of 29 others. It fails on most saddle points. */
+static double general_cycles(const maker *m) {
+  if (bsi_task_is_saddle(m->task)) return 100;
+  return is_like_m(m) && m->task->study->symmetry.one_sided < LITTLE_CONVECTION ? 30 : 55;
 }
 
 static void list_definite(const maker *m) {
@@ -213,7 +223,8 @@ static void list_general(const maker *m) {
   add(m, shifted(ilu(1)), gmres(m, 100), 45 * by_mesh);
   add(m, shifted(ilu(2)), gmres(m, 100), 38 * by_mesh);
   add(m, shifted(ilu(4)), gmres(m, 150), 42 * by_mesh);
-  if (has_multigrid(m)) add(m, shifted(kind(BISAI_PRECOND_MULTIGRID)), gmres(m, 60), 70);
+  if (has_multigrid(m))
+    add(m, shifted(kind(BISAI_PRECOND_MULTIGRID)), gmres(m, 60), general_cycles(m));
   add(m, shifted(ilu(1)), idr(m), 150 * by_mesh);
   add(m, shifted(kind(BISAI_PRECOND_BJACOBI)), idr(m), 200 * by_mesh);
   add(m, kind(BISAI_PRECOND_NONE), idr(m), 1000 * by_mesh);
