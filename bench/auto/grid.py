@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs every setting on every matrix, each for a bounded time, and appends a line of JSON a run.
 
-usage: grid.py BISAI FOLDER... --output FILE.jsonl [--backend host|cuda] [--jobs N] [--cap S]
-       [--limit S] [--rhs own|ones] [--again N] [--auto] [--only PART]
+usage: grid.py BISAI FOLDER... --output FILE.jsonl [--case NAME=SIZE]... [--backend host|cuda]
+       [--jobs N] [--cap S] [--limit S] [--rhs own|ones] [--again N] [--auto] [--only PART]
 
 BISAI is the program, and each FOLDER has NAME.mtx[.xz] files. A right-hand side is NAME_b beside
 the matrix; without one it is A times ones, or A x with x_i = (i/n)² if A maps a constant to zero,
 or ones with --rhs ones. Runs that the file has already are left out, so that an interrupted grid
-goes on. The settings are those of settings.py, its first tier first, until --limit. A run ends
-after --cap seconds of wall clock if no setting is known to solve the matrix (8 s once two were
-cut), and otherwise after ten times the fastest, at least 3 s. With --again N the N fastest settings
+goes on. --case adds a system that the program makes. The settings are those of settings.py, its
+first tier first, until --limit. A run ends after --cap seconds of wall clock if no setting is known
+to solve the matrix (8 s once two were cut), and otherwise after ten times the fastest, at least
+3 s. With --again N the N fastest settings
 of each matrix of the file are run again five times, and these lines have the median. --auto runs
 the choice of `solve` without options instead. The program runs with one thread. Needs the standard
 library only.
@@ -37,8 +38,25 @@ HOPELESS = 8.0  # seconds of a run if no setting has solved the matrix and two h
 KEPT = ("iterations", "setup_s", "solve_s", "total_s", "memory_bytes", "least_total_s", "error")
 
 
-def name_of(path):
-    return path.name.split(".mtx")[0]
+class Case:
+    """A system that the program makes, as `cavity=300` or `convdiff=100,100,50`."""
+
+    def __init__(self, text):
+        self.kind, self.size = text.split("=")
+
+    def name(self):
+        return f"{self.kind} {self.size}"
+
+    def words(self):
+        return ["--case", self.kind, "--size", self.size]
+
+
+def name_of(system):
+    return system.name() if isinstance(system, Case) else system.name.split(".mtx")[0]
+
+
+def words_of(system):
+    return system.words() if isinstance(system, Case) else [str(system)]
 
 
 def entries(text):
@@ -164,6 +182,8 @@ class Grid:
     def flags(self, path):
         words = ["--tolerance", "1e-8", "--max-iterations", "10000", "--threads", "1"]
         words += ["--backend", self.options.backend, "--json", "-"]
+        if isinstance(path, Case):
+            return words
         own = path.with_name(path.name.replace(".mtx", "_b.mtx"))
         if own.exists() or self.options.rhs == "ones":
             words += ["--rhs", str(own) if own.exists() else "ones"]
@@ -189,9 +209,9 @@ class Grid:
         ]
         while methods and self.left() > 1:
             cap = self.cap(name, repeats)
-            command = [self.options.bisai, "compare", str(path), "--methods", ",".join(methods)]
-            command += [*flags, *self.flags(path)
-                        ] + (["--repeat", str(repeats)] if repeats > 1 else [])
+            command = [self.options.bisai, "compare", *words_of(path), "--methods"]
+            command += [",".join(methods), *flags, *self.flags(path)]
+            command += (["--repeat", str(repeats)] if repeats > 1 else [])
             result, message, late = self.run(command, cap)
             runs = result["runs"] if result else []
             for method, run in zip(methods, runs):
@@ -228,7 +248,7 @@ class Grid:
         """Runs `auto` after a warm-up, as the settings are: a line has the median of five runs."""
         if (name_of(path), "auto", AUTO_RUNS) in self.done or self.left() < 1:
             return
-        command = [self.options.bisai, "compare", str(path), "--methods", "auto",
+        command = [self.options.bisai, "compare", *words_of(path), "--methods", "auto",
                    "--repeat", str(AUTO_RUNS), *self.flags(path)]
         result, message, late = self.run(command, min(10 * self.options.cap, self.left()))
         run = result["runs"][0] if result and result["runs"] else None
@@ -263,7 +283,8 @@ class Grid:
 def parsed():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("bisai")
-    parser.add_argument("folders", nargs="+", type=pathlib.Path)
+    parser.add_argument("folders", nargs="*", type=pathlib.Path)
+    parser.add_argument("--case", action="append", type=Case, default=[])
     parser.add_argument("--output", type=pathlib.Path, required=True)
     parser.add_argument("--backend", choices=["host", "cuda"], default="host")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -289,6 +310,7 @@ def main():
         make = options.rhs == "own" and not grid.makes_b
         with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
             paths = list(pool.map(unpacked, files, [scratch] * len(files), [make] * len(files)))
+        paths += options.case
         print(f"{len(paths)} matrices after {time.monotonic() - grid.began:.0f} s", flush=True)
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             calls = [pool.submit(*job) for job in grid.jobs(paths)]

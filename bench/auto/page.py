@@ -30,7 +30,8 @@ FACTOR, EXTRA = 4.0, 0.02  # the limit for each system: FACTOR times the fastest
 GROUPS = {
     "files": "real matrices",
     "tuning": "made systems, tuning",
-    "held out": "made systems, held out"
+    "held out": "made systems, held out",
+    "cases": "the program's cases"
 }
 TITLES = {"host": "On a CPU", "cuda": "On a GPU", "ones": "With b = 1, on a CPU"}
 
@@ -110,7 +111,7 @@ def systems_of(splits, grid, auto):
     for line in auto:
         chosen[line["matrix"]].append(line)
     return [
-        System(name, splits.get(name, "files"), runs[name], chosen[name])
+        System(name, splits.get(name, "cases" if " " in name else "files"), runs[name], chosen[name])
         for name in sorted(chosen)
     ]
 
