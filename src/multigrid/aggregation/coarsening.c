@@ -5,13 +5,10 @@
 #include "multigrid/aggregation/strength.h"
 #include "multigrid/level/memory.h"
 
-/* bsi_strength_rule */
-#define LEAST_RETURN 0.01f
-
 bisai_status bsi_coarsening_aggregate(bsi_hierarchy *h, const bsi_level *level, bsi_coarsening *c) {
   const bsi_aggregation_ops *ops = bsi_ops_of(h)->aggregation;
-  const bsi_strength_rule rule = {.threshold = (float)h->setup.options.strength,
-                                  .least_return = h->setup.symmetric ? 0.0f : LEAST_RETURN};
+  const bsi_strength_rule rule =
+      bsi_strength_rule_of(h->setup.options.strength, h->setup.symmetric);
   c->strength = bsi_hierarchy_reserve(h, level->matrix->blocks, sizeof *c->strength);
   c->aggregate = bsi_hierarchy_reserve(h, level->matrix->block_rows, sizeof *c->aggregate);
   c->width = c->vectors ? h->setup.options.null_count : level->matrix->block_size;

@@ -57,6 +57,15 @@ typedef struct bsi_strength_rule {
   float least_return;
 } bsi_strength_rule;
 
+/* bsi_strength_rule::least_return of a nonsymmetric matrix. */
+#define BSI_LEAST_RETURN 0.01f
+
+/* Returns the rule for a matrix. */
+BSI_INLINE bsi_strength_rule bsi_strength_rule_of(double threshold, bool symmetric) {
+  const bsi_strength_rule rule = {(float)threshold, symmetric ? 0.0f : BSI_LEAST_RETURN};
+  return rule;
+}
+
 /* Weights and couplings are added as integers of this unit, so that the order does not matter. */
 #define BSI_COUPLING_UNIT 0x1p-24f
 

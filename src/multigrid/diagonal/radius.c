@@ -80,9 +80,18 @@ static double round_up(double x) {
   return ldexp(ceil(ldexp(mantissa, BITS)), exponent - BITS);
 }
 
+bool bsi_radius_from_lanczos(const double coefficients[BSI_LANCZOS_COEFFICIENTS],
+                             bsi_radius_estimates *estimates) {
+  bsi_radius radius = {0.0, 0.0};
+  if (!bsi_lanczos_radius(coefficients, &radius)) return false;
+  *estimates =
+      (bsi_radius_estimates){round_up(LANCZOS_MARGIN * radius.bound), round_up(radius.growth)};
+  return true;
+}
+
 /* *found ← false if D⁻¹A has eigenvalues that are not positive. */
 static bisai_status lanczos(const bsi_hierarchy *h, bsi_level *level, bool *found) {
-  bsi_radius radius = {0.0, 0.0};
+  bsi_radius_estimates e = {0.0, 0.0};
   const lanczos_vectors v = {level->work.x, level->work.y, level->work.residual};
   double coefficients[BSI_LANCZOS_COEFFICIENTS];
   BSI_TRY(bsi_ops_of(h)->lanczos->start(h->context, bsi_level_rows(level),
@@ -94,10 +103,8 @@ static bisai_status lanczos(const bsi_hierarchy *h, bsi_level *level, bool *foun
   }
   BSI_TRY(h->context->backend->memory->fetch(h->context, coefficients, h->lanczos.work,
                                              sizeof coefficients));
-  *found = bsi_lanczos_radius(coefficients, &radius);
-  if (!*found) return BISAI_OK;
-  level->diagonal.radius = round_up(LANCZOS_MARGIN * radius.bound);
-  level->diagonal.growth = round_up(radius.growth);
+  *found = bsi_radius_from_lanczos(coefficients, &e);
+  if (*found) level->diagonal.radius = e.radius, level->diagonal.growth = e.growth;
   return BISAI_OK;
 }
 
@@ -113,12 +120,22 @@ static bisai_status power_step(void *user, const double *x, double *y) {
   return scaled_product(((const scaled_level *)user)->h, level, matrix_to_read(level), x, y);
 }
 
-static bisai_status power_steps(const bsi_hierarchy *h, const bsi_level *level, int steps,
-                                double *radius) {
+int bsi_power_steps(bool symmetric, bool few) {
+  return few && !symmetric ? FEW_POWER_STEPS : POWER_STEPS;
+}
+
+bsi_radius_estimates bsi_radius_from_power(bool symmetric, const double norms[2]) {
+  const double growth = norms[0] == 0.0 ? LEAST_RADIUS : bsi_power_growth(norms);
+  return (bsi_radius_estimates){symmetric ? POWER_MARGIN * growth : growth, growth};
+}
+
+static bisai_status power_steps(const bsi_hierarchy *h, bsi_level *level, int steps) {
   double norms[2] = {0.0, 0.0};
   BSI_TRY(bsi_power_norms(h->context, bsi_level_rows(level), steps, power_step,
                           &(scaled_level){h, level}, level->work.x, level->work.residual, norms));
-  *radius = norms[0] == 0.0 ? LEAST_RADIUS : bsi_power_growth(norms);
+  const bsi_radius_estimates e = bsi_radius_from_power(h->setup.symmetric, norms);
+  level->diagonal.radius = e.radius;
+  level->diagonal.growth = e.growth;
   return BISAI_OK;
 }
 
@@ -126,22 +143,25 @@ static bisai_status power_steps(const bsi_hierarchy *h, const bsi_level *level, 
 
 bisai_status bsi_radius_estimate(bsi_hierarchy *h, bsi_level *level) {
   const bool symmetric = h->setup.symmetric;
-  const bool few =
-      !symmetric && (level == h->levels || h->setup.options.smoother == BISAI_SMOOTHER_JACOBI);
+  const bool few = level == h->levels || h->setup.options.smoother == BISAI_SMOOTHER_JACOBI;
   bool found = false;
   if (symmetric) BSI_TRY(lanczos(h, level, &found));
   if (found) return BISAI_OK;
-  BSI_TRY(power_steps(h, level, few ? FEW_POWER_STEPS : POWER_STEPS, &level->diagonal.growth));
-  level->diagonal.radius =
-      symmetric ? POWER_MARGIN * level->diagonal.growth : level->diagonal.growth;
-  return BISAI_OK;
+  return power_steps(h, level, bsi_power_steps(symmetric, few));
+}
+
+double bsi_radius_bound_of(bool symmetric, double radius) {
+  return symmetric ? radius : POWER_MARGIN * radius;
+}
+
+double bsi_damping_of(bool symmetric, double growth) {
+  return 4.0 / (3.0 * (symmetric ? growth : fmax(growth, LEAST_RADIUS)));
 }
 
 double bsi_radius_bound(const bsi_hierarchy *h, const bsi_level *level) {
-  return h->setup.symmetric ? level->diagonal.radius : POWER_MARGIN * level->diagonal.radius;
+  return bsi_radius_bound_of(h->setup.symmetric, level->diagonal.radius);
 }
 
 double bsi_transfer_damping(const bsi_hierarchy *h, const bsi_level *level) {
-  return 4.0 / (3.0 * (h->setup.symmetric ? level->diagonal.growth
-                                          : fmax(level->diagonal.growth, LEAST_RADIUS)));
+  return bsi_damping_of(h->setup.symmetric, level->diagonal.growth);
 }

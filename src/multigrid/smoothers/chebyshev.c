@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Chebyshev polynomials in D⁻¹A (Adams, Brezina, Hu, Tuminaro 2003). They damp the eigenvalues from
  * high/ratio to high, where `high` is an upper bound of ρ(D⁻¹A). */
+#include "multigrid/smoothers/chebyshev.h"
+
 #include <math.h>
 
 #include "multigrid/diagonal/radius.h"
-#include "multigrid/smoothers/relaxation.h"
 #include "multigrid/smoothers/smoothers.h"
 
-/* The interval of the eigenvalues, and ρ of the recurrence. */
-typedef struct chebyshev {
-  bool finite;
-  double centre, half_width, rho;
-} chebyshev;
+bsi_chebyshev bsi_chebyshev_begin(double high, double ratio) {
+  const double low = high / ratio;
+  return (bsi_chebyshev){isfinite(high), 0.5 * (high + low), 0.5 * (high - low), 0.0};
+}
 
-/* Saad, Iterative Methods, Algorithm 12.1. An infinite bound leaves x as it is. */
-static void coefficients(void *user, int32_t k, double *alpha, double *beta) {
-  chebyshev *c = user;
+void bsi_chebyshev_coefficients(void *user, int32_t k, double *alpha, double *beta) {
+  bsi_chebyshev *c = user;
   const double sigma = c->centre / c->half_width;
   if (!c->finite) return;
   if (k == 0) {
@@ -31,9 +30,8 @@ static void coefficients(void *user, int32_t k, double *alpha, double *beta) {
 
 static bisai_status chebyshev_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count,
                                      const double *b, const double *from, double *to) {
-  const double high = bsi_radius_bound(h, level), low = high / h->setup.options.ratio;
-  chebyshev c = {isfinite(level->diagonal.radius), 0.5 * (high + low), 0.5 * (high - low), 0.0};
-  const bsi_relaxations r = {count, h->setup.options.degree, coefficients, &c};
+  bsi_chebyshev c = bsi_chebyshev_begin(bsi_radius_bound(h, level), h->setup.options.ratio);
+  const bsi_relaxations r = {count, h->setup.options.degree, bsi_chebyshev_coefficients, &c};
   return bsi_relax(h, level, &r, b, from, to);
 }
 

@@ -4,9 +4,6 @@
 #include "multigrid/aggregation/aggregation_ops.h"
 #include "multigrid/transfers/transfer_ops.h"
 
-/* A near-null-space vector that depends on earlier ones up to this is dropped in an aggregate. */
-#define RANK_TOLERANCE 1e-10
-
 bool bsi_restriction_is_transposed(const bsi_hierarchy *h) {
   return h->setup.symmetric || h->setup.options.unweighted;
 }
@@ -65,7 +62,7 @@ static bisai_status orthonormalise(bsi_hierarchy *h, bsi_level *level, bsi_coars
   if (!transposed->values) BSI_TRY(bsi_block_matrix_reserve_values(h->context, transposed));
   c->coarse_vectors = bsi_hierarchy_reserve_vector(h, (int64_t)t->cols * t->width * t->width);
   if (!c->coarse_vectors) return BISAI_OUT_OF_MEMORY;
-  BSI_TRY(ops->orthonormalise(h->context, transposed, c->vectors, RANK_TOLERANCE, t,
+  BSI_TRY(ops->orthonormalise(h->context, transposed, c->vectors, BSI_RANK_TOLERANCE, t,
                               c->coarse_vectors));
   return ops->transpose_values(h->context, t, level->transfers.tentative_position, transposed);
 }

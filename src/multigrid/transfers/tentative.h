@@ -5,6 +5,9 @@
 
 #include "multigrid/aggregation/coarsening.h"
 
+/* A near-null-space vector that depends on earlier ones up to this is dropped in an aggregate. */
+#define BSI_RANK_TOLERANCE 1e-10
+
 /* Makes T of the aggregates, and Tᵀ, which has values if its rows are scaled. Without
  * near-null-space vectors it makes what the filtered A T is computed from, with them
  * c->coarse_vectors. */
