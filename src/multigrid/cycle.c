@@ -149,9 +149,18 @@ static bisai_status cycle(bsi_hierarchy *h, int l, const double *b, double *from
   return between == x ? BISAI_OK : bsi_smooth(h, level, post, b, between, x);
 }
 
+/* x ← the correction of level 0, if it is a coarse one that cycles correct twice. The levels above
+ * combine no corrections: check_above(). */
+static bisai_status correct_first(bsi_hierarchy *h, const double *b, double *x) {
+  const bool smooths = h->setup.options.pre > 0 || h->setup.options.post > 0;
+  double *between = smooths ? h->levels[0].work.second : x;
+  BSI_TRY(cycle(h, 0, b, NULL, between));
+  return cycle(h, 0, b, between, x);
+}
+
 bisai_status bsi_hierarchy_cycle(bsi_hierarchy *h, const double *b, double *x) {
   h->fused.count = 0; /* a cycle that failed may have left steps */
-  BSI_TRY(cycle(h, 0, b, NULL, x));
+  BSI_TRY(bsi_level_corrects_twice(h, 0) ? correct_first(h, b, x) : cycle(h, 0, b, NULL, x));
   return bsi_operations_end(h);
 }
 

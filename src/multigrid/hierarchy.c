@@ -46,7 +46,9 @@ static bisai_status take_matrix(bsi_hierarchy *h, const bisai_bcsr *matrix) {
 /* Returns bsi_hierarchy::coarsest. */
 static int32_t choose_coarsest(const bsi_hierarchy *h) {
   const bisai_bcsr *a = h->levels[0].matrix;
-  const double units = (double)bsi_block_offset(a, a->blocks) + 8.0 * a->blocks;
+  const bisai_multigrid_above *above = &h->setup.above;
+  const double values = above->levels > 0 ? above->values : (double)bsi_block_offset(a, a->blocks),
+               units = values + 8.0 * (above->levels > 0 ? above->blocks : a->blocks);
   int32_t n = h->setup.options.coarsest;
   if (h->setup.inverse_work == 0) return n;
   while ((double)n * n * n > (double)h->setup.inverse_work * units) n--;
@@ -67,7 +69,8 @@ static bisai_status begin_level(bsi_hierarchy *h, bsi_level *level) {
  * must not have factors: components without a boundary may be rows of rounding errors there, whose
  * pivots are errors too. */
 static bool may_coarsen_singular(const bsi_hierarchy *h) {
-  return h->setup.most_singular > 0 && h->count > 1 && h->count < h->setup.options.levels &&
+  return h->setup.most_singular > 0 && h->count + h->setup.above.levels > 1 &&
+         h->count < h->setup.options.levels &&
          bsi_smoother_of(h->setup.options.smoother)->kind == BISAI_PRECOND_NONE;
 }
 
@@ -80,7 +83,8 @@ static bisai_status invert_at_once(bsi_hierarchy *h, bsi_level *level) {
   BSI_TRY(bsi_coarsest_create(h, h->setup.most_singular));
   if (h->coarse.inverse) return BISAI_OK;
   h->coarsest = h->setup.most_singular;
-  return bsi_ops_of(h)->transfer->complete(h->context, level->own);
+  /* a matrix that is given has been completed */
+  return level->own ? bsi_ops_of(h)->transfer->complete(h->context, level->own) : BISAI_OK;
 }
 
 /* Inverts the diagonal blocks of a level and makes its transfers. *coarse ← the matrix of the next
@@ -198,7 +202,8 @@ static bisai_status create_inverse(bisai_context *context, const bisai_bcsr *mat
 static bisai_status errors_grow(bsi_hierarchy *h, const bisai_bcsr *matrix, bool *grow) {
   double factor = 0.0;
   *grow = false;
-  if (h->setup.inverse_work == 0 || h->count == 1 || !bsi_may_invert(h, &h->levels[0]))
+  if (h->setup.inverse_work == 0 || h->count == 1 || !bsi_may_invert(h, &h->levels[0]) ||
+      h->setup.above.levels > 0)
     return BISAI_OK;
   BSI_TRY(bsi_error_growth(h->context, matrix, bsi_hierarchy_operator(h), &factor));
   *grow = factor > MOST_GROWTH;

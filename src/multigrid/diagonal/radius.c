@@ -143,7 +143,7 @@ static bisai_status power_steps(const bsi_hierarchy *h, bsi_level *level, int st
 
 bisai_status bsi_radius_estimate(bsi_hierarchy *h, bsi_level *level) {
   const bool symmetric = h->setup.symmetric;
-  const bool few = level == h->levels || h->setup.options.smoother == BISAI_SMOOTHER_JACOBI;
+  const bool few = bsi_is_finest(h, level) || h->setup.options.smoother == BISAI_SMOOTHER_JACOBI;
   bool found = false;
   if (symmetric) BSI_TRY(lanczos(h, level, &found));
   if (found) return BISAI_OK;

@@ -28,6 +28,8 @@ typedef struct bsi_multigrid_setup {
   bisai_multigrid_options options;
   /* A is symmetric up to rounding */
   bool symmetric;
+  /* the levels above level 0, if it is a coarse one itself. Otherwise zeros */
+  bisai_multigrid_above above;
   /* the shift of the diagonal blocks of level 0 that are singular (bsi_inversion_ops::invert) */
   double shift_amount;
   bsi_nested nested;
@@ -115,6 +117,11 @@ static inline int bsi_level_number(const bsi_hierarchy *h, const bsi_level *leve
   return (int)(level - h->levels);
 }
 
+/* Returns true if a level has the matrix of the system: it is level 0 and no coarse one itself. */
+static inline bool bsi_is_finest(const bsi_hierarchy *h, const bsi_level *level) {
+  return level == h->levels && h->setup.above.levels == 0;
+}
+
 /* Returns the last level. While levels are made it is the newest one. */
 static inline const bsi_level *bsi_coarsest_of(const bsi_hierarchy *h) {
   return &h->levels[h->count - 1];
@@ -122,7 +129,7 @@ static inline const bsi_level *bsi_coarsest_of(const bsi_hierarchy *h) {
 
 /* Returns the shift of the singular diagonal blocks of a level (bsi_inversion_ops::invert). */
 static inline double bsi_shift_of(const bsi_hierarchy *h, const bsi_level *level) {
-  return level == h->levels ? h->setup.shift_amount : BSI_COARSE_SHIFT;
+  return bsi_is_finest(h, level) ? h->setup.shift_amount : BSI_COARSE_SHIFT;
 }
 
 /* Returns true if the matrix of a level is small enough for an inverse, if it is the coarsest. */
@@ -133,7 +140,8 @@ static inline bool bsi_may_invert(const bsi_hierarchy *h, const bsi_level *level
 /* Returns true if the matrix of a level is inverted without an attempt to coarsen it. */
 static inline bool bsi_inverts_at_once(const bsi_hierarchy *h, const bsi_level *level) {
   const int l = bsi_level_number(h, level);
-  const bool always = l == h->setup.options.levels - 1 || (l == 0 && h->setup.inverts_first);
+  const bool first = bsi_is_finest(h, level) && h->setup.inverts_first;
+  const bool always = l == h->setup.options.levels - 1 || first;
   return bsi_level_rows(level) <= h->coarsest || (always && bsi_may_invert(h, level));
 }
 
@@ -149,8 +157,9 @@ static inline bool bsi_corrects_twice(bisai_cycle cycle, int l) {
  * instead of 11 with one correction. */
 static inline bool bsi_level_corrects_twice(const bsi_hierarchy *h, int l) {
   const bisai_multigrid_options *o = &h->setup.options;
-  const bool once = o->cycle == BISAI_CYCLE_W && l > 1 && h->coarse.inverse && !o->unweighted;
-  return l < h->count - (once ? 2 : 1) && bsi_corrects_twice(o->cycle, l);
+  const int depth = l + h->setup.above.levels;
+  const bool once = o->cycle == BISAI_CYCLE_W && depth > 1 && h->coarse.inverse && !o->unweighted;
+  return l < h->count - (once ? 2 : 1) && bsi_corrects_twice(o->cycle, depth);
 }
 
 /* Allocates `count` objects of `size` bytes in backend memory. Returns NULL without memory. */

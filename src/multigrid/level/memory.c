@@ -15,7 +15,7 @@ static bool reserve(const bsi_hierarchy *h, double **vector, int64_t n) {
 
 bisai_status bsi_level_reserve_work(bsi_hierarchy *h, bsi_level *level) {
   const bisai_cycle cycle = h->setup.options.cycle;
-  const bool twice = bsi_corrects_twice(cycle, bsi_level_number(h, level));
+  const bool twice = bsi_corrects_twice(cycle, bsi_level_number(h, level) + h->setup.above.levels);
   const int64_t n = bsi_level_rows(level);
   bool complete = reserve(h, &level->work.x, n) && reserve(h, &level->work.y, n) &&
                   reserve(h, &level->work.residual, n);

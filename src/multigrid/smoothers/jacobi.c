@@ -14,7 +14,7 @@ double bsi_jacobi_damping(bool first, double damping, double radius) {
 static bisai_status jacobi_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count,
                                   const double *b, const double *from, double *to) {
   double omega =
-      bsi_jacobi_damping(level == h->levels, h->setup.options.damping, level->diagonal.radius);
+      bsi_jacobi_damping(bsi_is_finest(h, level), h->setup.options.damping, level->diagonal.radius);
   return bsi_relax(h, level, &(bsi_relaxations){count, 1, bsi_same_damping, &omega}, b, from, to);
 }
 

@@ -19,11 +19,11 @@ static bsi_operator_cost cost_of(const bsi_level *level) {
 static bisai_status nested_create(bsi_hierarchy *h, bsi_level *level) {
   bisai_precond_options o = *h->setup.nested.options;
   if (!h->mirrored) o.isai.symmetric = false;
-  if (level != h->levels) {
+  if (!bsi_is_finest(h, level)) {
     o.shift = BISAI_SHIFT_IN_BLOCKS;
     o.shift_amount = BSI_COARSE_SHIFT;
     /* R A P is symmetric with A: its asymmetry is rounding, which small couplings may be too */
-    if (o.isai.symmetric) bsi_bcsr_call_symmetric(level->own);
+    if (o.isai.symmetric && level->own) bsi_bcsr_call_symmetric(level->own);
   }
   BSI_TRY(bsi_level_fail(
       h, level, h->setup.nested.create(h->context, level->matrix, &o, operator_of(level))));

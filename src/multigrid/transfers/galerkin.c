@@ -33,7 +33,7 @@ bisai_status bsi_galerkin_update(bsi_hierarchy *h, bsi_level *level) {
 static double values_of(const bisai_bcsr *a) { return (double)bsi_block_offset(a, a->blocks); }
 
 static double operator_values(const bsi_hierarchy *h) {
-  double values = 0.0;
+  double values = h->setup.above.all_values;
   for (int l = 0; l < h->count; l++) values += values_of(h->levels[l].matrix);
   return values;
 }
@@ -41,8 +41,9 @@ static double operator_values(const bsi_hierarchy *h) {
 /* Returns the most values that the limit of the complexity leaves for the matrix below a level. */
 static double values_left(const bsi_hierarchy *h, const bsi_level *level) {
   const double rows = (double)bsi_level_rows(level);
-  const double left =
-      h->setup.options.complexity * values_of(h->levels[0].matrix) - operator_values(h);
+  const double finest =
+      h->setup.above.levels > 0 ? h->setup.above.values : values_of(h->levels[0].matrix);
+  const double left = h->setup.options.complexity * finest - operator_values(h);
   const bool saves_inverse = h->setup.spares_inverses && bsi_may_invert(h, level);
   return saves_inverse ? fmax(left, rows * rows) : left;
 }

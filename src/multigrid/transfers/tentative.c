@@ -9,7 +9,7 @@ bool bsi_restriction_is_transposed(const bsi_hierarchy *h) {
 }
 
 bool bsi_rows_are_scaled(const bsi_hierarchy *h, const bsi_level *level) {
-  return level == h->levels && !bsi_restriction_is_transposed(h);
+  return bsi_is_finest(h, level) && !bsi_restriction_is_transposed(h);
 }
 
 bisai_status bsi_transpose_create(bsi_hierarchy *h, const bsi_block_matrix *m,
