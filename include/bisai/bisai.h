@@ -12,6 +12,7 @@
 #include <bisai/option.h>
 #include <bisai/order.h>
 #include <bisai/pattern.h>
+#include <bisai/piece.h>
 #include <bisai/precond.h>
 #include <bisai/project.h>
 #include <bisai/solve.h>
