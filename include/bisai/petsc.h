@@ -173,10 +173,22 @@ BISAI_API PetscErrorCode bisai_petsc_pc_get_options(PC pc, bisai_precond_options
  *  @returns PETSC_ERR_ARG_WRONG  the PC has another type */
 BISAI_API PetscErrorCode bisai_petsc_pc_set_threads(PC pc, int threads);
 
+/** Chooses what multigrid is on several processes, as -pc_bisai_mg_distributed and
+ *  -pc_bisai_mg_gather do. What was set up is discarded. All processes give the same.
+ *  @param distributed  PETSC_TRUE: one hierarchy of all processes. PETSC_FALSE (default): a
+ *                      hierarchy of each process for its diagonal block
+ *  @param gather       a level of at most that many scalar rows goes to the first process, where
+ *                      bisai's multigrid goes on; default 10000
+ *  @returns PETSC_ERR_ARG_WRONG       the PC has another type
+ *           PETSC_ERR_ARG_OUTOFRANGE  gather is negative */
+BISAI_API PetscErrorCode bisai_petsc_pc_set_distributed(PC pc, PetscBool distributed,
+                                                        PetscInt gather);
+
 /** Returns this process's preconditioner of a PC of type "bisai", for example for its report.
  *  @param precond  out; the PC owns the preconditioner, which lives until the next set-up, the
  *                  reset or the end of the PC. NULL before PCSetUp(), with kind AUTO before the
- *                  first solve, and on a process without rows
+ *                  first solve, on a process without rows, and if multigrid is one hierarchy of all
+ *                  processes
  *  @returns PETSC_ERR_ARG_WRONG  the PC has another type */
 BISAI_API PetscErrorCode bisai_petsc_pc_get_precond(PC pc, bisai_precond **precond);
 

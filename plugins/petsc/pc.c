@@ -21,7 +21,9 @@ static PetscErrorCode create(PC pc) {
   PetscFunctionBegin;
   PetscCall(PetscNew(&m));
   m->options = m->used = bsi_pc_default_options();
-  m->threads = 1; /* the processes of MPI share the processors */
+  m->ranks.wanted = PETSC_FALSE;
+  m->ranks.gather = BSI_PC_GATHER;
+  m->place.threads = 1; /* the processes of MPI share the processors */
   PetscCall(bsi_pc_find_events(m));
   pc->data = m;
   pc->ops->setup = bsi_pc_set_up;

@@ -12,6 +12,19 @@ static void fill(PetscInt n, double *z) {
   for (PetscInt i = 0; i < n; i++) z[i] = INFINITY;
 }
 
+/* z ← M⁻¹ v of one hierarchy of all processes. */
+static PetscErrorCode apply_ranks(const bsi_pc *m, Vec v, Vec z) {
+  const PetscScalar *from;
+  PetscScalar *to;
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(v, &from));
+  PetscCall(VecGetArrayWrite(z, &to));
+  PetscCall(bsi_ranks_apply(m->ranks.hierarchy, from, to));
+  PetscCall(VecRestoreArrayWrite(z, &to));
+  PetscCall(VecRestoreArrayRead(v, &from));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A process without rows calls this too. PETSc keeps norms until a vector changes, and all
  * processes must see the change. */
 static PetscErrorCode fill_vec(Vec z, PetscInt n) {
@@ -31,7 +44,9 @@ PetscErrorCode bsi_pc_apply(PC pc, Vec v, Vec z) {
   if (m->choice.pending) PetscCall(bsi_pc_choose(pc, m->choice.solver));
   PetscCall(bsi_pc_begin(BSI_PC_APPLY, pc));
   PetscCall(VecGetLocalSize(z, &n));
-  if (*m->failure || n == 0) {
+  if (m->ranks.hierarchy) {
+    PetscCall(apply_ranks(m, v, z));
+  } else if (*m->failure || n == 0) {
     PetscCall(fill_vec(z, n));
   } else {
     PetscCall(bsi_petsc_take(m->context, v, z, &arrays));
@@ -51,6 +66,9 @@ PetscErrorCode bsi_pc_apply_transpose(PC pc, Vec v, Vec z) {
   PetscInt n;
   PetscErrorCode code = PETSC_SUCCESS;
   PetscFunctionBegin;
+  PetscCheck(!m->ranks.hierarchy, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "bisai: one hierarchy of all processes has no transpose: take "
+             "-pc_bisai_mg_distributed 0");
   if (!m->transpose_ready) PetscCall(bsi_pc_choose(pc, BSI_PC_SOLVER_TRANSPOSED));
   PetscCall(bsi_pc_begin(BSI_PC_APPLY_TRANSPOSE, pc));
   PetscCall(bsi_pc_transpose_set_up(pc));
@@ -83,7 +101,17 @@ PetscErrorCode bsi_pc_apply_many(PC pc, Mat v, Mat z) {
   PetscCall(bsi_petsc_narrow("the number of columns", columns, &count));
   PetscCall(MatDenseGetLDA(v, &ldv));
   PetscCall(MatDenseGetLDA(z, &ldz));
-  if (*m->failure || n == 0) {
+  if (m->ranks.hierarchy) {
+    const PetscScalar *from;
+    PetscScalar *to;
+    PetscCall(MatDenseGetArrayRead(v, &from));
+    PetscCall(MatDenseGetArrayWrite(z, &to));
+    for (PetscInt c = 0; c < columns; c++)
+      PetscCall(bsi_ranks_apply(m->ranks.hierarchy, from + (size_t)c * (size_t)ldv,
+                                to + (size_t)c * (size_t)ldz));
+    PetscCall(MatDenseRestoreArrayWrite(z, &to));
+    PetscCall(MatDenseRestoreArrayRead(v, &from));
+  } else if (*m->failure || n == 0) {
     PetscScalar *to;
     PetscCall(MatDenseGetArrayWrite(z, &to));
     for (PetscInt c = 0; c < columns; c++) fill(n, to + (size_t)c * (size_t)ldz);

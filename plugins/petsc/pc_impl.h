@@ -7,6 +7,7 @@
 
 #include "petsc/calls.h"
 #include "petsc/pc_matrix.h"
+#include "petsc/ranks/ranks.h"
 
 /* Events of -log_view. */
 typedef enum bsi_pc_event {
@@ -67,6 +68,22 @@ typedef struct bsi_pc_counts {
   PetscLogDouble flops;
 } bsi_pc_counts;
 
+/* Where each process works. */
+typedef struct bsi_pc_place {
+  PetscInt threads;
+  /* the option -pc_bisai_backend */
+  bisai_backend backend;
+} bsi_pc_place;
+
+/* Multigrid over several processes. */
+typedef struct bsi_pc_ranks {
+  /* the options -pc_bisai_mg_distributed and -pc_bisai_mg_gather */
+  PetscBool wanted;
+  PetscInt gather;
+  /* NULL: each process has a preconditioner of its own */
+  bsi_ranks *hierarchy;
+} bsi_pc_ranks;
+
 typedef struct bsi_pc {
   /* of the caller */
   bisai_precond_options options;
@@ -74,9 +91,7 @@ typedef struct bsi_pc {
    * need more */
   bisai_precond_options used;
   bsi_pc_choice choice;
-  PetscInt threads;
-  /* the option -pc_bisai_backend */
-  bisai_backend backend;
+  bsi_pc_place place;
   bisai_context *context;
   /* NULL before the first set-up and after a reset */
   bisai_precond *precond;
@@ -84,6 +99,7 @@ typedef struct bsi_pc {
    * block-Jacobi read; other kinds keep no reference to the matrix of a Mat of type "bisai" */
   bsi_pc_matrix matrix;
   bsi_pc_null_space null_space;
+  bsi_pc_ranks ranks;
   /* the reason why the last set-up failed numerically; "" if it succeeded */
   char failure[256];
   bsi_pc_counts counts;
@@ -96,6 +112,9 @@ typedef struct bsi_pc {
   Vec correction;
 } bsi_pc;
 
+/* The default of -pc_bisai_mg_gather. */
+enum { BSI_PC_GATHER = 10000 };
+
 /* Turns a failure of bisai into an error of PETSc, with bisai's message and the place of the
  * call. */
 #define BSI_PC_CALL(m, status)                                                                     \
@@ -107,6 +126,23 @@ bisai_precond_options bsi_pc_default_options(void);
 
 /* Makes the preconditioner of this process from m->used. */
 PetscErrorCode bsi_pc_create_precond(PC pc, bisai_status *status);
+
+/* *distributed ← whether one hierarchy of all processes is the preconditioner. */
+PetscErrorCode bsi_pc_is_distributed(PC pc, bool *distributed);
+
+/* Makes or updates the hierarchy of all processes. A numerical failure is one of the PC. */
+PetscErrorCode bsi_pc_set_up_ranks(PC pc);
+
+/* Returns the reason for values that have no preconditioner, or PC_NOERROR. Such values end the
+ * solve with KSP_DIVERGED_PC_FAILED, as in PETSc's own factorisations. */
+static inline PCFailedReason bsi_pc_reason_of(bisai_status status) {
+  switch (status) {
+  case BISAI_SINGULAR_BLOCK: return PC_FACTOR_NUMERIC_ZEROPIVOT;
+  case BISAI_NOT_FINITE:
+  case BISAI_OVERFLOW: return PC_FACTOR_OTHER;
+  default: return PC_NOERROR;
+  }
+}
 
 /* Ends a set-up on all processes: an error of one is an error of all. `own` and `status` are those
  * of this process. */

@@ -35,7 +35,18 @@ PetscErrorCode bisai_petsc_pc_get_options(PC pc, bisai_precond_options *options)
 PetscErrorCode bisai_petsc_pc_set_threads(PC pc, int threads) {
   PetscFunctionBegin;
   PetscCall(check_type(pc));
-  ((bsi_pc *)pc->data)->threads = threads;
+  ((bsi_pc *)pc->data)->place.threads = threads;
+  PetscCall(bsi_pc_renew(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode bisai_petsc_pc_set_distributed(PC pc, PetscBool distributed, PetscInt gather) {
+  PetscFunctionBegin;
+  PetscCall(check_type(pc));
+  PetscCheck(gather >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "bisai: gather is %" PetscInt_FMT "; it must be at least 0", gather);
+  ((bsi_pc *)pc->data)->ranks.wanted = distributed;
+  ((bsi_pc *)pc->data)->ranks.gather = gather;
   PetscCall(bsi_pc_renew(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -188,8 +188,9 @@ PetscErrorCode bsi_pc_set_from_options(PC pc, bsi_petsc_option_items PetscOption
   bisai_precond_options *o = &m->options;
   PetscEnum ordering = (PetscEnum)o->factor.ordering;
   PetscBool equilibrate = o->factor.equilibrate ? PETSC_TRUE : PETSC_FALSE, changed = PETSC_FALSE,
-            found[5] = {PETSC_FALSE};
-  PetscEnum backend = (PetscEnum)m->backend;
+            found[7] = {PETSC_FALSE};
+  bsi_pc_ranks *ranks = &m->ranks;
+  PetscEnum backend = (PetscEnum)m->place.backend;
   const char *orderings[BISAI_ORDERING_GIVEN + 4] = {NULL}, *backends[BSI_PETSC_BACKENDS + 3];
   PetscFunctionBegin;
   list_orderings(orderings);
@@ -198,8 +199,8 @@ PetscErrorCode bsi_pc_set_from_options(PC pc, bsi_petsc_option_items PetscOption
   PetscCall(read_kind(PetscOptionsObject, o, &found[0]));
   PetscCall(read_options(PetscOptionsObject, o, &changed));
   PetscCall(PetscOptionsInt("-pc_bisai_threads",
-                            "Threads of each process; 0: all processors it may use", "", m->threads,
-                            &m->threads, &found[1]));
+                            "Threads of each process; 0: all processors it may use", "",
+                            m->place.threads, &m->place.threads, &found[1]));
   PetscCall(PetscOptionsEnum("-pc_bisai_backend",
                              "Where the preconditioner works; auto: where the Mat has its values",
                              "", backends, backend, &backend, &found[4]));
@@ -207,12 +208,18 @@ PetscErrorCode bsi_pc_set_from_options(PC pc, bsi_petsc_option_items PetscOption
                              "", orderings, ordering, &ordering, &found[2]));
   PetscCall(PetscOptionsBool("-pc_bisai_equilibrate", "ilu, isai, sweeps: scale rows and columns",
                              "", equilibrate, &equilibrate, &found[3]));
+  PetscCall(PetscOptionsBool("-pc_bisai_mg_distributed",
+                             "mg: one hierarchy of all processes, instead of one of each", "",
+                             ranks->wanted, &ranks->wanted, &found[5]));
+  PetscCall(PetscOptionsInt("-pc_bisai_mg_gather",
+                            "mg: the most scalar rows of a level that goes to the first process",
+                            "", ranks->gather, &ranks->gather, &found[6]));
   PetscOptionsHeadEnd();
   if (ordering == (PetscEnum)BISAI_ORDERING_GIVEN) ordering = (PetscEnum)BISAI_ORDERING_COLOUR;
   o->factor.ordering = (bisai_ordering)ordering;
   o->factor.equilibrate = equilibrate == PETSC_TRUE;
-  m->backend = (bisai_backend)backend;
-  for (int i = 0; i < 5; i++)
+  m->place.backend = (bisai_backend)backend;
+  for (int i = 0; i < 7; i++)
     if (found[i]) changed = PETSC_TRUE;
   if (changed) {
     /* The old options have become invalid: the set-up runs again, even for the same matrix. */

@@ -62,10 +62,10 @@ static PetscErrorCode make_context(PC pc, Mat block) {
   bisai_status status = BISAI_OK;
   int threads;
   PetscFunctionBegin;
-  PetscCall(bsi_pc_backend(block, m->backend, &backend));
+  PetscCall(bsi_pc_backend(block, m->place.backend, &backend));
   if (m->context && bisai_context_backend(m->context) != backend) PetscCall(bsi_pc_reset(pc));
   if (m->context) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(bsi_petsc_narrow("-pc_bisai_threads", m->threads, &threads));
+  PetscCall(bsi_petsc_narrow("-pc_bisai_threads", m->place.threads, &threads));
   PetscCall(bsi_petsc_context(backend, threads, &m->context, &status));
   PetscCheck(status != BISAI_INVALID_ARGUMENT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "bisai: -pc_bisai_threads is %d, outside 0 … 4096", threads);
@@ -108,17 +108,6 @@ static PetscErrorCode read_and_set_up(PC pc, Mat block, bisai_status *status) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Returns the reason for values that have no preconditioner, or PC_NOERROR. Such values end the
- * solve with KSP_DIVERGED_PC_FAILED, as in PETSc's own factorisations. */
-static PCFailedReason reason_of(bisai_status status) {
-  switch (status) {
-  case BISAI_SINGULAR_BLOCK: return PC_FACTOR_NUMERIC_ZEROPIVOT;
-  case BISAI_NOT_FINITE:
-  case BISAI_OVERFLOW: return PC_FACTOR_OTHER;
-  default: return PC_NOERROR;
-  }
-}
-
 /* On several processes each takes the diagonal block of its own rows, as block-Jacobi. A process
  * may have no rows, for example on a coarse level of PETSc's multigrid. */
 static PetscErrorCode set_up_own(PC pc, bisai_status *status) {
@@ -141,7 +130,7 @@ PetscErrorCode bsi_pc_settle(PC pc, PetscErrorCode own, bisai_status status) {
   bsi_pc *m = pc->data;
   char message[BSI_PETSC_MESSAGE] = "bisai: the set-up failed on another process";
   PetscFunctionBegin;
-  const PCFailedReason reason = reason_of(status);
+  const PCFailedReason reason = bsi_pc_reason_of(status);
   PetscErrorCode code = own;
   if (!own && status && (!reason || pc->erroriffailure)) {
     code = bsi_petsc_error(status);
@@ -176,9 +165,15 @@ static PetscErrorCode find_pending(PC pc) {
 PetscErrorCode bsi_pc_set_up(PC pc) {
   bsi_pc *m = pc->data;
   bisai_status status = BISAI_OK;
+  bool distributed;
   PetscFunctionBegin;
   PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   *m->failure = '\0';
+  PetscCall(bsi_pc_is_distributed(pc, &distributed));
+  if (distributed) {
+    PetscCall(bsi_pc_set_up_ranks(pc));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   const PetscErrorCode own = set_up_own(pc, &status);
   PetscCall(bsi_pc_settle(pc, own, status));
   if (m->options.kind == BISAI_PRECOND_AUTO) PetscCall(find_pending(pc));

@@ -59,6 +59,25 @@ static PetscErrorCode check_vector(PC pc, Vec v) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The same for one hierarchy of all processes, which is linear. That of a matrix that is not
+ * symmetric is not refused, as that of one process is not. */
+static PetscErrorCode judge_ranks(const bsi_pc *m, KSP ksp, PetscErrorCode *code, char *message) {
+  const bool uneven = m->options.multigrid.pre != m->options.multigrid.post;
+  KSPType type;
+  PetscBool is_symmetric, estimates;
+  PetscFunctionBegin;
+  PetscCall(KSPGetType(ksp, &type));
+  PetscCall(contains(symmetric, PETSC_STATIC_ARRAY_LENGTH(symmetric), type, &is_symmetric));
+  PetscCall(KSPGetComputeSingularValues(ksp, &estimates));
+  if (!is_symmetric || estimates || !uneven) PetscFunctionReturn(PETSC_SUCCESS);
+  *code = PETSC_ERR_ARG_INCOMP;
+  PetscCall(PetscSNPrintf(message, BSI_PETSC_MESSAGE,
+                          "bisai: -ksp_type %s needs a symmetric preconditioner: take as many "
+                          "smoothings -pc_bisai_mg_pre as -pc_bisai_mg_post",
+                          type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* *code ← an error, and its message, if this process has a preconditioner that the solver cannot
  * take. */
 static PetscErrorCode judge(const bsi_pc *m, KSP ksp, PetscErrorCode *code, char *message) {
@@ -66,6 +85,10 @@ static PetscErrorCode judge(const bsi_pc *m, KSP ksp, PetscErrorCode *code, char
   KSPType type;
   PetscBool is_flexible, is_symmetric, estimates;
   PetscFunctionBegin;
+  if (m->ranks.hierarchy) {
+    PetscCall(judge_ranks(m, ksp, code, message));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (!m->precond || bisai_precond_get_report(m->precond, &report))
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetType(ksp, &type));

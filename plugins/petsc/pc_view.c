@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What -pc_view and -ksp_view show of the preconditioner type "bisai". */
 #include "petsc/pc_impl.h"
+#include "petsc/ranks/view.h"
 
 /* Prints the levels of multigrid. */
 static PetscErrorCode view_levels(const bisai_multigrid_report *g, PetscViewer viewer) {
@@ -139,7 +140,7 @@ PetscErrorCode bsi_pc_view(PC pc, PetscViewer viewer) {
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &text));
   if (!text) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  if (size > 1)
+  if (size > 1 && !m->ranks.hierarchy)
     PetscCall(PetscViewerASCIIPrintf(
         viewer, "  block-Jacobi: one block for each of %d processes; that of the first is\n",
         (int)size));
@@ -147,6 +148,7 @@ PetscErrorCode bsi_pc_view(PC pc, PetscViewer viewer) {
   if (m->choice.pending)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  auto: chosen at the first solve\n"));
   if (!*m->failure && m->precond) PetscCall(view_precond(m, viewer));
+  if (m->ranks.hierarchy) PetscCall(bsi_ranks_view(m->ranks.hierarchy, viewer));
   if (m->context)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  backend: %s\n",
                                      bisai_backend_string(bisai_context_backend(m->context))));

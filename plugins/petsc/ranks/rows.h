@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The own block rows of a level of multigrid over several processes, as bisai's pieces read them
+ * (bisai/piece.h), and the exchange of data of its ghosts. */
+#ifndef BSI_PETSC_RANKS_ROWS_H
+#define BSI_PETSC_RANKS_ROWS_H
+
+#include <petscsf.h>
+
+#include <bisai/piece.h>
+
+#include "petsc/calls.h"
+
+typedef struct bsi_ranks_rows {
+  /* the own block rows, the first of them among all, and the ghosts, ascending, as block columns of
+   * the whole matrix */
+  PetscInt n, first, ghosts;
+  PetscInt *ghost;
+  PetscInt block_size;
+  /* zeros beside the diagonal are left out: blocks of one value */
+  bool drops_zeros;
+  /* the matrix borrows these arrays */
+  int32_t *row_ptr, *col_idx;
+  double *values;
+  bisai_bcsr *matrix;
+  /* the pattern of the Mat when it was read */
+  PetscObjectState pattern;
+  /* from own block rows to ghosts */
+  PetscSF halo;
+} bsi_ranks_rows;
+
+/* Reads the own rows of an MPIAIJ in blocks. Local: *status has a failure of this process. */
+PetscErrorCode bsi_ranks_rows_read(Mat mat, PetscInt block_size, bool drop_zeros,
+                                   bisai_context *context, bsi_ranks_rows *rows,
+                                   bisai_status *status);
+
+/* Makes the exchange. All processes call it. */
+PetscErrorCode bsi_ranks_rows_connect(Mat mat, bsi_ranks_rows *rows);
+
+/* Takes the values of the Mat. *same ← false if it has another pattern; the values are of no use
+ * then. Local. */
+PetscErrorCode bsi_ranks_rows_update(Mat mat, bsi_ranks_rows *rows, bool *same);
+
+/* ghosts ← `count` doubles of each ghost, from those of each own block row. All processes call
+ * it. */
+PetscErrorCode bsi_ranks_rows_exchange(const bsi_ranks_rows *rows, PetscInt count,
+                                       const double *own, double *ghosts);
+
+/* Frees everything. Accepts a struct of zeros. */
+PetscErrorCode bsi_ranks_rows_destroy(bsi_ranks_rows *rows);
+
+#endif

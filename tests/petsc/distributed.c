@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Multigrid of one hierarchy over several processes. Each process makes the whole system and takes
+ * its own block rows of it. Solves it on one process and on all of them, and fails if all of them
+ * take more than two iterations more, if a second solve has other bits, or if new values of the
+ * same pattern are solved with other bits than by a new preconditioner.
+ *   -case cavity|convdiff|elasticity|reaction  -size N  nodes of a side
+ *   -parts grid|slab|uneven|some  which process has which rows: boxes of the grid, equal slabs,
+ *   slabs of 1, 2, 3, … parts, or equal slabs on every process but the first and each third one
+ *   after it
+ *   -mat_type aij|baij|sbaij
+ *   -repeats  solves again, and new values
+ *   -faults  values that one process cannot take */
+#include <petscksp.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bisai/bisai.h>
+#include <bisai/petsc.h>
+
+#include "cases.h"
+
+typedef struct problem {
+  bisai_context *context;
+  bisai_bcsr *matrix;
+  double *rhs, *modes;
+  PetscInt nodes[3], rows, block_size;
+  PetscBool symmetric;
+} problem;
+
+/* Where block rows are: number[i] is the new number of block row i. */
+typedef struct partition {
+  PetscInt *number, *old, first, last;
+} partition;
+
+/* --- the system --- */
+
+static PetscErrorCode make_problem(const char *name, PetscInt size, problem *p) {
+  const int32_t n = (int32_t)size;
+  case_elasticity_options cube = case_elasticity_options_default();
+  bisai_context_options o = bisai_context_options_default();
+  int status = 1;
+  PetscFunctionBeginUser;
+  o.backend = BISAI_BACKEND_HOST;
+  o.threads = 1;
+  *p = (problem){.nodes = {size, size, 1}};
+  PetscCheck(!bisai_context_create(&o, &p->context), PETSC_COMM_SELF, PETSC_ERR_LIB, "no context");
+  if (!strcmp(name, "cavity")) status = case_cavity(p->context, n, 0, &p->matrix, &p->rhs);
+  if (!strcmp(name, "reaction")) status = case_reaction(p->context, n, 0, &p->matrix, &p->rhs);
+  if (!strcmp(name, "convdiff")) {
+    p->nodes[0] = size / CASE_CONVDIFF_BLOCK_SIZE;
+    p->nodes[2] = size;
+    status = case_convdiff(p->context, n, n, n, 0, &p->matrix, &p->rhs);
+  }
+  if (!strcmp(name, "elasticity")) {
+    p->nodes[2] = size;
+    for (int d = 0; d < 3; d++) cube.nodes[d] = n;
+    status = case_elasticity(p->context, &cube, 0, &p->matrix, &p->rhs);
+    if (!status) status = case_elasticity_modes(&cube, &p->modes);
+  }
+  PetscCheck(!status, PETSC_COMM_SELF, PETSC_ERR_LIB, "no case %s of %d nodes", name, (int)n);
+  p->symmetric =
+      !strcmp(name, "elasticity") || !strcmp(name, "reaction") ? PETSC_TRUE : PETSC_FALSE;
+  p->rows = bisai_bcsr_block_rows(p->matrix);
+  p->block_size = bisai_bcsr_block_size(p->matrix);
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
+static void free_problem(problem *p) {
+  bisai_bcsr_destroy(&p->matrix);
+  bisai_context_destroy(&p->context);
+  free(p->rhs);
+  free(p->modes);
+}
+
+/* --- who has which rows --- */
+
+/* Cuts `size` processes into boxes of the grid with small surfaces. */
+static void cut_grid(PetscMPIInt size, const PetscInt nodes[3], PetscInt parts[3]) {
+  double least = 1e300;
+  for (PetscInt a = 1; a <= size; a++)
+    for (PetscInt b = 1; b <= size / a; b++) {
+      const PetscInt p[] = {a, b, size / a / b};
+      double surface = 0;
+      if (p[0] * p[1] * p[2] != size) continue;
+      for (int d = 0; d < 3; d++)
+        surface += p[d] > nodes[d] ? 1e300
+                                   : (double)(p[d] - 1) * (double)nodes[(d + 1) % 3] *
+                                         (double)nodes[(d + 2) % 3];
+      if (surface < least) least = surface, parts[0] = p[0], parts[1] = p[1], parts[2] = p[2];
+    }
+}
+
+/* Returns the process of a block row. */
+static PetscInt owner_of(const problem *p, const char *kind, PetscMPIInt size, PetscInt row) {
+  const double part = (double)row / (double)p->rows;
+  PetscInt parts[3] = {1, 1, 1}, owner = 0, all = size * (size + 1) / 2, before = 0;
+  if (!strcmp(kind, "grid")) {
+    const PetscInt at[] = {row % p->nodes[0], row / p->nodes[0] % p->nodes[1],
+                           row / p->nodes[0] / p->nodes[1]};
+    cut_grid(size, p->nodes, parts);
+    for (int d = 2; d >= 0; d--) owner = owner * parts[d] + at[d] * parts[d] / p->nodes[d];
+    return owner;
+  }
+  if (!strcmp(kind, "uneven")) {
+    while (owner < size - 1 && part * (double)all >= (double)(before + owner + 1))
+      before += ++owner;
+    return owner;
+  }
+  if (strcmp(kind, "some") != 0 || size == 1) return (PetscInt)(part * size);
+  const PetscInt with_rows = size - (size + 2) / 3, k = (PetscInt)(part * (double)with_rows);
+  return k / 2 * 3 + k % 2 + 1;
+}
+
+static PetscErrorCode make_partition(MPI_Comm comm, const problem *p, const char *kind,
+                                     partition *q) {
+  PetscMPIInt rank, size;
+  PetscInt next = 0;
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscInt *owner;
+  PetscCall(PetscMalloc1(p->rows, &q->number));
+  PetscCall(PetscMalloc1(p->rows, &q->old));
+  PetscCall(PetscMalloc1(p->rows, &owner));
+  for (PetscInt i = 0; i < p->rows; i++) owner[i] = owner_of(p, kind, size, i);
+  for (PetscInt r = 0; r < size; r++) {
+    if (r == rank) q->first = next;
+    for (PetscInt i = 0; i < p->rows; i++)
+      if (owner[i] == r) q->old[next] = i, q->number[i] = next++;
+    if (r == rank) q->last = next;
+  }
+  PetscCall(PetscFree(owner));
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
+/* --- on these processes --- */
+
+/* Counts the blocks of the own rows in own columns and in others, and of the upper triangle. */
+static PetscErrorCode preallocate(const problem *p, const partition *q, Mat mat) {
+  const int32_t *row_ptr, *col_idx;
+  const PetscInt n = q->last - q->first;
+  PetscInt *count[4];
+  PetscFunctionBeginUser;
+  bisai_bcsr_arrays(p->matrix, &row_ptr, &col_idx, NULL);
+  for (int k = 0; k < 4; k++) PetscCall(PetscCalloc1(n, &count[k]));
+  for (PetscInt i = 0; i < n; i++) {
+    const PetscInt row = q->old[q->first + i];
+    for (int32_t b = row_ptr[row]; b < row_ptr[row + 1]; b++) {
+      const PetscInt j = q->number[col_idx[b]];
+      const int other = j < q->first || j >= q->last;
+      count[other][i]++;
+      if (j >= q->first + i) count[2 + other][i]++;
+    }
+  }
+  PetscCall(MatXAIJSetPreallocation(mat, p->block_size, count[0], count[1], count[2], count[3]));
+  for (int k = 0; k < 4; k++) PetscCall(PetscFree(count[k]));
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
+/* Writes the own rows, with `factor` times the blocks of the first half of the rows. */
+static PetscErrorCode fill(const problem *p, const partition *q, double factor, Mat mat) {
+  const int32_t *row_ptr, *col_idx;
+  const void *values;
+  const PetscInt size = p->block_size * p->block_size;
+  PetscScalar *block;
+  PetscBool upper;
+  PetscFunctionBeginUser;
+  bisai_bcsr_arrays(p->matrix, &row_ptr, &col_idx, &values);
+  PetscCall(PetscMalloc1(size, &block));
+  PetscCall(MatSetOption(mat, MAT_ROW_ORIENTED, PETSC_FALSE));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)mat, &upper, MATSEQSBAIJ, MATMPISBAIJ, ""));
+  if (upper) PetscCall(MatSetOption(mat, MAT_IGNORE_LOWER_TRIANGULAR, PETSC_TRUE));
+  for (PetscInt i = q->first; i < q->last; i++) {
+    const PetscInt row = q->old[i];
+    for (int32_t b = row_ptr[row]; b < row_ptr[row + 1]; b++) {
+      const PetscInt j = q->number[col_idx[b]];
+      for (PetscInt k = 0; k < size; k++)
+        block[k] = ((const double *)values)[(PetscInt)b * size + k] * factor;
+      PetscCall(MatSetValuesBlocked(mat, 1, &i, 1, &j, block, INSERT_VALUES));
+    }
+  }
+  PetscCall(PetscFree(block));
+  PetscCall(MatAssemblyBegin(mat, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(mat, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
+/* A vector of the own rows from one of all rows. */
+static PetscErrorCode take_vector(const problem *p, const partition *q, const double *all, Vec v) {
+  const PetscInt bs = p->block_size;
+  PetscScalar *own;
+  PetscFunctionBeginUser;
+  PetscCall(VecGetArrayWrite(v, &own));
+  for (PetscInt i = q->first; i < q->last; i++)
+    for (PetscInt r = 0; r < bs; r++) own[(i - q->first) * bs + r] = all[q->old[i] * bs + r];
+  PetscCall(VecRestoreArrayWrite(v, &own));
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
+static PetscErrorCode attach_modes(MPI_Comm comm, const problem *p, const partition *q, Mat mat) {
+  Vec modes[CASE_ELASTICITY_MODES];
+  PetscScalar products[CASE_ELASTICITY_MODES];
+  MatNullSpace space;
+  PetscFunctionBeginUser;
+  for (int m = 0; m < CASE_ELASTICITY_MODES; m++) {
+    PetscCall(MatCreateVecs(mat, NULL, &modes[m]));
+    PetscCall(
+        take_vector(p, q, p->modes + (size_t)m * (size_t)(p->rows * p->block_size), modes[m]));
+    PetscCall(VecMDot(modes[m], m, modes, products));
+    for (int k = 0; k < m; k++) products[k] = -products[k];
+    PetscCall(VecMAXPY(modes[m], m, products, modes));
+    PetscCall(VecNormalize(modes[m], NULL));
+  }
+  PetscCall(MatNullSpaceCreate(comm, PETSC_FALSE, CASE_ELASTICITY_MODES, modes, &space));
+  PetscCall(MatSetNearNullSpace(mat, space));
+  PetscCall(MatNullSpaceDestroy(&space));
+  for (int m = 0; m < CASE_ELASTICITY_MODES; m++) PetscCall(VecDestroy(&modes[m]));
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
+static PetscErrorCode make_mat(MPI_Comm comm, const problem *p, const partition *q, Mat *mat) {
+  const PetscInt bs = p->block_size, n = (q->last - q->first) * bs;
+  char type[32] = MATBAIJ;
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_type", type, sizeof type, NULL));
+  PetscCall(MatCreate(comm, mat));
+  PetscCall(MatSetSizes(*mat, n, n, PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(MatSetBlockSize(*mat, bs));
+  PetscCall(MatSetType(*mat, type));
+  PetscCall(preallocate(p, q, *mat));
+  PetscCall(fill(p, q, 1.0, *mat));
+  if (p->modes) PetscCall(attach_modes(comm, p, q, *mat));
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
+/* A solver with the options; those of the case come first. */
+static PetscErrorCode make_solver(MPI_Comm comm, const problem *p, KSP *ksp) {
+  bisai_precond_options o = bisai_precond_options_default();
+  PC pc;
+  PetscFunctionBeginUser;
+  o.kind = BISAI_PRECOND_MULTIGRID;
+  PetscCall(KSPCreate(comm, ksp));
+  PetscCall(KSPSetType(*ksp, p->symmetric ? KSPCG : KSPFGMRES));
+  PetscCall(KSPSetNormType(*ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 300));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(PCSetType(pc, "bisai"));
+  PetscCall(bisai_petsc_pc_set_options(pc, &o));
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
+static PetscErrorCode solve(KSP ksp, Mat mat, Vec b, Vec x, PetscInt *iterations) {
+  KSPConvergedReason reason;
+  PetscFunctionBeginUser;
+  PetscCall(KSPSetOperators(ksp, mat, mat));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(KSPGetIterationNumber(ksp, iterations));
+  if (reason <= 0) *iterations = PETSC_MAX_INT;
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
+static PetscErrorCode expect_same(const char *what, Vec a, Vec b, int *failures) {
+  PetscReal difference;
+  Vec c;
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(a, &c));
+  PetscCall(VecCopy(a, c));
+  PetscCall(VecAXPY(c, -1, b));
+  PetscCall(VecNorm(c, NORM_INFINITY, &difference));
+  PetscCall(VecDestroy(&c));
+  if (difference == 0) PetscFunctionReturn((PetscErrorCode)0);
+  PetscCall(PetscPrintf(PetscObjectComm((PetscObject)a), "%s: other bits, by %g\n", what,
+                        (double)difference));
+  ++*failures;
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
+/* A second solve has the same bits, and so has one with values that come and go. */
+static PetscErrorCode expect_repeats(const problem *p, const partition *q, KSP ksp, Mat mat, Vec b,
+                                     Vec x, int *failures) {
+  PetscInt iterations;
+  KSP fresh;
+  Vec y;
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(fill(p, q, 2.0, mat));
+  PetscCall(solve(ksp, mat, b, y, &iterations));
+  PetscCall(VecScale(y, 2));
+  PetscCall(expect_same("twice the values", x, y, failures));
+  PetscCall(fill(p, q, 1.0, mat));
+  PetscCall(solve(ksp, mat, b, y, &iterations));
+  PetscCall(expect_same("the first values again", x, y, failures));
+  PetscCall(make_solver(PetscObjectComm((PetscObject)mat), p, &fresh));
+  PetscCall(solve(fresh, mat, b, y, &iterations));
+  PetscCall(expect_same("another preconditioner", x, y, failures));
+  PetscCall(KSPDestroy(&fresh));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
+/* Writes a value into the diagonal block of the first own row of the last process with rows. */
+static PetscErrorCode spoil(const problem *p, const partition *q, PetscScalar value, Mat mat) {
+  const PetscInt size = p->block_size * p->block_size;
+  PetscScalar block[BISAI_MAX_BLOCK_SIZE * BISAI_MAX_BLOCK_SIZE];
+  PetscFunctionBeginUser;
+  for (PetscInt k = 0; k < size; k++) block[k] = value;
+  if (q->last == p->rows && q->first < q->last)
+    PetscCall(MatSetValuesBlocked(mat, 1, &q->first, 1, &q->first, block, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(mat, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(mat, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
+/* Values that one process cannot take end the solve on all of them, in a set-up and in an update,
+ * and the solver takes the right values again. */
+static PetscErrorCode expect_failures(const problem *p, const partition *q, KSP ksp, Mat mat, Vec b,
+                                      Vec x, int *failures) {
+  const PetscScalar wrong[] = {0, NAN};
+  PetscInt iterations;
+  KSPConvergedReason reason;
+  KSP fresh;
+  Vec y;
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(x, &y));
+  for (int k = 0; k < 4; k++) {
+    PetscCall(make_solver(PetscObjectComm((PetscObject)mat), p, &fresh));
+    PetscCall(spoil(p, q, wrong[k / 2], mat));
+    PetscCall(solve(k % 2 ? fresh : ksp, mat, b, y, &iterations));
+    PetscCall(KSPGetConvergedReason(k % 2 ? fresh : ksp, &reason));
+    if (reason != KSP_DIVERGED_PC_FAILED) ++*failures;
+    PetscCall(PetscPrintf(PetscObjectComm((PetscObject)mat), "a fault of one process: %s\n",
+                          KSPConvergedReasons[reason]));
+    PetscCall(fill(p, q, 1.0, mat));
+    PetscCall(solve(ksp, mat, b, y, &iterations));
+    PetscCall(expect_same("after a fault", x, y, failures));
+    PetscCall(KSPDestroy(&fresh));
+  }
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
+static PetscErrorCode count(MPI_Comm comm, const problem *p, const char *parts,
+                            PetscInt *iterations, int *failures) {
+  partition q;
+  PetscBool repeats = PETSC_FALSE, faults = PETSC_FALSE;
+  KSP ksp;
+  Mat mat;
+  Vec b, x;
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-repeats", &repeats, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-faults", &faults, NULL));
+  PetscCall(make_partition(comm, p, parts, &q));
+  PetscCall(make_mat(comm, p, &q, &mat));
+  PetscCall(MatCreateVecs(mat, &x, &b));
+  PetscCall(take_vector(p, &q, p->rhs, b));
+  PetscCall(make_solver(comm, p, &ksp));
+  PetscCall(solve(ksp, mat, b, x, iterations));
+  if (repeats) PetscCall(expect_repeats(p, &q, ksp, mat, b, x, failures));
+  if (faults && comm != PETSC_COMM_SELF)
+    PetscCall(expect_failures(p, &q, ksp, mat, b, x, failures));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(MatDestroy(&mat));
+  PetscCall(PetscFree(q.number));
+  PetscCall(PetscFree(q.old));
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
+static PetscErrorCode run(int *failures) {
+  char name[32] = "cavity", parts[32] = "grid";
+  PetscInt size = 24, one = 0, all = 0, given = 0;
+  PetscMPIInt rank;
+  PetscBool known;
+  problem p;
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-case", name, sizeof name, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-parts", parts, sizeof parts, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-size", &size, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-one", &given, &known));
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(make_problem(name, size, &p));
+  one = given;
+  if (rank == 0 && !known) PetscCall(count(PETSC_COMM_SELF, &p, "slab", &one, failures));
+  PetscCallMPI(MPI_Bcast(&one, 1, MPIU_INT, 0, PETSC_COMM_WORLD));
+  PetscCall(count(PETSC_COMM_WORLD, &p, parts, &all, failures));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s %d, %s: %d iterations on one process, %d on all\n",
+                        name, (int)size, parts, (int)one, (int)all));
+  if (all > one + 2) ++*failures;
+  free_problem(&p);
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
+int main(int argc, char **argv) {
+  int failures = 0;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(bisai_petsc_register());
+  PetscCall(run(&failures));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d failed\n", failures));
+  PetscCall(PetscFinalize());
+  return failures != 0;
+}
