@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs by apt the packages that bisai needs and that this machine lacks:
-#   usage: scripts/setup.sh [--with-tests] [--with-plots] [--with-petsc] [--with-lint] [--with-direct]
+#   usage: scripts/setup.sh [--with-tests] [--with-plots] [--with-petsc] [--with-lint] [--with-direct] [--with-python]
 # Without options it installs the packages that are needed to build the library and the program.
 # --with-tests adds those for the tests, --with-plots gnuplot (70 MB), --with-petsc PETSc with its
 # MPI and its tutorials (540 MB), and --with-lint the tools of scripts/lint (400 MB: git, shellcheck, clang-format and
 # clang-tidy 14). --with-direct adds UMFPACK for the method direct (libsuitesparse-dev, 40 MB; its
-# licence is the GPL).
+# licence is the GPL). --with-python adds what the Python package and its tests need (python3-scipy,
+# python3-cffi, python3-pytest, 200 MB).
 # If nothing is missing, the script does not call apt. Otherwise it prints the packages and their
 # size first. Without apt, or without the right to use it, the script names what is missing and
 # continues if the essential packages are there.
@@ -14,7 +15,7 @@ set -eu
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-tests="" plots="" petsc="" lint="" direct=""
+tests="" plots="" petsc="" lint="" direct="" python=""
 for option; do
   case $option in
     --with-tests) tests=yes ;;
@@ -22,6 +23,7 @@ for option; do
     --with-petsc) petsc=yes ;;
     --with-lint) lint=yes ;;
     --with-direct) direct=yes ;;
+    --with-python) python=yes ;;
     *)
       sed -n 's/^# *usage:/usage:/p' "$0" >&2
       exit 2
@@ -46,6 +48,10 @@ any() { # any COMMAND…: succeeds if one of the commands exists
 suitesparse() { header suitesparse/umfpack.h || header umfpack.h; }
 clang_tool() { # clang_tool NAME: succeeds if version 14 of NAME exists, which scripts/lint requires
   "$1-14" --version || "$1" --version | grep -q 'version 14\.'
+}
+python_header() {
+  python3 -c 'import os, sysconfig
+os.stat(os.path.join(sysconfig.get_paths()["include"], "Python.h"))'
 }
 tutorials() { # those of PETSc 3.18, or another PETSc is installed
   pkg-config --exists 'PETSc >= 3.19' ||
@@ -88,6 +94,12 @@ look() {
   fi
   if [ -n "$direct" ]; then
     need libsuitesparse-dev suitesparse
+  fi
+  if [ -n "$python" ]; then
+    need python3-dev python_header
+    for module in cffi numpy scipy pytest; do
+      need "python3-$module" python3 -c "import $module"
+    done
   fi
   if [ -n "$lint" ]; then
     need clang-format-14 clang_tool clang-format

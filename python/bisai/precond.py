@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Preconditioners as linear operators."""
+from __future__ import annotations
+
+from typing import Any, Dict, Optional
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from ._bisai import ffi, lib
+from .context import Context
+from .errors import failure, invalid
+from .matrix import Matrix, doubles, matrix_of, vector
+
+# The asymmetry up to which the library takes a matrix for symmetric (BISAI_SYMMETRY_LIMIT).
+SYMMETRIC = 1e-10
+
+
+def text_fault(text: str, status: int, fault: Any) -> Exception:
+    """Returns the exception of a wrong text, which shows the place."""
+    place = len(text.encode()[:fault.place].decode(errors="replace"))
+    message = ffi.string(fault.message).decode(errors="replace")
+    return failure(status, f"'{text}', character {place + 1}: {message}")
+
+
+def parse_precond(text: str) -> Any:
+    """Reads the options of a preconditioner."""
+    options = ffi.new("bisai_precond_options *", lib.bisai_precond_options_default())
+    fault = ffi.new("bisai_text_fault *")
+    status = lib.bisai_precond_options_parse(str(text).encode(), options, ffi.NULL, fault)
+    if status:
+        raise text_fault(str(text), status, fault)
+    return options
+
+
+def precond_text(options: Any) -> str:
+    """Writes options as the shortest text that gives them."""
+    text = ffi.new("char[]", lib.BISAI_TEXT_SIZE)
+    lib.bisai_precond_options_text(options, ffi.NULL, lib.BISAI_TEXT_SIZE, text)
+    return ffi.string(text).decode()
+
+
+def null_vectors(matrix: Matrix, null: Any) -> np.ndarray:
+    """Returns near-null-space vectors as rows of the blocks."""
+    null = np.asarray(null)
+    if null.ndim == 1:
+        null = null.reshape(-1, 1)
+    if null.ndim != 2 or null.shape[0] != matrix.shape[0] or null.dtype.kind not in "biuf":
+        raise invalid(f"null has the shape {null.shape} and the type {null.dtype}: "
+                      f"({matrix.shape[0]}, k) and real numbers are needed")
+    return matrix.to_blocks(np.ascontiguousarray(null, dtype=np.float64))
+
+
+class Preconditioner(LinearOperator):
+    """M⁻¹ ≈ A⁻¹ as a linear operator: `M @ v` computes M⁻¹ v. Fits the solvers of SciPy.
+
+    Parameters
+    ----------
+    A : Matrix, or sparse matrix of shape (n, n)
+    text : str
+        kind and options, as "ilu:level=1", "mg:cycle=w" or "auto"
+    null : array of shape (n, k), optional
+        near-null-space vectors for multigrid, as rigid-body modes
+    context : Context, optional
+    """
+
+    def __init__(self, A: Any, text: str = "auto", null: Any = None, *,
+                 context: Optional[Context] = None) -> None:
+        options = parse_precond(text)
+        self.matrix = matrix_of(A, context)
+        self.context = self.matrix.context
+        keep = None
+        made = ffi.new("bisai_precond **")
+        with self.context.lock:
+            if null is not None:
+                if not lib.bisai_precond_options_take(options, b"multigrid.null_vectors"):
+                    raise invalid(f"'{text}' takes no near-null-space vectors: mg, cpr and schur "
+                                  "with mg do")
+                keep = null_vectors(self.matrix, null)
+                options.multigrid.null_vectors = doubles(keep)
+                options.multigrid.null_count = keep.shape[1]
+            self.context.check(lib.bisai_precond_create(self.context.handle, self.matrix.handle,
+                                                        options, made))
+            self.handle = self.context.own(made, lib.bisai_precond_destroy)
+        del keep
+        self.text = precond_text(options)
+        super().__init__(np.dtype(np.float64), self.matrix.shape)
+
+    def update(self, A: Any) -> None:
+        """Takes new values on the same pattern. A is a sparse matrix, or the Matrix of this
+        preconditioner after its own update."""
+        with self.context.lock:
+            if A is not self.matrix:
+                if isinstance(A, Matrix):
+                    raise invalid("update takes the Matrix of this preconditioner, M.matrix, or a "
+                                  "SciPy matrix")
+                self.matrix.update(A)
+            self.context.check(lib.bisai_precond_update(self.handle, self.matrix.handle))
+
+    @property
+    def report(self) -> Dict[str, Any]:
+        """What the preconditioner is and what it cost: seconds, bytes, repaired blocks."""
+        report = ffi.new("bisai_precond_report *")
+        report.struct_size = ffi.sizeof("bisai_precond_report")
+        with self.context.lock:
+            self.context.check(lib.bisai_precond_get_report(self.handle, report))
+            described = ffi.string(lib.bisai_precond_describe(self.handle)).decode()
+        return {"description": described,
+                "kind": ffi.string(lib.bisai_precond_kind_string(report.kind)).decode(),
+                "setup_seconds": report.setup_seconds, "memory_bytes": report.memory_bytes,
+                "apply_bytes": report.apply_bytes, "repairs": report.repairs,
+                "largest_condition": report.largest_condition,
+                "symmetry": ffi.string(lib.bisai_symmetry_string(report.symmetry)).decode(),
+                "nonlinear": bool(report.nonlinear), "levels": report.multigrid.levels}
+
+    def apply(self, v: Any) -> np.ndarray:
+        """Returns M⁻¹ v for v of shape (n,) or (n, k)."""
+        return self @ np.asarray(v)
+
+    def _matvec(self, v: np.ndarray) -> np.ndarray:
+        v = vector(v, self.shape[0], "v")
+        z = np.empty(self.shape[0])
+        with self.context.lock:
+            held = np.empty(self.matrix.held_rows) if self.matrix.moves else z
+            self.context.check(lib.bisai_precond_apply_many(
+                self.handle, 1, doubles(self.matrix.to_blocks(v)), 0, doubles(held), 0))
+            self.matrix.from_blocks(held, z)
+        return z
+
+    def _matmat(self, v: np.ndarray) -> np.ndarray:
+        if self.matrix.moves or v.shape[1] < 2 or v.dtype.kind not in "biuf":
+            return np.stack([self._matvec(column) for column in v.T], axis=1) if v.shape[1] \
+                else np.empty(v.shape)
+        v = np.asfortranarray(v, dtype=np.float64)
+        z = np.empty(v.shape, order="F")
+        with self.context.lock:
+            self.context.check(lib.bisai_precond_apply_many(
+                self.handle, v.shape[1], doubles(v), v.shape[0], doubles(z), v.shape[0]))
+        return z
+
+    def _rmatvec(self, v: np.ndarray) -> np.ndarray:
+        """The transpose, for an M that is symmetric."""
+        if self.report["symmetry"] == "none" or self.matrix.asymmetry > SYMMETRIC:
+            raise NotImplementedError(
+                f"{self.text} is not symmetric for this matrix, and its transpose is not known: "
+                "bisai.Preconditioner(A.T, …) approximates the inverse of the transpose")
+        return self._matvec(v)
+
+    def _transpose(self) -> LinearOperator:
+        return LinearOperator(self.shape, matvec=self._rmatvec, rmatvec=self._matvec,
+                              dtype=self.dtype)
+
+    _adjoint = _transpose
+
+    def __repr__(self) -> str:
+        return f"<bisai.Preconditioner {self.report['description']}>"
