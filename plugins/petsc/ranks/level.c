@@ -4,6 +4,8 @@
  * them. */
 #include "petsc/ranks/level.h"
 
+#include "petsc/ranks/null_rows.h"
+
 PetscErrorCode bsi_ranks_agree(const bsi_ranks_setup *setup, PetscErrorCode own,
                                bisai_status status, bsi_ranks_failure *failure) {
   char message[BSI_PETSC_MESSAGE] = "bisai: the set-up failed on another process";
@@ -311,7 +313,9 @@ static PetscErrorCode multiply_all(bsi_ranks_level *level, MatReuse reuse, Mat *
   PetscCall(MatMatMult(level->transfers.restriction, level->transfers.product, reuse, PETSC_DEFAULT,
                        coarse));
   if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatSetBlockSize(*coarse, level->width));
-  PetscCall(bsi_ranks_mat_complete(*coarse));
+  const bsi_ranks_operators operators = {level->matrix, level->transfers.prolongation,
+                                         level->piece};
+  PetscCall(bsi_ranks_replace_null_rows(&operators, *coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -82,32 +82,6 @@ PetscErrorCode bsi_ranks_mat_create(MPI_Comm comm, const bsi_ranks_blocks *block
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode bsi_ranks_mat_complete(Mat mat) {
-  PetscInt first, last, zeros = 0, all;
-  PetscFunctionBegin;
-  PetscCall(MatGetOwnershipRange(mat, &first, &last));
-  PetscInt *rows;
-  PetscCall(PetscMalloc1((size_t)(last - first), &rows));
-  for (PetscInt i = first; i < last; i++) {
-    const PetscScalar *values;
-    PetscInt count, p = 0;
-    PetscCall(MatGetRow(mat, i, &count, NULL, &values));
-    while (p < count && values[p] == 0.0) p++;
-    if (p == count) rows[zeros++] = i;
-    PetscCall(MatRestoreRow(mat, i, &count, NULL, &values));
-  }
-  PetscCallMPI(
-      MPI_Allreduce(&zeros, &all, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)mat)));
-  if (all > 0) {
-    for (PetscInt k = 0; k < zeros; k++)
-      PetscCall(MatSetValue(mat, rows[k], rows[k], 1.0, INSERT_VALUES));
-    PetscCall(MatAssemblyBegin(mat, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(mat, MAT_FINAL_ASSEMBLY));
-  }
-  PetscCall(PetscFree(rows));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A row of a Mat, whose columns ascend. */
 typedef struct row {
   PetscInt count, at;

@@ -24,9 +24,6 @@ PetscErrorCode bsi_ranks_mat_create(MPI_Comm comm, const bsi_ranks_blocks *block
 /* Writes the values into a Mat that was made from the same structure. All processes call it. */
 PetscErrorCode bsi_ranks_mat_fill(const bsi_ranks_blocks *blocks, Mat mat);
 
-/* Writes 1 to diagonal entries of rows without nonzero values. All processes call it. */
-PetscErrorCode bsi_ranks_mat_complete(Mat mat);
-
 /* *symmetric ← whether an MPIAIJ differs from its transpose by BISAI_SYMMETRY_LIMIT at most, as
  * bisai_bcsr_asymmetry() measures it. All processes call it, and get the same. */
 PetscErrorCode bsi_ranks_mat_is_symmetric(Mat mat, bool *symmetric);

@@ -22,6 +22,10 @@ static PetscErrorCode view_gathered(const bsi_ranks *ranks, PetscViewer viewer) 
         l + ranks->count, report.multigrid.rows[l], report.multigrid.block_size[l],
         report.multigrid.blocks[l],
         report.multigrid.unsmoothed[l] ? ", transfers not smoothed" : ""));
+  if (report.multigrid.coarsest_nullity > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "  the coarsest matrix has a null space of dimension %d\n",
+                                     report.multigrid.coarsest_nullity));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
