@@ -21,7 +21,7 @@ static PetscErrorCode create(PC pc) {
   PetscFunctionBegin;
   PetscCall(PetscNew(&m));
   m->options = m->used = bsi_pc_default_options();
-  m->ranks.wanted = PETSC_FALSE;
+  m->ranks.wanted = PETSC_TRUE;
   m->ranks.gather = BSI_PC_GATHER;
   m->place.threads = 1; /* the processes of MPI share the processors */
   PetscCall(bsi_pc_find_events(m));

@@ -77,8 +77,10 @@ typedef struct bsi_pc_place {
 
 /* Multigrid over several processes. */
 typedef struct bsi_pc_ranks {
-  /* the options -pc_bisai_mg_distributed and -pc_bisai_mg_gather */
+  /* the options -pc_bisai_mg_distributed and -pc_bisai_mg_gather, and whether the first was given:
+   * by default matrices of a GPU have no hierarchy of all processes */
   PetscBool wanted;
+  bool given;
   PetscInt gather;
   /* NULL: each process has a preconditioner of its own */
   bsi_ranks *hierarchy;

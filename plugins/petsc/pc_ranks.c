@@ -4,10 +4,16 @@
 
 PetscErrorCode bsi_pc_is_distributed(PC pc, bool *distributed) {
   const bsi_pc *m = pc->data;
+  bisai_backend backend;
   PetscMPIInt size;
+  Mat block;
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   *distributed = size > 1 && m->ranks.wanted && m->options.kind == BISAI_PRECOND_MULTIGRID;
+  if (!*distributed || m->ranks.given) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetDiagonalBlock(pc->pmat, &block));
+  PetscCall(bsi_pc_backend(block, m->place.backend, &backend));
+  *distributed = backend == BISAI_BACKEND_HOST;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

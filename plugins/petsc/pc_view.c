@@ -115,11 +115,15 @@ static PetscErrorCode view_precond(const bsi_pc *m, PetscViewer viewer) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Every process prints the reason why its set-up failed. */
-static PetscErrorCode view_failures(PC pc, PetscViewer viewer, PetscMPIInt size) {
+/* Every process prints the reason why its set-up failed. That of one hierarchy of all processes has
+ * one reason. */
+static PetscErrorCode view_failures(PC pc, PetscViewer viewer, PetscMPIInt size, bool distributed) {
   const bsi_pc *m = pc->data;
   PetscMPIInt rank;
   PetscFunctionBegin;
+  if (distributed && *m->failure)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  set-up failed: %s\n", m->failure));
+  if (distributed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &rank));
   PetscCall(PetscViewerASCIIPushSynchronized(viewer));
   if (*m->failure && size > 1)
@@ -136,15 +140,17 @@ PetscErrorCode bsi_pc_view(PC pc, PetscViewer viewer) {
   bsi_pc *m = pc->data;
   PetscBool text = PETSC_FALSE;
   PetscMPIInt size;
+  bool distributed = false;
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &text));
   if (!text) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  if (size > 1 && !m->ranks.hierarchy)
+  if (pc->pmat) PetscCall(bsi_pc_is_distributed(pc, &distributed));
+  if (size > 1 && !distributed)
     PetscCall(PetscViewerASCIIPrintf(
         viewer, "  block-Jacobi: one block for each of %d processes; that of the first is\n",
         (int)size));
-  PetscCall(view_failures(pc, viewer, size));
+  PetscCall(view_failures(pc, viewer, size, distributed));
   if (m->choice.pending)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  auto: chosen at the first solve\n"));
   if (!*m->failure && m->precond) PetscCall(view_precond(m, viewer));

@@ -50,6 +50,8 @@ static PetscErrorCode solve(Mat mat, KSPType method, const bisai_precond_options
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, "bisai"));
   PetscCall(bisai_petsc_pc_set_options(pc, options));
+  /* the cycle K is that of each process */
+  PetscCall(bisai_petsc_pc_set_distributed(pc, PETSC_FALSE, 0));
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   *result = (int)KSPSolve(ksp, b, x);
   PetscCall(PetscPopErrorHandler());
