@@ -21,6 +21,15 @@ static void print_c(FILE *out, const run_result *r) {
   }
 }
 
+/* Returns the file of the near-null-space vectors that the choice took, or NULL. */
+static const char *null_file(const run_result *r) {
+  if (!r->choice.precond.multigrid.null_vectors) return NULL;
+  for (int i = 0; i < METHOD_FILES; i++)
+    if (r->m.files[i].option && strcmp(r->m.files[i].option->field, "multigrid.null_vectors") == 0)
+      return r->m.files[i].path;
+  return NULL;
+}
+
 void choice_print(FILE *out, const run_result *r) {
   if (r->choice.count == 0) return;
   fprintf(out, "trials   %-40s %-16s %9s %9s %6s  %-9s\n", "preconditioner", "solver", "set-up ms",
@@ -33,7 +42,9 @@ void choice_print(FILE *out, const run_result *r) {
   }
   if (r->choice.chosen < 0) return;
   const bisai_trial *t = &r->choice.trials[r->choice.chosen];
-  fprintf(out, "again    --preconditioner %s --solver %s\n", t->method, t->solver);
+  const char *null = null_file(r);
+  fprintf(out, "again    --preconditioner %s%s%s --solver %s\n", t->method, null ? ":null=" : "",
+          null ? null : "", t->solver);
   print_c(out, r);
 }
 

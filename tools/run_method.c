@@ -299,7 +299,9 @@ static void run_automatic(bisai_context *context, const problem *p, const option
   keep_choice(&report, r);
   r->texts.note = strdup(report.reason);
   describe(r, bisai_precond_describe(bisai_auto_solver_precond(solver)), "");
-  if (status == BISAI_INVALID_ARGUMENT || status == BISAI_OUT_OF_MEMORY)
+  if (status == BISAI_INVALID_ARGUMENT)
+    refuse(context, r);
+  else if (status == BISAI_OUT_OF_MEMORY)
     fail(context, status, "failed", r);
   else
     judge(context, p, status, x, &watched, r);

@@ -22,7 +22,9 @@ typedef struct bisai_auto_solver bisai_auto_solver;
 typedef struct bisai_solve_options {
   /** set by bisai_solve_options_default() */
   size_t struct_size;
-  /** the preconditioner. Kind AUTO, the default: it is chosen. Its options are precond.automatic */
+  /** the preconditioner. Kind AUTO, the default: it is chosen. Its options are precond.automatic,
+   *  and precond.multigrid.null_vectors for the candidate MULTIGRID. The array is read by every
+   *  choice: it must live as long as the solver */
   bisai_precond_options precond;
   /** the solver; its tolerance, max_iterations, initial guess and monitor hold for all trials
    *  together */

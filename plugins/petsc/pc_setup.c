@@ -4,6 +4,11 @@
 #include "petsc/null_space.h"
 #include "petsc/pc_impl.h"
 
+/* Returns true if the kind takes a near-null space, be it for a candidate of a choice. */
+static bool takes_null_space(const bisai_precond_options *o) {
+  return o->kind == BISAI_PRECOND_MULTIGRID || o->kind == BISAI_PRECOND_AUTO;
+}
+
 /* Multigrid gets the near-null space of the Mat, unless its options have vectors. */
 PetscErrorCode bsi_pc_create_precond(PC pc, bisai_status *status) {
   bsi_pc *m = pc->data;
@@ -11,7 +16,7 @@ PetscErrorCode bsi_pc_create_precond(PC pc, bisai_status *status) {
   bisai_precond_options o = m->used;
   double *vectors = NULL;
   PetscFunctionBegin;
-  if (o.kind == BISAI_PRECOND_MULTIGRID && !o.multigrid.null_vectors) {
+  if (takes_null_space(&o) && !o.multigrid.null_vectors) {
     PetscCall(bsi_petsc_near_null_space(mat, &o.multigrid.null_count, &vectors));
     o.multigrid.null_vectors = vectors;
   }
@@ -40,7 +45,7 @@ static PetscErrorCode update_or_create(PC pc, bisai_status *status) {
   PetscObjectId id;
   PetscFunctionBegin;
   PetscCall(null_space_id(pc->pmat, &id));
-  const bool other_space = m->options.kind == BISAI_PRECOND_MULTIGRID && id != m->null_space.id;
+  const bool other_space = takes_null_space(&m->options) && id != m->null_space.id;
   if (other_space || m->choice.worse) bisai_precond_destroy(&m->precond);
   m->null_space.id = id;
   if (m->precond) {

@@ -43,6 +43,8 @@ static bisai_status check_options(bisai_context *context, const bisai_solve_opti
   if (!status)
     status = bsi_check_struct(context, "bisai_precond_options", o->precond.struct_size,
                               sizeof o->precond);
+  if (!status) status = bsi_precond_options_check(context, &o->precond);
+  if (!status) status = bsi_precond_ranges_check(context, &o->precond);
   if (!status) status = bsi_choice_check(context, &o->precond.automatic);
   if (!status) status = bisai_solver_create(context, 0, &o->solver, &checked);
   bisai_solver_destroy(&checked);
@@ -95,6 +97,10 @@ static bisai_status check_arguments(bisai_auto_solver *s, const bisai_bcsr *matr
   if (bisai_bcsr_block_rows(matrix) != bisai_bcsr_block_cols(matrix))
     return bsi_fail(s->context, BISAI_INVALID_ARGUMENT, "the matrix is not square: %d × %d blocks",
                     bisai_bcsr_block_rows(matrix), bisai_bcsr_block_cols(matrix));
+  if (s->options.precond.kind == BISAI_PRECOND_AUTO)
+    BSI_TRY(bsi_null_vectors_check(s->context, &s->options.precond.multigrid,
+                                   (int64_t)bisai_bcsr_block_rows(matrix) *
+                                       bisai_bcsr_block_size(matrix)));
   return report ? bsi_check_report(s->context, "bisai_solve_report", report->struct_size,
                                    sizeof *report)
                 : BISAI_OK;

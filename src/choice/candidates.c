@@ -47,6 +47,14 @@ static bisai_precond_options kind(bisai_precond_kind k) {
   return o;
 }
 
+/* Multigrid with the near-null-space vectors of the caller, or with constants. */
+static bisai_precond_options multigrid(const maker *m) {
+  bisai_precond_options o = kind(BISAI_PRECOND_MULTIGRID);
+  o.multigrid.null_vectors = m->task->precond.multigrid.null_vectors;
+  o.multigrid.null_count = m->task->precond.multigrid.null_count;
+  return o;
+}
+
 static bisai_precond_options raised(bisai_precond_options o, double amount) {
   o.shift = BISAI_SHIFT_IN_BLOCKS;
   o.shift_amount = amount;
@@ -143,13 +151,15 @@ static bool is_like_m(const maker *m) {
 }
 
 /* The iterations of ILU(0) and those of multigrid, by the signs of the couplings: medians of the
- * systems that are for tuning, and of the real matrices of the same signs. */
+ * systems that are for tuning, and of the real matrices of the same signs. Where the caller knows
+ * the smooth errors, the signs say nothing of them. */
 static void list_by_signs(const maker *m, double by_mesh) {
   const bool scalar = m->task->matrix->block_size == 1, like_m = is_like_m(m),
-             smooth = m->task->study->couplings.opposite >= OF_SMOOTH_ERRORS;
+             smooth = m->task->study->couplings.opposite >= OF_SMOOTH_ERRORS ||
+                      m->task->precond.multigrid.null_vectors;
   const double cycles = !smooth ? 150 : !like_m ? 33 : scalar ? 14 : 25;
   add(m, ilu(0), cg(m), (scalar && !like_m ? 40 : 100) * by_mesh);
-  if (has_multigrid(m)) add(m, kind(BISAI_PRECOND_MULTIGRID), cg(m), cycles);
+  if (has_multigrid(m)) add(m, multigrid(m), cg(m), cycles);
 }
 
 /* The iterations of multigrid on a matrix that is not definite: medians of 20 systems with the signs
@@ -223,8 +233,7 @@ static void list_general(const maker *m) {
   add(m, shifted(ilu(1)), gmres(m, 100), 45 * by_mesh);
   add(m, shifted(ilu(2)), gmres(m, 100), 38 * by_mesh);
   add(m, shifted(ilu(4)), gmres(m, 150), 42 * by_mesh);
-  if (has_multigrid(m))
-    add(m, shifted(kind(BISAI_PRECOND_MULTIGRID)), gmres(m, 60), general_cycles(m));
+  if (has_multigrid(m)) add(m, shifted(multigrid(m)), gmres(m, 60), general_cycles(m));
   add(m, shifted(ilu(1)), idr(m), 150 * by_mesh);
   add(m, shifted(kind(BISAI_PRECOND_BJACOBI)), idr(m), 200 * by_mesh);
   add(m, kind(BISAI_PRECOND_NONE), idr(m), 1000 * by_mesh);

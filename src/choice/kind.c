@@ -84,6 +84,7 @@ static bisai_status auto_setup(bisai_precond *m, const bisai_bcsr *a) {
   if (!status) status = bsi_choose(&state->choice, b, b + n);
   if (!status) status = take_best(m, a);
   backend->memory->release(m->context, b);
+  m->options.multigrid.null_vectors = NULL; /* the caller's array may go */
   return status;
 }
 
@@ -140,11 +141,12 @@ static void auto_destroy(bisai_precond *m) { bisai_precond_destroy(&auto_of(m)->
 
 static bisai_status auto_check(bisai_context *context, const bisai_precond_options *o,
                                const bisai_bcsr *a) {
-  (void)a;
-  return bsi_choice_check(context, &o->automatic);
+  const int64_t rows = (int64_t)a->block_rows * a->block_size;
+  BSI_TRY(bsi_choice_check(context, &o->automatic));
+  return bsi_null_vectors_check(context, &o->multigrid, rows);
 }
 
-const bsi_precond_ops bsi_precond_automatic = {.options = {&own_options},
+const bsi_precond_ops bsi_precond_automatic = {.options = {&own_options, &bsi_null_options},
                                                .state_size = sizeof(auto_state),
                                                .check = auto_check,
                                                .setup = auto_setup,

@@ -111,12 +111,6 @@ static const bisai_option table[] = {
      .placeholder = "P", .petsc = "mg_precision", .help = "what cycles read of large levels",
      .type = BISAI_OPTION_WORD, .initial = BISAI_FP32, .maximum = BISAI_FP32, .advised = BISAI_FP32,
      .words = precisions},
-    {BSI_PRECOND_OPTION(multigrid.null_vectors), .name = "null_vectors", .key = "null",
-     .placeholder = "FILE", .help = "near-null-space vectors", .type = BISAI_OPTION_VECTORS,
-     .words = null_words},
-    {BSI_PRECOND_OPTION(multigrid.null_count), .name = "null_count",
-     .help = "the number of null_vectors", .type = BISAI_OPTION_INTEGER,
-     .maximum = BISAI_MULTIGRID_VECTORS, .advised = BISAI_MULTIGRID_VECTORS},
     {BSI_PRECOND_OPTION(multigrid.above), .name = "above", .help = "the levels above the matrix",
      .type = BISAI_OPTION_POINTER},
     {BSI_PRECOND_OPTION(multigrid.power), .name = "power", .key = "k", .petsc = "mg_k",
@@ -133,6 +127,15 @@ static const bisai_option table[] = {
      .maximum = INT32_MAX, .advised = INT32_MAX}};
 static const bsi_option_list own_options = BSI_OPTION_LIST(table);
 
+static const bisai_option null_table[] = {
+    {BSI_PRECOND_OPTION(multigrid.null_vectors), .name = "null_vectors", .key = "null",
+     .placeholder = "FILE", .help = "near-null-space vectors", .type = BISAI_OPTION_VECTORS,
+     .words = null_words},
+    {BSI_PRECOND_OPTION(multigrid.null_count), .name = "null_count",
+     .help = "the number of null_vectors", .type = BISAI_OPTION_INTEGER,
+     .maximum = BISAI_MULTIGRID_VECTORS, .advised = BISAI_MULTIGRID_VECTORS}};
+const bsi_option_list bsi_null_options = BSI_OPTION_LIST(null_table);
+
 static bool is_zero(const bisai_multigrid_options *o, int64_t rows, int vector) {
   int64_t row = 0;
   while (row < rows && o->null_vectors[row * o->null_count + vector] == 0.0) row++;
@@ -140,8 +143,11 @@ static bool is_zero(const bisai_multigrid_options *o, int64_t rows, int vector) 
 }
 
 /* A vector of zeros would be dropped in every aggregate. */
-static bisai_status check_vectors(bisai_context *context, const bisai_multigrid_options *o,
-                                  int64_t rows) {
+bisai_status bsi_null_vectors_check(bisai_context *context, const bisai_multigrid_options *o,
+                                    int64_t rows) {
+  if ((o->null_vectors != NULL) != (o->null_count > 0))
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "null_count is %d, null_vectors is %s",
+                    o->null_count, o->null_vectors ? "given" : "NULL");
   if (!o->null_vectors || rows == 0) return BISAI_OK;
   for (int64_t k = 0; k < rows * o->null_count; k++)
     if (!isfinite(o->null_vectors[k]))
@@ -243,10 +249,7 @@ static bisai_status multigrid_check(bisai_context *context, const bisai_precond_
   if (matrix->type != BISAI_FP64 || matrix->unit_diagonal)
     return bsi_fail(context, BISAI_UNSUPPORTED,
                     "multigrid needs a matrix stored in fp64, with its diagonal blocks");
-  if ((o->null_vectors != NULL) != (o->null_count > 0))
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "null_count is %d, null_vectors is %s",
-                    o->null_count, o->null_vectors ? "given" : "NULL");
-  BSI_TRY(check_vectors(context, o, rows));
+  BSI_TRY(bsi_null_vectors_check(context, o, rows));
   BSI_TRY(check_smoothings(context, options, rows));
   BSI_TRY(check_above(context, o));
   if (o->null_vectors && o->nodes == BISAI_AGGREGATION_UNIT_SCALAR && matrix->block_size > 1)
@@ -503,19 +506,20 @@ static void multigrid_destroy(bisai_precond *m) {
   bsi_hierarchy_destroy(m->context, bsi_multigrid_levels(m));
 }
 
-const bsi_precond_ops bsi_precond_multigrid = {.options = {&own_options, &bsi_shift_options},
-                                               .state_size = sizeof(multigrid_state),
-                                               .check = multigrid_check,
-                                               .setup = multigrid_setup,
-                                               .setup_has_values = true,
-                                               .update = multigrid_update,
-                                               .check_update = multigrid_check_update,
-                                               .check_values = multigrid_check_values,
-                                               .apply = multigrid_apply,
-                                               .smaller_copy = multigrid_smaller_copy,
-                                               .about.symmetry = multigrid_symmetry,
-                                               .about.say_indefinite = multigrid_say_indefinite,
-                                               .about.nonlinear = multigrid_nonlinear,
-                                               .about.describe = multigrid_describe,
-                                               .about.report = multigrid_report,
-                                               .destroy = multigrid_destroy};
+const bsi_precond_ops bsi_precond_multigrid = {
+    .options = {&own_options, &bsi_null_options, &bsi_shift_options},
+    .state_size = sizeof(multigrid_state),
+    .check = multigrid_check,
+    .setup = multigrid_setup,
+    .setup_has_values = true,
+    .update = multigrid_update,
+    .check_update = multigrid_check_update,
+    .check_values = multigrid_check_values,
+    .apply = multigrid_apply,
+    .smaller_copy = multigrid_smaller_copy,
+    .about.symmetry = multigrid_symmetry,
+    .about.say_indefinite = multigrid_say_indefinite,
+    .about.nonlinear = multigrid_nonlinear,
+    .about.describe = multigrid_describe,
+    .about.report = multigrid_report,
+    .destroy = multigrid_destroy};

@@ -161,6 +161,13 @@ void bsi_report_inversion(const bsi_invert_stats *stats, bisai_precond_report *r
 
 struct bsi_hierarchy; /* multigrid/hierarchy.h */
 
+/* null_vectors, which AUTO takes too */
+extern const bsi_option_list bsi_null_options;
+
+/* Checks null_vectors of a matrix with so many scalar rows, padding included. */
+bisai_status bsi_null_vectors_check(bisai_context *context, const bisai_multigrid_options *o,
+                                    int64_t rows);
+
 /* Returns the levels of a preconditioner of the kind BISAI_PRECOND_MULTIGRID. */
 struct bsi_hierarchy *bsi_multigrid_levels(const bisai_precond *m);
 

@@ -204,6 +204,80 @@ static void what_cannot_be_solved_ends_with_a_diagnosis(void **state) {
   bisai_context_destroy(&context);
 }
 
+/* Fails unless the options are refused with this message by both ways to choose. */
+static void expect_refused(const setting *s, bisai_precond_options precond, const char *part) {
+  bisai_solve_options o = bisai_solve_options_default();
+  bisai_precond *made = NULL;
+  o.precond = precond;
+  EXPECT_STATUS(s->context, BISAI_INVALID_ARGUMENT,
+                bisai_solve(s->context, s->matrix, s->b, s->x, &o, NULL));
+  EXPECT_IN_MESSAGE(s->context, part);
+  EXPECT_STATUS(s->context, BISAI_INVALID_ARGUMENT,
+                bisai_precond_create(s->context, s->matrix, &precond, &made));
+  EXPECT_IN_MESSAGE(s->context, part);
+}
+
+static void options_that_a_choice_cannot_take_are_refused_by_name(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  setting s = begin(context, test_bcsr_grid(6, 6, 2, 5));
+  const bisai_precond_options automatic = bisai_solve_options_default().precond;
+  bisai_precond_options o = automatic;
+  double *vectors = test_random_vector(2 * s.n, 3);
+  o.isai.power = 3;
+  expect_refused(&s, o, "auto does not take the option power, which is for ");
+  o = automatic;
+  o.automatic.work = -1;
+  expect_refused(&s, o, "work -1: between 0 and 1e+09 is needed");
+  o = automatic;
+  o.multigrid.null_count = 2;
+  expect_refused(&s, o, "null_count is 2, null_vectors is NULL");
+  o.multigrid.null_vectors = vectors;
+  vectors[5] = NAN;
+  expect_refused(&s, o, "null_vectors: row 2 of vector 1 is ");
+  for (int64_t i = 0; i < s.n; i++) vectors[2 * i + 1] = 0;
+  expect_refused(&s, o, "null_vectors: vector 1 (from 0) is zero");
+  free(vectors);
+  end(&s);
+  bisai_context_destroy(&context);
+}
+
+/* With its rigid-body modes, multigrid takes fewer iterations. The kind `auto` reads the vectors
+ * during creation only. */
+static void near_null_vectors_of_the_caller_are_used(void **state) {
+  (void)state;
+  enum { SIDE = 22, MODES = 6 };
+  bisai_context *context = test_context(2);
+  setting s = begin(context, test_mesh_springs(SIDE, SIDE, SIDE, TEST_FIXED_FACE));
+  int iterations[2];
+  for (int with = 0; with < 2; with++) {
+    bisai_precond_options o = bisai_precond_options_default();
+    bisai_solver_options how = bisai_solver_options_default();
+    bisai_solver_report report = {.struct_size = sizeof report};
+    bisai_precond *precond = NULL;
+    bisai_solver *solver = NULL;
+    double *modes = test_mesh_modes(SIDE, SIDE, SIDE);
+    o.kind = BISAI_PRECOND_AUTO;
+    o.automatic.symmetric = o.automatic.incomplete = true;
+    how.method = BISAI_CG;
+    if (with) o.multigrid.null_vectors = modes;
+    if (with) o.multigrid.null_count = MODES;
+    EXPECT_OK(context, bisai_precond_create(context, s.matrix, &o, &precond));
+    free(modes);
+    assert_non_null(strstr(bisai_precond_describe(precond), "auto: mg"));
+    EXPECT_OK(context, bisai_precond_update(precond, s.matrix));
+    EXPECT_OK(context, bisai_solver_create(context, s.n, &how, &solver));
+    EXPECT_OK(context, bisai_solver_solve(solver, s.matrix, precond, s.b, s.x, &report));
+    iterations[with] = report.iterations;
+    bisai_solver_destroy(&solver);
+    bisai_precond_destroy(&precond);
+  }
+  if (iterations[1] >= iterations[0])
+    fail_msg("%d iterations, and %d with constants", iterations[1], iterations[0]);
+  end(&s);
+  bisai_context_destroy(&context);
+}
+
 /* Solves with a bound of memory, and copies the trials. */
 static bisai_solve_report solve_within(setting *s, double bytes, bisai_status expected,
                                        bisai_trial *trials) {
@@ -318,6 +392,8 @@ int main(void) {
       cmocka_unit_test(a_choice_is_made_again_after_a_solve_of_twice_the_iterations),
       cmocka_unit_test(a_given_preconditioner_and_solver_are_taken),
       cmocka_unit_test(what_cannot_be_solved_ends_with_a_diagnosis),
+      cmocka_unit_test(options_that_a_choice_cannot_take_are_refused_by_name),
+      cmocka_unit_test(near_null_vectors_of_the_caller_are_used),
       cmocka_unit_test(candidates_that_need_too_much_memory_are_left_out),
       cmocka_unit_test(the_kind_auto_is_a_preconditioner),
       cmocka_unit_test(complete_factors_come_first_where_nothing_accelerates),

@@ -80,6 +80,7 @@ static void vectors_that_are_no_good_are_refused_by_name(void **state) {
     const char *method, *message;
   } cases[] = {
       {"mg:null=zero.mtx", "null=zero.mtx: vector 1 (from 0) is zero"},
+      {"auto:null=zero.mtx", "null=zero.mtx: vector 1 (from 0) is zero"},
       {"cpr:first=mg:null=short.mtx", "pressure matrix: null=short.mtx: vector 0 (from 0) is zero"},
       {"mg:smoother=jacobi:level=3", "the smoother jacobi does not take the option level"}};
   enum { ROWS = 81, NODES = 27 };
@@ -115,10 +116,23 @@ static void vectors_that_are_no_good_are_refused_by_name(void **state) {
   program_free(&p);
 }
 
+/* 20³ nodes are enough for multigrid to be chosen. */
+static void a_choice_is_repeated_with_its_vectors(void **state) {
+  (void)state;
+  static const char line[] = "solve --case elasticity --size 20 --write-null modes.mtx "
+                             "--preconditioner auto:null=modes.mtx";
+  program p = run(line);
+  assert_int_equal(0, p.status);
+  program_expect_in(line, p.out, "\nagain    --preconditioner mg:null=modes.mtx --solver cg\n");
+  program_expect_in(line, p.out, "p.multigrid.null_vectors = null_vectors;");
+  program_free(&p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_rigid_body_modes_of_one_element_are_those_written_by_hand),
       cmocka_unit_test(vectors_that_are_no_good_are_refused_by_name),
+      cmocka_unit_test(a_choice_is_repeated_with_its_vectors),
       cmocka_unit_test(every_command_writes_the_same_vectors),
       cmocka_unit_test(padding_has_no_part_in_the_vectors),
       cmocka_unit_test(eliminated_nodes_have_no_rows_in_the_vectors),
