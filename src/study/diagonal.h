@@ -138,7 +138,7 @@ BSI_INLINE int64_t bsi_study_inner_entries(const bsi_study_view *a, const uint32
   for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
     const uint32_t among = zeros[a->col_idx[p]];
     const double *values = a->values + (size_t)p * (size_t)(bs * bs) + r;
-    for (int c = 0; among >> c && c < bs; c++) inner += (among >> c & 1u) && values[c * bs] != 0.0;
+    for (int c = 0; c < bs && among >> c; c++) inner += (among >> c & 1u) && values[c * bs] != 0.0;
   }
   return inner;
 }

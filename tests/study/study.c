@@ -214,7 +214,7 @@ static int dominant_blocks(int n, int bs, const double *a, int *singular, double
   int dominant = 0;
   *singular = 0, *condition = 0;
   for (int first = 0; first < n; first += bs) {
-    double d[16 * 16], outside[16] = {0};
+    double d[BISAI_MAX_BLOCK_SIZE * BISAI_MAX_BLOCK_SIZE], outside[BISAI_MAX_BLOCK_SIZE] = {0};
     bool dominates = true;
     for (int r = 0; r < bs; r++)
       for (int c = 0; c < bs; c++)
@@ -254,7 +254,7 @@ static double *random_dense(int n, uint64_t seed) {
 
 static void counts_equal_dense_loops_for_every_block_size(void **state) {
   (void)state;
-  for (int bs = 1; bs <= 16; bs++) {
+  for (int bs = 1; bs <= BISAI_MAX_BLOCK_SIZE; bs += bs == 16 ? 15 : 1) {
     const int n = bs * 6 + bs / 2;
     double *a = random_dense(n, (uint64_t)bs), condition;
     const bisai_matrix_study_report s = study_dense(n, bs, a, NULL);
