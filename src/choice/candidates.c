@@ -162,8 +162,8 @@ static void list_by_signs(const maker *m, double by_mesh) {
   if (has_multigrid(m)) add(m, multigrid(m), cg(m), cycles);
 }
 
-/* The iterations of multigrid on a matrix that is not definite: medians of 20 systems with the signs
- * of an M-matrix and little convection, and of 29 others. It fails on most saddle points. */
+/* The iterations of multigrid on a matrix that is not definite: medians of 20 systems with the
+ * signs of an M-matrix and little convection, and of 29 others. It fails on most saddle points. */
 static double general_cycles(const maker *m) {
   if (bsi_task_is_saddle(m->task)) return 100;
   return is_like_m(m) && m->task->study->symmetry.one_sided < LITTLE_CONVECTION ? 30 : 55;
