@@ -9,6 +9,9 @@
 #define COMPLEXITY 2.5
 /* Coarsening ends if a level has more than this part of the rows of the finer one. */
 #define SLOWEST_COARSENING (1.0 / 1.3)
+/* A last level of at most that many scalar rows is gathered in any case: bisai inverts it there. */
+enum { MOST_INVERTED = 1024 };
+
 /* --- level 0 --- */
 
 /* Takes a Mat as the matrix of level 0 if it is an MPIAIJ of the host. An MPIAIJ of a GPU, which
@@ -193,6 +196,9 @@ static PetscErrorCode make_levels(bsi_ranks *ranks, const double *vectors,
     PetscCall(append(ranks, ranks->count, vectors, &more, failure));
     if (more) ranks->count++;
   }
+  if (!failure->status && ranks->end == BSI_RANKS_SMOOTHED &&
+      scalar_rows(&ranks->levels[ranks->count]) <= MOST_INVERTED)
+    PetscCall(gather(ranks, vectors, failure));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
