@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <bisai/stages.h>
+#include <bisai/text.h>
 
 #include "petsc/device.h"
 #include "petsc/pc_impl.h"
@@ -183,12 +184,27 @@ static PetscErrorCode read_kind(bsi_petsc_option_items PetscOptionsObject, bisai
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Reads kind and options as one text, which replaces those so far. */
+static PetscErrorCode read_method(bsi_petsc_option_items PetscOptionsObject,
+                                  bisai_precond_options *o, PetscBool *found) {
+  char text[BISAI_TEXT_SIZE] = "";
+  bisai_text_fault fault = {0};
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsString("-pc_bisai_method",
+                               "Preconditioner with its options, as mg:cycle=w; options of their "
+                               "own change it",
+                               "", text, text, sizeof text, found));
+  PetscCheck(!*found || !bisai_precond_options_parse(text, o, NULL, &fault), PETSC_COMM_SELF,
+             PETSC_ERR_ARG_WRONG, "bisai: -pc_bisai_method %s: character %d: %s", text,
+             fault.place + 1, fault.message);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode bsi_pc_set_from_options(PC pc, bsi_petsc_option_items PetscOptionsObject) {
   bsi_pc *m = pc->data;
   bisai_precond_options *o = &m->options;
-  PetscEnum ordering = (PetscEnum)o->factor.ordering;
-  PetscBool equilibrate = o->factor.equilibrate ? PETSC_TRUE : PETSC_FALSE, changed = PETSC_FALSE,
-            found[7] = {PETSC_FALSE};
+  PetscEnum ordering;
+  PetscBool equilibrate, changed = PETSC_FALSE, found[8] = {PETSC_FALSE};
   bsi_pc_ranks *ranks = &m->ranks;
   PetscEnum backend = (PetscEnum)m->place.backend;
   const char *orderings[BISAI_ORDERING_GIVEN + 4] = {NULL}, *backends[BSI_PETSC_BACKENDS + 3];
@@ -196,6 +212,9 @@ PetscErrorCode bsi_pc_set_from_options(PC pc, bsi_petsc_option_items PetscOption
   list_orderings(orderings);
   bsi_petsc_list_backends(backends);
   PetscOptionsHeadBegin(PetscOptionsObject, "bisai options");
+  PetscCall(read_method(PetscOptionsObject, o, &found[7]));
+  ordering = (PetscEnum)o->factor.ordering;
+  equilibrate = o->factor.equilibrate ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(read_kind(PetscOptionsObject, o, &found[0]));
   PetscCall(read_options(PetscOptionsObject, o, &changed));
   PetscCall(PetscOptionsInt("-pc_bisai_threads",
@@ -223,7 +242,7 @@ PetscErrorCode bsi_pc_set_from_options(PC pc, bsi_petsc_option_items PetscOption
   o->factor.equilibrate = equilibrate == PETSC_TRUE;
   m->place.backend = (bisai_backend)backend;
   if (found[5]) ranks->given = true;
-  for (int i = 0; i < 7; i++)
+  for (int i = 0; i < 8; i++)
     if (found[i]) changed = PETSC_TRUE;
   if (changed) {
     /* The old options have become invalid: the set-up runs again, even for the same matrix. */
