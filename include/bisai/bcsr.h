@@ -129,6 +129,9 @@ typedef struct bisai_bcsr_desc {
   bisai_ownership ownership;
   /** default BISAI_HOST */
   bisai_location location;
+  /** 1: row_ptr and col_idx count from 1, as in Fortran; only with COPY and HOST. The call copies
+   *  both for its time. Messages count from 0. Default 0 */
+  int32_t index_base;
 } bisai_bcsr_desc;
 
 /** Returns a description with the default values; the sizes are zero and the arrays are NULL. */
@@ -189,6 +192,9 @@ typedef struct bisai_csr_desc {
    *  one with the blocks of every size from 1 to 8. Vectors that belong to the matrix are in the
    *  numbering of the blocks then. The search needs 44 bytes for each row during the call */
   bool find_nodes;
+  /** 1: row_ptr and col_idx count from 1, as in Fortran; each call that reads them makes a copy of
+   *  both for its time. Nodes, components and messages count from 0. Default 0 */
+  int32_t index_base;
 } bisai_csr_desc;
 
 /** Returns a description with the default values; the sizes are zero and the arrays are NULL. */

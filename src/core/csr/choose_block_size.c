@@ -337,10 +337,14 @@ bisai_status bisai_block_size_study(bisai_context *context, const bisai_csr_desc
                     !desc    ? "desc"
                     : !sizes ? "sizes"
                              : "block_size");
-  BSI_TRY(bsi_csr_check(context, desc));
-  bisai_csr_desc padded = *desc;
+  bisai_csr_desc padded;
+  bsi_index_copies copies;
+  bisai_status status = bsi_csr_from_zero(context, desc, &padded, &copies);
   padded.pad = desc->rows == desc->cols;
-  return bsi_block_size_study(context, &padded, sizes, block_size);
+  if (!status) status = bsi_csr_check(context, &padded);
+  if (!status) status = bsi_block_size_study(context, &padded, sizes, block_size);
+  bsi_index_copies_release(context, &copies);
+  return status;
 }
 
 bisai_status bisai_block_size_choose(bisai_context *context, const bisai_csr_desc *desc,

@@ -469,16 +469,26 @@ bisai_status bsi_bcsr_from_sound_csr(bisai_context *context, const bisai_csr_des
   return from_sound_csr(context, desc, limit, false, matrix);
 }
 
-bisai_status bisai_bcsr_from_csr(bisai_context *context, const bisai_csr_desc *desc,
-                                 bisai_bcsr **matrix) {
-  if (!context) return BISAI_INVALID_ARGUMENT;
-  if (!desc || !matrix)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_from_csr: %s is NULL",
-                    desc ? "matrix" : "desc");
+static bisai_status from_csr(bisai_context *context, const bisai_csr_desc *desc,
+                             bisai_bcsr **matrix) {
   BSI_TRY(bsi_csr_check(context, desc));
   BSI_TRY(bsi_csr_check_choices(context, desc));
   if (desc->row_ptr[desc->rows] > 0 && !desc->values)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "values is NULL");
   BSI_TRY(check_duplicates(context, desc));
   return from_sound_csr(context, desc, NULL, true, matrix);
+}
+
+bisai_status bisai_bcsr_from_csr(bisai_context *context, const bisai_csr_desc *desc,
+                                 bisai_bcsr **matrix) {
+  if (!context) return BISAI_INVALID_ARGUMENT;
+  if (!desc || !matrix)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_from_csr: %s is NULL",
+                    desc ? "matrix" : "desc");
+  bisai_csr_desc zero;
+  bsi_index_copies copies;
+  bisai_status status = bsi_csr_from_zero(context, desc, &zero, &copies);
+  if (!status) status = from_csr(context, &zero, matrix);
+  bsi_index_copies_release(context, &copies);
+  return status;
 }

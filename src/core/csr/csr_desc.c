@@ -9,6 +9,16 @@ bisai_csr_desc bisai_csr_desc_default(void) {
   return (bisai_csr_desc){.struct_size = sizeof(bisai_csr_desc)};
 }
 
+bisai_status bsi_csr_from_zero(bisai_context *context, const bisai_csr_desc *desc,
+                               bisai_csr_desc *zero, bsi_index_copies *copies) {
+  *copies = (bsi_index_copies){0};
+  BSI_TRY(bsi_check_struct(context, "bisai_csr_desc", desc->struct_size, sizeof *desc));
+  *zero = *desc;
+  zero->index_base = 0;
+  return bsi_index_copies_make(context, desc->index_base, "row", desc->rows, &zero->row_ptr,
+                               &zero->col_idx, copies);
+}
+
 bisai_status bsi_csr_check(bisai_context *context, const bisai_csr_desc *d) {
   BSI_TRY(bsi_check_struct(context, "bisai_csr_desc", d->struct_size, sizeof *d));
   if (d->rows < 0 || d->cols < 0)

@@ -4,6 +4,7 @@
 #include "core/context/context_impl.h"
 #include "core/context/staging.h"
 #include "core/csr/csr.h"
+#include "core/csr/csr_desc.h"
 #include "core/matrix/bcsr_impl.h"
 #include "core/matrix/matrix_ops.h"
 #include "core/threads/parallel.h"
@@ -152,12 +153,21 @@ static bisai_status check_desc(const bisai_bcsr *a, const bisai_csr_desc *d) {
   return BISAI_OK;
 }
 
+static bisai_status check_base(const bisai_bcsr *a, const bisai_csr_desc *d) {
+  bisai_csr_desc zero;
+  bsi_index_copies copies;
+  bisai_status status = bsi_csr_from_zero(a->context, d, &zero, &copies);
+  if (!status) status = check_pattern(a, &zero);
+  bsi_index_copies_release(a->context, &copies);
+  return status;
+}
+
 bisai_status bisai_bcsr_update_from_csr(bisai_bcsr *matrix, const bisai_csr_desc *desc) {
   if (!matrix) return BISAI_INVALID_ARGUMENT;
   bisai_context *context = matrix->context;
   const bsi_entry_map *map = &matrix->kept.map;
   bisai_status status = check_desc(matrix, desc);
-  if (!status) status = check_pattern(matrix, desc);
+  if (!status) status = check_base(matrix, desc);
   if (status || map->entries == 0) return status;
   if (!desc->values) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "values is NULL");
   if (desc->values == matrix->values)

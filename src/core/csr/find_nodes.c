@@ -286,6 +286,10 @@ static bisai_status check(bisai_context *context, const bisai_csr_desc *desc, co
                     : !component ? "component"
                     : !nodes     ? "nodes"
                                  : "block_size");
+  return BISAI_OK;
+}
+
+static bisai_status check_square(bisai_context *context, const bisai_csr_desc *desc) {
   BSI_TRY(bsi_csr_check(context, desc));
   if (desc->rows == desc->cols) return BISAI_OK;
   return bsi_fail(context, BISAI_INVALID_ARGUMENT,
@@ -320,8 +324,14 @@ bisai_status bisai_csr_find_nodes(bisai_context *context, const bisai_csr_desc *
                                   int32_t *component, int32_t *nodes, int32_t *block_size) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   bsi_found_nodes found;
+  bisai_csr_desc zero;
+  bsi_index_copies copies;
   BSI_TRY(check(context, desc, node, component, nodes, block_size));
-  BSI_TRY(bsi_find_nodes(context, desc, node, component, &found));
+  bisai_status status = bsi_csr_from_zero(context, desc, &zero, &copies);
+  if (!status) status = check_square(context, &zero);
+  if (!status) status = bsi_find_nodes(context, &zero, node, component, &found);
+  bsi_index_copies_release(context, &copies);
+  if (status) return status;
   *nodes = found.nodes;
   *block_size = found.block_size;
   return BISAI_OK;

@@ -360,12 +360,8 @@ static bisai_status create(bisai_context *context, const bisai_bcsr_desc *desc,
   return BISAI_OK;
 }
 
-bisai_status bisai_bcsr_create(bisai_context *context, const bisai_bcsr_desc *desc,
-                               bisai_bcsr **matrix) {
-  if (!context) return BISAI_INVALID_ARGUMENT;
-  if (!desc || !matrix)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_create: %s is NULL",
-                    desc ? "matrix" : "desc");
+bisai_status bsi_bcsr_create(bisai_context *context, const bisai_bcsr_desc *desc,
+                             bisai_bcsr **matrix) {
   bsi_mirror mirror = {0};
   bsi_structure structure;
   bisai_status status = check_desc(context, desc);

@@ -76,6 +76,10 @@ typedef struct bsi_bcsr_sizes {
   bisai_value_type type;
 } bsi_bcsr_sizes;
 
+/* Does bisai_bcsr_create() for arrays that count from 0. */
+bisai_status bsi_bcsr_create(bisai_context *context, const bisai_bcsr_desc *desc,
+                             bisai_bcsr **matrix);
+
 /* Makes a matrix with reserved, unset arrays. row_ptr and col_idx are borrowed if they are
  * given. */
 bisai_status bsi_bcsr_reserve(bisai_context *context, const bsi_bcsr_sizes *sizes, int32_t *row_ptr,
