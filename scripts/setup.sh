@@ -49,8 +49,11 @@ suitesparse() { header suitesparse/umfpack.h || header umfpack.h; }
 clang_tool() { # clang_tool NAME: succeeds if version 14 of NAME exists, which scripts/lint requires
   "$1-14" --version || "$1" --version | grep -q 'version 14\.'
 }
+apt_python() { # the one whose packages apt has
+  if [ -x /usr/bin/python3 ]; then /usr/bin/python3 "$@"; else python3 "$@"; fi
+}
 python_header() {
-  python3 -c 'import os, sysconfig
+  apt_python -c 'import os, sysconfig
 os.stat(os.path.join(sysconfig.get_paths()["include"], "Python.h"))'
 }
 tutorials() { # those of PETSc 3.18, or another PETSc is installed
@@ -98,7 +101,7 @@ look() {
   if [ -n "$python" ]; then
     need python3-dev python_header
     for module in cffi numpy scipy pytest; do
-      need "python3-$module" python3 -c "import $module"
+      need "python3-$module" apt_python -c "import $module"
     done
   fi
   if [ -n "$lint" ]; then
