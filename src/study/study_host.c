@@ -112,7 +112,7 @@ static void inner_part(void *work, bsi_part part) {
   const study_job *job = work;
   const bsi_rows rows = bsi_rows_of(job->a->block_rows, job->a->row_ptr, part);
   for (int32_t i = rows.begin; i < rows.end; i++)
-    for (int r = 0; job->zeros[i] >> r && r < job->a->block_size; r++)
+    for (int r = 0; r < job->a->block_size && job->zeros[i] >> r; r++)
       if (job->zeros[i] >> r & 1u)
         job->found[part.thread].inner += bsi_study_inner_entries(job->a, job->zeros, i, r);
 }
