@@ -325,9 +325,9 @@ bisai_status bisai_csr_find_nodes(bisai_context *context, const bisai_csr_desc *
   if (!context) return BISAI_INVALID_ARGUMENT;
   bsi_found_nodes found;
   bisai_csr_desc zero;
-  bsi_index_copies copies;
-  BSI_TRY(check(context, desc, node, component, nodes, block_size));
-  bisai_status status = bsi_csr_from_zero(context, desc, &zero, &copies);
+  bsi_index_copies copies = {0};
+  bisai_status status = check(context, desc, node, component, nodes, block_size);
+  if (!status) status = bsi_csr_from_zero(context, desc, &zero, &copies);
   if (!status) status = check_square(context, &zero);
   if (!status) status = bsi_find_nodes(context, &zero, node, component, &found);
   bsi_index_copies_release(context, &copies);

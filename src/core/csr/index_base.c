@@ -60,16 +60,20 @@ bisai_status bisai_bcsr_create(bisai_context *context, const bisai_bcsr_desc *de
   if (!desc || !matrix)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_create: %s is NULL",
                     desc ? "matrix" : "desc");
-  BSI_TRY(bsi_check_struct(context, "bisai_bcsr_desc", desc->struct_size, sizeof *desc));
-  if (desc->index_base == 1 && (desc->ownership != BISAI_COPY || desc->location != BISAI_HOST))
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                    "index_base 1: the arrays must be in host memory and copied");
-  bisai_bcsr_desc zero = *desc;
-  bsi_index_copies copies;
-  zero.index_base = 0;
+  bisai_bcsr_desc zero;
+  bsi_index_copies copies = {0};
   bisai_status status =
-      bsi_index_copies_make(context, desc->index_base, "block row", desc->block_rows, &zero.row_ptr,
-                            &zero.col_idx, &copies);
+      bsi_check_struct(context, "bisai_bcsr_desc", desc->struct_size, sizeof *desc);
+  if (!status && desc->index_base == 1 &&
+      (desc->ownership != BISAI_COPY || desc->location != BISAI_HOST))
+    status = bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                      "index_base 1: the arrays must be in host memory and copied");
+  if (!status) {
+    zero = *desc;
+    zero.index_base = 0;
+    status = bsi_index_copies_make(context, desc->index_base, "block row", desc->block_rows,
+                                   &zero.row_ptr, &zero.col_idx, &copies);
+  }
   if (!status) status = bsi_bcsr_create(context, &zero, matrix);
   bsi_index_copies_release(context, &copies);
   return status;
