@@ -181,7 +181,9 @@ static void expect_iterations(int32_t n, bool modes, int most) {
   bisai_bcsr *matrix = make_matrix(&b);
   double *vectors, *x = test_nan_vector(size_of(matrix)), *of_caller = test_nan_vector(b.a.rows);
   bisai_precond *precond = make_multigrid(&b, matrix, modes, &vectors);
-  assert_true(test_report_of(context, precond).multigrid.levels >= 2);
+  /* a device inverts larger last levels */
+  if (!test_on_device() || n >= 14)
+    assert_true(test_report_of(context, precond).multigrid.levels >= 2);
   const int iterations = solve(matrix, precond, x);
   if (iterations > most) fail_msg("%d iterations, at most %d expected", iterations, most);
   EXPECT_OK(context, bisai_bcsr_from_blocks(matrix, 1, x, of_caller));
