@@ -8,6 +8,7 @@
 #include "krylov/open_solve.h"
 #include "lu/predict.h"
 #include "precond/precond_impl.h"
+#include "study/parts.h"
 
 /* The nominal rates of a backend. Those of complete factorisations, which the host makes, are
  * fitted to 140 systems, within 21 % (root mean square of the logarithm). */
@@ -72,27 +73,38 @@ static double rows_of(const bsi_task *t) {
   return (double)t->matrix->block_rows * t->matrix->block_size;
 }
 
-/* The pairs of blocks (i, k), (k, j) with i, j > k: what ILU(0) multiplies, and where ILU(1) has
- * fill. */
-bisai_status bsi_work_measure(bsi_task *t) {
-  bsi_structure s;
-  const bisai_status status = bsi_bcsr_structure(t->matrix, &s);
-  if (status) return status;
-  const int32_t n = t->matrix->block_rows;
-  int32_t *below = bsi_allocate(t->context, (size_t)n, sizeof *below);
-  if (!below) return BISAI_OUT_OF_MEMORY;
-  for (int32_t i = 0; i < n; i++) below[i] = 0;
-  for (int32_t i = 0; i < n; i++)
-    for (int32_t p = s.row_ptr[i]; p < s.row_ptr[i + 1] && s.col_idx[p] < i; p++)
-      below[s.col_idx[p]]++;
+/* The pairs of blocks (i, k), (k, j) with i, j > k in some rows. `below` has `rows` entries. */
+static double pairs_of(int32_t rows, const int32_t *row_ptr, const int32_t *col_idx,
+                       int32_t *below) {
   double pairs = 0;
-  for (int32_t i = 0; i < n; i++) {
-    const int32_t end = s.row_ptr[i + 1];
-    pairs += (double)below[i] * (end - bsi_lower_bound(s.col_idx, s.row_ptr[i], end, i + 1));
+  for (int32_t i = 0; i < rows; i++) below[i] = 0;
+  for (int32_t i = 0; i < rows; i++)
+    for (int32_t p = row_ptr[i]; p < row_ptr[i + 1] && col_idx[p] < i; p++) below[col_idx[p]]++;
+  for (int32_t i = 0; i < rows; i++) {
+    const int32_t end = row_ptr[i + 1];
+    pairs += (double)below[i] * (end - bsi_lower_bound(col_idx, row_ptr[i], end, i + 1));
+  }
+  return pairs;
+}
+
+/* These pairs are what ILU(0) multiplies, and where ILU(1) has fill. They are counted in the first
+ * rows, as the levels are. */
+bisai_status bsi_work_measure(bsi_task *t) {
+  const bisai_bcsr *a = t->matrix;
+  const bsi_study_view view = {
+      .block_rows = a->block_rows, .row_ptr = a->row_ptr, .col_idx = a->col_idx};
+  bsi_first_rows first;
+  int32_t *below = NULL;
+  bisai_status status = bsi_study_fetch_rows(t->context, &view, &first);
+  if (!status) below = bsi_allocate(t->context, (size_t)first.rows + 1, sizeof *below);
+  if (!status && !below) status = BISAI_OUT_OF_MEMORY;
+  if (!status) {
+    const double counted = fmax(first.row_ptr[first.rows], 1);
+    t->pairs = pairs_of(first.rows, first.row_ptr, first.col_idx, below) * (a->blocks / counted);
   }
   bsi_release(t->context, below);
-  t->pairs = pairs;
-  return BISAI_OK;
+  bsi_study_release_rows(t->context, &first);
+  return status;
 }
 
 /* The expected blocks of ILU(level). The exponent is that of the factors of 103 systems, within

@@ -4,7 +4,7 @@
 #include "study/parts.h"
 
 /* Rows and blocks that are looked at: about a millisecond. */
-enum { LEVEL_BLOCKS = 1 << 19 };
+enum { FIRST_BLOCKS = 1 << 19 };
 
 static int32_t levels_of(int32_t rows, const int32_t *row_ptr, const int32_t *col_idx,
                          int32_t *level) {
@@ -19,12 +19,12 @@ static int32_t levels_of(int32_t rows, const int32_t *row_ptr, const int32_t *co
   return levels;
 }
 
-/* Returns how many of the first rows have LEVEL_BLOCKS blocks or less. */
+/* Returns how many of the first rows have FIRST_BLOCKS blocks or less. */
 static int32_t rows_within(int32_t rows, const int32_t *row_ptr) {
   int32_t low = 0, high = rows;
   while (low < high) {
     const int32_t middle = high - (high - low) / 2;
-    if (row_ptr[middle] <= LEVEL_BLOCKS)
+    if (row_ptr[middle] <= FIRST_BLOCKS)
       low = middle;
     else
       high = middle - 1;
@@ -32,36 +32,45 @@ static int32_t rows_within(int32_t rows, const int32_t *row_ptr) {
   return low;
 }
 
+bisai_status bsi_study_fetch_rows(bisai_context *context, const bsi_study_view *a,
+                                  bsi_first_rows *first) {
+  const bsi_memory_ops *memory = context->backend->memory;
+  const int32_t most = a->block_rows < FIRST_BLOCKS ? a->block_rows : FIRST_BLOCKS;
+  *first = (bsi_first_rows){.row_ptr = a->row_ptr, .col_idx = a->col_idx};
+  if (!memory->is_host) {
+    first->own_ptr = bsi_allocate(context, (size_t)most + 1, sizeof *first->own_ptr);
+    if (!first->own_ptr) return BISAI_OUT_OF_MEMORY;
+    BSI_TRY(memory->fetch(context, first->own_ptr, a->row_ptr,
+                          ((size_t)most + 1) * sizeof *first->own_ptr));
+    first->row_ptr = first->own_ptr;
+  }
+  first->rows = rows_within(most, first->row_ptr);
+  const size_t blocks = (size_t)first->row_ptr[first->rows];
+  if (memory->is_host || blocks == 0) return BISAI_OK;
+  first->own_idx = bsi_allocate(context, blocks, sizeof *first->own_idx);
+  first->col_idx = first->own_idx;
+  if (!first->own_idx) return BISAI_OUT_OF_MEMORY;
+  return memory->fetch(context, first->own_idx, a->col_idx, blocks * sizeof *first->own_idx);
+}
+
+void bsi_study_release_rows(bisai_context *context, bsi_first_rows *first) {
+  bsi_release(context, first->own_ptr);
+  bsi_release(context, first->own_idx);
+  *first = (bsi_first_rows){0};
+}
+
 bisai_status bsi_study_count_levels(bisai_context *context, const bsi_study_view *a,
                                     bisai_study_order *order) {
-  const bsi_memory_ops *memory = context->backend->memory;
-  const int32_t most = a->block_rows < LEVEL_BLOCKS ? a->block_rows : LEVEL_BLOCKS;
-  int32_t *own_ptr = NULL, *own_idx = NULL;
-  int32_t *level = bsi_allocate(context, (size_t)most + 1, sizeof *level);
-  bisai_status status = level ? BISAI_OK : BISAI_OUT_OF_MEMORY;
-  const int32_t *row_ptr = a->row_ptr, *col_idx = a->col_idx;
-  if (!status && !memory->is_host) {
-    own_ptr = bsi_allocate(context, (size_t)most + 1, sizeof *own_ptr);
-    status = own_ptr
-                 ? memory->fetch(context, own_ptr, a->row_ptr, ((size_t)most + 1) * sizeof *own_ptr)
-                 : BISAI_OUT_OF_MEMORY;
-    row_ptr = own_ptr;
-  }
-  const int32_t rows = !status ? rows_within(most, row_ptr) : 0;
-  if (!status && !memory->is_host) {
-    const size_t blocks = (size_t)row_ptr[rows];
-    own_idx = bsi_allocate(context, blocks, sizeof *own_idx);
-    status = own_idx ? BISAI_OK : BISAI_OUT_OF_MEMORY;
-    if (!status && blocks > 0)
-      status = memory->fetch(context, own_idx, a->col_idx, blocks * sizeof *own_idx);
-    col_idx = own_idx;
-  }
+  bsi_first_rows first;
+  int32_t *level = NULL;
+  bisai_status status = bsi_study_fetch_rows(context, a, &first);
+  if (!status) level = bsi_allocate(context, (size_t)first.rows + 1, sizeof *level);
+  if (!status && !level) status = BISAI_OUT_OF_MEMORY;
   if (!status) {
-    order->level_rows = rows;
-    order->levels = levels_of(rows, row_ptr, col_idx, level);
+    order->level_rows = first.rows;
+    order->levels = levels_of(first.rows, first.row_ptr, first.col_idx, level);
   }
   bsi_release(context, level);
-  bsi_release(context, own_ptr);
-  bsi_release(context, own_idx);
+  bsi_study_release_rows(context, &first);
   return status;
 }

@@ -35,6 +35,19 @@ bisai_status bsi_study_find_fields(bisai_context *context, const bsi_study_view 
 bisai_status bsi_study_count_levels(bisai_context *context, const bsi_study_view *a,
                                     bisai_study_order *order);
 
+/* The structure of the first rows, which the host reads; on a host that of the matrix itself. */
+typedef struct bsi_first_rows {
+  int32_t rows;
+  const int32_t *row_ptr, *col_idx;
+  int32_t *own_ptr, *own_idx;
+} bsi_first_rows;
+
+/* Fetches so many of the first rows that the host reads them in about a millisecond. The caller
+ * releases them, after a failure too. */
+bisai_status bsi_study_fetch_rows(bisai_context *context, const bsi_study_view *a,
+                                  bsi_first_rows *first);
+void bsi_study_release_rows(bisai_context *context, bsi_first_rows *first);
+
 /* Measures the ellipticity of each unknown. */
 bisai_status bsi_study_measure_unknowns(bisai_context *context, const bsi_study_view *a,
                                         bisai_study_unknowns *unknowns);
