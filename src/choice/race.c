@@ -44,9 +44,12 @@ static int family_of(bisai_precond_kind kind) {
 }
 
 /* The expected work of a new candidate, which grows with the trials of its family that did not
- * solve the system. */
+ * solve the system. A candidate that is expected to need more iterations than trials have left over
+ * comes last. */
 static double work_of(const bsi_race *race, int which) {
   const bsi_candidate *c = &race->candidates.items[which];
+  if (race->begun > 0 && c->iterations > race->task->solver.max_iterations - race->iterations)
+    return INFINITY;
   const int family = family_of(c->precond.kind);
   double iterations = c->iterations;
   for (int i = 0; i < race->begun && family < 2; i++)
