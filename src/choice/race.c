@@ -133,7 +133,7 @@ static bisai_status keep_best(bsi_race *race, const bsi_trial *t) {
   BSI_TRY(vectors->largest(context, t->solver->n, x, &largest));
   if (!isfinite(largest)) return BISAI_OK;
   race->best.relative_residual = residual;
-  race->best.goes_on = t->result.status != BISAI_STAGNATED;
+  race->best.goes_on = residual < 1 && t->result.status != BISAI_STAGNATED;
   return vectors->copy(context, t->solver->n, x, race->best.x);
 }
 

@@ -9,8 +9,8 @@
 typedef struct bsi_best {
   double *x;
   double relative_residual;
-  /* Trials begin from it. They do not where it is so large that its rounding errors are the
-   * residual: an x that stagnated. */
+  /* Trials begin from it. They do not where it is worse than 0, or so large that its rounding
+   * errors are the residual: an x that stagnated. */
   bool goes_on;
 } bsi_best;
 
