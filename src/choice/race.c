@@ -87,12 +87,15 @@ static int next_waiting(const bsi_race *race, int without) {
   return best;
 }
 
-/* The work until the end by another candidate than `now`, or infinity. */
-static double alternative_to(const bsi_race *race, int now) {
+/* The least work until the end by another candidate than `now`, or infinity. Those whose work is a
+ * guess count only with `guesses`. */
+static double alternative_to(const bsi_race *race, int now, bool guesses) {
   const int waiting = next_waiting(race, now);
   double least = waiting < 0 ? INFINITY : bsi_trial_left(&race->trials[waiting]);
   for (int i = 0; i < race->candidates.count; i++)
-    if (i != now && race->trials[i].state == BSI_TRIAL_NEW) least = fmin(least, work_of(race, i));
+    if (i != now && race->trials[i].state == BSI_TRIAL_NEW &&
+        (guesses || !race->candidates.items[i].guessed))
+      least = fmin(least, work_of(race, i));
   return least;
 }
 
@@ -140,7 +143,7 @@ static bisai_status keep_best(bsi_race *race, const bsi_trial *t) {
 /* Begins a trial that is new, and lets it go on. */
 static bisai_status go_on(bsi_race *race, int which) {
   bsi_trial *t = &race->trials[which];
-  const double alternative = PATIENCE * alternative_to(race, which), before = t->work;
+  const double alternative = PATIENCE * alternative_to(race, which, true), before = t->work;
   if (t->state == BSI_TRIAL_NEW) {
     race->order[race->begun++] = which;
     t->bounds.end = race->end;
@@ -181,16 +184,6 @@ static bool is_over(const bsi_race *race) {
          race->iterations >= race->task->solver.max_iterations || bsi_now() > race->end;
 }
 
-/* The work of the candidates whose work is no guess. */
-static double work_without_guesses(const bsi_race *race) {
-  const int waiting = next_waiting(race, -1);
-  double least = waiting < 0 ? INFINITY : bsi_trial_left(&race->trials[waiting]);
-  for (int i = 0; i < race->candidates.count; i++)
-    if (race->trials[i].state == BSI_TRIAL_NEW && !race->candidates.items[i].guessed)
-      least = fmin(least, work_of(race, i));
-  return least;
-}
-
 /* Replaces the guess of a complete factorisation by a prediction. Two candidates share it: with and
  * without a matching. */
 static bisai_status predict(bsi_race *race, bsi_candidate *c) {
@@ -199,7 +192,7 @@ static bisai_status predict(bsi_race *race, bsi_candidate *c) {
   if (!race->permutation)
     race->permutation = bsi_allocate(context, rows, sizeof *race->permutation);
   if (!race->permutation) return BISAI_OUT_OF_MEMORY;
-  BSI_TRY(bsi_work_predict_lu(race->task, work_without_guesses(race), race->permutation, c));
+  BSI_TRY(bsi_work_predict_lu(race->task, alternative_to(race, -1, false), race->permutation, c));
   for (int i = 0; i < race->candidates.count; i++)
     if (race->candidates.items[i].guessed)
       bsi_work_share_lu(race->task, c, race->permutation, &race->candidates.items[i]);
