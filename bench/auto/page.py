@@ -110,10 +110,11 @@ def systems_of(splits, grid, auto):
         runs[line["matrix"]].append(line)
     for line in auto:
         chosen[line["matrix"]].append(line)
-    return [
-        System(name, splits.get(name, "cases" if " " in name else "files"), runs[name], chosen[name])
-        for name in sorted(chosen)
-    ]
+
+    def group_of(name):
+        return splits.get(name, "cases" if " " in name else "files")
+
+    return [System(name, group_of(name), runs[name], chosen[name]) for name in sorted(chosen)]
 
 
 def mean(ratios):
