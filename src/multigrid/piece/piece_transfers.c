@@ -133,21 +133,9 @@ static bisai_status filter(bisai_piece *p, int32_t columns) {
                                         p->aggregate, columns, t->filtered, &t->identity);
 }
 
-/* The factors of A T. */
-typedef struct prolonged {
-  bsi_block_matrix left;
-  const bsi_block_matrix *right;
-} prolonged;
-
-static prolonged prolonged_of(const bisai_piece *p) {
+static bsi_prolonged prolonged_of(const bisai_piece *p) {
   const bsi_piece_transfers *t = &p->transfers;
-  prolonged at = {bsi_block_matrix_of(p->rows), &t->tentative};
-  if (t->filtered) {
-    at.left.cols = t->identity.rows;
-    at.left.col_idx = t->filtered;
-    at.right = &t->identity;
-  }
-  return at;
+  return bsi_prolonged_of(p->rows, &t->tentative, t->filtered, &t->identity);
 }
 
 static bisai_status multiply(const bisai_piece *p, const bsi_block_matrix *a,
@@ -166,7 +154,7 @@ bisai_status bisai_piece_connect(bisai_piece *piece, const bisai_piece_ghosts *g
   BSI_TRY(check_ghosts(piece, ghosts));
   BSI_TRY(append_ghosts(piece, ghosts));
   if (!piece->coarse_vectors) BSI_TRY(filter(piece, ghosts->columns));
-  const prolonged at = prolonged_of(piece);
+  const bsi_prolonged at = prolonged_of(piece);
   BSI_TRY(multiply(piece, &at.left, at.right, &t->prolongation));
   if (bsi_piece_is_transposed(piece)) return BISAI_OK;
   return multiply(piece, &t->tentative_transposed, &a, &t->restriction);
@@ -215,7 +203,7 @@ bisai_status bisai_piece_compute(bisai_piece *piece, double first_size,
   if (!t->prolongation.row_ptr)
     return bsi_fail(piece->context, BISAI_INVALID_ARGUMENT,
                     "bisai_piece_compute: the piece is not connected");
-  const prolonged at = prolonged_of(piece);
+  const bsi_prolonged at = prolonged_of(piece);
   const bsi_smoothing smoothing = {&t->tentative, piece->inverse,
                                    bsi_damping_of(piece->options.symmetric, piece->radius.growth),
                                    false};

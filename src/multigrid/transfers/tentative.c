@@ -71,3 +71,14 @@ bisai_status bsi_tentative_create(bsi_hierarchy *h, bsi_level *level, bsi_coarse
   BSI_TRY(list(h, level, c));
   return c->vectors ? orthonormalise(h, level, c) : filter(h, level, c);
 }
+
+bsi_prolonged bsi_prolonged_of(const bisai_bcsr *a, const bsi_block_matrix *tentative,
+                               int32_t *filtered, const bsi_block_matrix *identity) {
+  bsi_prolonged at = {bsi_block_matrix_of(a), tentative};
+  if (filtered) {
+    at.left.cols = identity->rows;
+    at.left.col_idx = filtered;
+    at.right = identity;
+  }
+  return at;
+}

@@ -20,4 +20,15 @@ bool bsi_restriction_is_transposed(const bsi_hierarchy *h);
 /* Returns true if the rows of Tᵀ are scaled (multigrid/transfers/row_scaling.h). */
 bool bsi_rows_are_scaled(const bsi_hierarchy *h, const bsi_level *level);
 
+/* The factors of A T: those of the filtered A and blocks of the identity where columns of A were
+ * filtered. */
+typedef struct bsi_prolonged {
+  bsi_block_matrix left;
+  const bsi_block_matrix *right;
+} bsi_prolonged;
+
+/* `filtered` has the columns of A in `identity`, or is NULL. */
+bsi_prolonged bsi_prolonged_of(const bisai_bcsr *a, const bsi_block_matrix *tentative,
+                               int32_t *filtered, const bsi_block_matrix *identity);
+
 #endif

@@ -17,26 +17,14 @@ bisai_status bsi_transfers_multiply(bsi_hierarchy *h, const bsi_level *level,
   return BISAI_OK;
 }
 
-/* The factors of A T. */
-typedef struct prolonged {
-  bsi_block_matrix left;
-  const bsi_block_matrix *right;
-} prolonged;
-
-static prolonged prolonged_of(const bsi_level *level) {
+static bsi_prolonged prolonged_of(const bsi_level *level) {
   const bsi_level_transfers *t = &level->transfers;
-  prolonged at = {bsi_block_matrix_of(level->matrix), &t->tentative};
-  if (t->filtered) {
-    at.left.cols = t->identity.rows;
-    at.left.col_idx = t->filtered;
-    at.right = &t->identity;
-  }
-  return at;
+  return bsi_prolonged_of(level->matrix, &t->tentative, t->filtered, &t->identity);
 }
 
 bisai_status bsi_prolongation_create(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c) {
   bsi_block_matrix *p = &level->transfers.prolongation;
-  const prolonged at = prolonged_of(level);
+  const bsi_prolonged at = prolonged_of(level);
   BSI_TRY(bsi_transfers_multiply(h, level, c, &at.left, at.right, INT64_MAX, p));
   return bsi_block_matrix_reserve_values(h->context, p);
 }
@@ -55,7 +43,7 @@ bisai_status bsi_restriction_create(bsi_hierarchy *h, bsi_level *level, const bs
 static bisai_status update_prolongation(bsi_hierarchy *h, bsi_level *level) {
   bsi_level_transfers *t = &level->transfers;
   if (!t->prolongation.row_ptr) return BISAI_OK;
-  const prolonged at = prolonged_of(level);
+  const bsi_prolonged at = prolonged_of(level);
   const bsi_smoothing smoothing = {&t->tentative, level->diagonal.inverse,
                                    bsi_transfer_damping(h, level), false};
   return bsi_ops_of(h)->spgemm->multiply_smoothed(h->context, &at.left, at.right, &smoothing,
