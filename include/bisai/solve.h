@@ -98,7 +98,8 @@ BISAI_API void bisai_auto_solver_update(bisai_auto_solver *solver);
  *      2⁻⁵² |vᵀb|/(‖v‖‖b‖) above s times the tolerance: an x whose rounding alone exceeds the
  *      tolerance is no solution. bisai_project() makes b consistent
  *  @retval BISAI_MAX_ITERATIONS, BISAI_STOPPED  as of bisai_solver_solve()
- *  @retval BISAI_INVALID_ARGUMENT, BISAI_NOT_FINITE, BISAI_OUT_OF_MEMORY */
+ *  @retval BISAI_NOT_FINITE  b or the initial guess; the message names the row. x is 0 or the guess
+ *  @retval BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_auto_solver_solve(bisai_auto_solver *solver, const bisai_bcsr *matrix,
                                                const double *b, double *x,
                                                bisai_solve_report *report);

@@ -9,6 +9,7 @@
 #include "choice/choose.h"
 #include "core/context/context_impl.h"
 #include "core/context/staging.h"
+#include "core/matrix/matrix_ops.h"
 #include "precond/precond_impl.h"
 
 /* A solve that takes more than this multiple of the iterations of the first one asks for a new
@@ -156,12 +157,17 @@ static bisai_status say_unsolved(bisai_auto_solver *s) {
   return bsi_fail(s->context, BISAI_STAGNATED, "%s", text);
 }
 
-static void fill_report(const bisai_auto_solver *s, const bisai_solver_report *solved,
+static void fill_report(const bisai_auto_solver *s, bool refused, const bisai_solver_report *solved,
                         bisai_solve_report *report) {
   *report = (bisai_solve_report){.struct_size = sizeof *report,
                                  .precond_options = s->options.precond,
                                  .solver_options = s->options.solver,
                                  .solver = *solved};
+  if (refused) {
+    report->solver.reason = BISAI_REASON_NOT_FINITE;
+    snprintf(report->reason, sizeof report->reason, "%s", bisai_context_error(s->context));
+    return;
+  }
   bsi_choice_report(&s->choice, &report->choice);
   bsi_choice_say(&s->choice, sizeof report->reason, report->reason);
   if (!s->chosen) {
@@ -189,6 +195,26 @@ static bisai_status solve(bisai_auto_solver *s, const bisai_bcsr *matrix,
   return s->chosen ? BISAI_OK : say_unsolved(s);
 }
 
+static bisai_status check_finite(bisai_context *context, int64_t n, const double *values,
+                                 const char *name) {
+  int64_t index = -1;
+  BSI_TRY(
+      context->backend->matrix->blocks->find_not_finite(context, BISAI_FP64, n, values, &index));
+  return index < 0 ? BISAI_OK
+                   : bsi_fail(context, BISAI_NOT_FINITE, "%s is not finite in row %lld", name,
+                              (long long)index);
+}
+
+/* Sets x to zero unless it is a guess, so that it is finite if b is not. */
+static bisai_status check_vectors(const bisai_auto_solver *s, int64_t n) {
+  const bool guess = s->options.solver.use_initial_guess;
+  if (guess)
+    BSI_TRY(check_finite(s->context, n, s->to.data, "the initial guess"));
+  else
+    BSI_TRY(s->context->backend->vectors->set(s->context, n, 0, s->to.data));
+  return check_finite(s->context, n, s->from.data, "b");
+}
+
 bisai_status bisai_auto_solver_solve(bisai_auto_solver *s, const bisai_bcsr *matrix,
                                      const double *b, double *x, bisai_solve_report *report) {
   if (!s) return BISAI_INVALID_ARGUMENT;
@@ -200,12 +226,14 @@ bisai_status bisai_auto_solver_solve(bisai_auto_solver *s, const bisai_bcsr *mat
   status = bsi_stage_input(s->context, n, 1, b, 0, &s->from);
   if (!status)
     status = bsi_stage_output(s->context, n, 1, s->options.solver.use_initial_guess, x, 0, &s->to);
+  if (!status) status = check_vectors(s, n);
+  const bool refused = status == BISAI_NOT_FINITE;
   if (!status) status = solve(s, matrix, &solved);
   status = bsi_stage_return(s->context, status, &s->to);
   bsi_stage_release(s->context, &s->from);
   s->from = s->to = (bsi_staged){0};
   if (report) {
-    fill_report(s, &solved, report);
+    fill_report(s, refused, &solved, report);
     report->seconds = bsi_now() - start;
   }
   return status;

@@ -242,6 +242,40 @@ static void options_that_a_choice_cannot_take_are_refused_by_name(void **state) 
   bisai_context_destroy(&context);
 }
 
+/* A given preconditioner, a choice, and a solver that has chosen: b and the guess are checked by
+ * all, and x stays finite. */
+static void vectors_that_are_not_finite_are_named(void **state) {
+  (void)state;
+  const double bad[] = {NAN, INFINITY};
+  bisai_context *context = test_context(1);
+  setting s = begin(context, test_bcsr_grid(6, 6, 2, 5));
+  for (int which = 0; which < 4; which++) {
+    bisai_solve_options o = bisai_solve_options_default();
+    bisai_solve_report report = {.struct_size = sizeof report};
+    bisai_auto_solver *solver = NULL;
+    if (which % 2) o.precond.kind = BISAI_PRECOND_ILU;
+    EXPECT_OK(context, bisai_auto_solver_create(context, &o, &solver));
+    if (which == 3) EXPECT_OK(context, bisai_auto_solver_solve(solver, s.matrix, s.b, s.x, NULL));
+    const double kept = s.b[9];
+    s.b[9] = bad[which % 2];
+    EXPECT_STATUS(context, BISAI_NOT_FINITE,
+                  bisai_auto_solver_solve(solver, s.matrix, s.b, s.x, &report));
+    EXPECT_IN_MESSAGE(context, "b is not finite in row 9");
+    assert_string_equal("b is not finite in row 9", report.reason);
+    assert_int_equal(BISAI_REASON_NOT_FINITE, report.solver.reason);
+    for (int64_t i = 0; i < s.n; i++) assert_true(s.x[i] == 0);
+    s.b[9] = kept;
+    EXPECT_OK(context, bisai_auto_solver_solve(solver, s.matrix, s.b, s.x, &report));
+    bisai_auto_solver_destroy(&solver);
+    o.solver.use_initial_guess = true;
+    s.x[3] = bad[which % 2];
+    EXPECT_STATUS(context, BISAI_NOT_FINITE, bisai_solve(context, s.matrix, s.b, s.x, &o, &report));
+    EXPECT_IN_MESSAGE(context, "the initial guess is not finite in row 3");
+  }
+  end(&s);
+  bisai_context_destroy(&context);
+}
+
 /* With its rigid-body modes, multigrid takes fewer iterations. The kind `auto` reads the vectors
  * during creation only. */
 static void near_null_vectors_of_the_caller_are_used(void **state) {
@@ -394,6 +428,7 @@ int main(void) {
       cmocka_unit_test(a_given_preconditioner_and_solver_are_taken),
       cmocka_unit_test(what_cannot_be_solved_ends_with_a_diagnosis),
       cmocka_unit_test(options_that_a_choice_cannot_take_are_refused_by_name),
+      cmocka_unit_test(vectors_that_are_not_finite_are_named),
       cmocka_unit_test(near_null_vectors_of_the_caller_are_used),
       cmocka_unit_test(candidates_that_need_too_much_memory_are_left_out),
       cmocka_unit_test(the_kind_auto_is_a_preconditioner),
