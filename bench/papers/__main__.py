@@ -2,15 +2,19 @@
 """Measures the tables and figures of the papers, and writes the page that compares them.
 
 usage: python3 bench/papers BUILD [--results FOLDER] [--backend cuda|host] [--only NAME,…]
-                            [--quick] [--no-measure]
+                            [--quick] [--seconds N] [--no-measure]
 
 BUILD is a build folder with BISAI_BENCH=ON. The raw figures of each paper go to
 FOLDER/papers-NAME-BACKEND.json. The page FOLDER/papers.md and its pictures are then made from all
 raw figures in FOLDER, also from those of other runs and machines. `--no-measure` only makes the
-page; BUILD is not needed then. Stored figures stay if new ones lack some of them, for example
-because a program failed; --quick does not replace full ones; and a backend that the build or the
-machine lacks is refused. Pictures need gnuplot, and stay as they are without it. Real matrices are looked for in the folders
-BISAI_MATRICES.
+page; BUILD is not needed then.
+
+Figures wait in FOLDER/papers-NAME-BACKEND.new.json and replace the stored ones when all papers are
+measured, so that a run that is stopped changes none. Stored figures stay if new ones lack some of
+them, for example because a program failed; --quick does not replace full ones; and a backend that
+the build or the machine lacks is refused. After N seconds on a paper, what has not begun is left
+out, and the page names it. Pictures need gnuplot, and stay as they are without it. Real matrices
+are looked for in the folders BISAI_MATRICES.
 
 Each paper is a module with
 
@@ -24,6 +28,7 @@ tables(results)             optional: returns further lines of Markdown
 
 import argparse
 import importlib
+import math
 import pathlib
 import sys
 import time
@@ -51,35 +56,52 @@ def refusal(bench, papers, folder):
     return bench.refusal()
 
 
-def keep(path, made, results):
-    """Writes the figures, unless figures would be lost. Returns false then."""
-    stored = common.read_figures(path)
-    gone = common.lost(stored[1], results) if stored else []
-    if not gone:
-        common.write_figures(path, made, results)
-        return True
-    aside = path.with_name(path.stem + ".incomplete.json")
-    common.write_figures(aside, made, results)
-    print(
-        f"{path.name} stays, because the new figures lack {', '.join(gone)}. They are in"
-        f" {aside.name}. To give the old ones up, remove {path.name}.",
-        file=sys.stderr,
-    )
-    return False
+def waiting(path):
+    """Returns the path of figures that are not yet in place."""
+    return path.with_name(path.stem + ".new.json")
 
 
 def measure(module, bench, folder):
-    """Measures a paper and writes its figures. Returns false if a part of it fails."""
+    """Measures a paper. Its figures wait beside the stored ones. Returns false if it fails."""
     begin = time.monotonic()
     command = f"python3 bench/papers BUILD --backend {bench.backend} --only {module.NAME}"
+    bench.begin()
     try:
         results = module.measure(bench)
     except common.Failed as error:
         print(f"{module.NAME}: {error}", file=sys.stderr)
         return False
     made = common.record(bench, command)
+    path = waiting(common.figures_path(folder, module.NAME, bench.backend))
+    common.write_figures(path, made, results)
     print(f"{module.NAME}: {time.monotonic() - begin:.0f} s", flush=True)
-    return keep(common.figures_path(folder, module.NAME, bench.backend), made, results)
+    return True
+
+
+def put_in_place(path):
+    """Replaces figures by those that wait, unless some would be lost. Returns false then."""
+    new, stored = waiting(path), common.read_figures(path)
+    made, results = common.read_figures(new)
+    gone = common.lost(stored[1], results) if stored else []
+    if gone:
+        print(
+            f"{path.name} stays, because the new figures lack {', '.join(gone)}. They are in"
+            f" {new.name}. To give the old ones up, remove {path.name}.",
+            file=sys.stderr,
+        )
+        return False
+    common.write_figures(path, made, results)
+    for name in new, tables.compressed(new):
+        name.unlink(missing_ok=True)
+    return True
+
+
+def measure_all(bench, papers, folder):
+    """Measures papers, and then puts the figures of those that did not fail in place."""
+    done = [module for module in papers if measure(module, bench, folder)]
+    paths = [common.figures_path(folder, module.NAME, bench.backend) for module in done]
+    placed = [put_in_place(path) for path in paths]
+    return len(done) == len(papers) and all(placed)
 
 
 def made_by(folder):
@@ -102,6 +124,18 @@ def made_by(folder):
         ]
         if parts:
             yield from ["", f"*{'GPU' if backend == 'cuda' else 'Host'}*: {'; '.join(parts)}."]
+        yield from left_out(folder, backend)
+
+
+def left_out(folder, backend):
+    """Yields a paragraph for each paper and reason: what a backend did not measure."""
+    for module in modules():
+        read = common.read_figures(common.figures_path(folder, module.NAME, backend))
+        for key, text in ("left_out", "No time was left"), ("failed", "A program failed"):
+            names = read[0].get(key) if read else None
+            if names:
+                yield from ["", f"{text} on the {common.DEVICES[backend]} ({module.NAME}) for"
+                            f" {', '.join(names)}."]
 
 
 def table(rows):
@@ -178,6 +212,7 @@ def main():
     parser.add_argument("--backend", choices=common.BACKENDS, default="cuda")
     parser.add_argument("--only", type=lambda text: text.split(","), default=known)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--seconds", type=float, default=math.inf)
     parser.add_argument("--no-measure", action="store_true")
     options = parser.parse_args()
     unknown = set(options.only) - set(known)
@@ -188,13 +223,12 @@ def main():
     options.results.mkdir(parents=True, exist_ok=True)
     good = True
     if not options.no_measure:
-        bench = common.Bench(options.build, options.backend, options.quick)
+        bench = common.Bench(options.build, options.backend, options.quick, options.seconds)
         papers = [module for module in modules() if module.NAME in options.only]
         why_not = refusal(bench, papers, options.results)
         if why_not:
             sys.exit(why_not)
-        for module in papers:
-            good &= measure(module, bench, options.results)
+        good = measure_all(bench, papers, options.results)
     tables.write_whole(options.results / "papers.md", page(options.results).encode())
     sys.exit(not good)
 

@@ -3,7 +3,6 @@
 
 FORMATS = ("fp16", "bf16", "fp11_4", "fp32", "fp11_20", "fp64")
 NARROW = FORMATS[:-1]
-DEVICES = {"cuda": "GPU", "host": "host"}
 LAYOUTS = {
     "by_rows": ("row-major", "#ccbb44"),
     "by_columns": ("column-major", "#66ccee"),
@@ -28,7 +27,7 @@ SHADES = {
 def layouts_of(figures, storage, large):
     """Returns the figures of each size, for the large batches or those of the paper."""
     found = {}
-    for r in figures.get("layouts", {}).get("results", []):
+    for r in (figures.get("layouts") or {}).get("results", []):
         if r["section"] == "layouts" and r["what"] == storage:
             found.setdefault(r["size"], []).append(r)
     sign = 1 if large else -1
@@ -38,7 +37,7 @@ def layouts_of(figures, storage, large):
 def ways_of(figures):
     """Returns {rows: {way: figures}} of bench_formats."""
     found = {}
-    for r in figures.get("formats", {}).get("figures", []):
+    for r in (figures.get("formats") or {}).get("figures", []):
         found.setdefault(r["rows"], {})[r["way"]] = r
     return found
 
@@ -46,7 +45,7 @@ def ways_of(figures):
 def large_of(figures):
     """Returns {rows: {format: figures}} of one vector and batches that fill the device."""
     found = {}
-    for r in figures.get("large", {}).get("results", []):
+    for r in (figures.get("large") or {}).get("results", []):
         if r["section"] == "apply" and r["vectors"] == 1:
             found.setdefault(int(r["size"]), {})[r["what"]] = r
     return found
@@ -74,3 +73,14 @@ def shares(run):
 def part_of_iteration(run):
     """Returns the part of an iteration that the preconditioner takes."""
     return run["apply30_s"] / 30 / (run["solve_s"] / max(run["iterations"], 1))
+
+
+def traffic_saved(figures, system, name):
+    """Returns the part of an iteration's bytes that a storage saves against fp64: CG reads A and the
+    preconditioner once, and passes twelve times over vectors."""
+    matrix, runs = figures["solves"][system]["matrix"], figures["solves"][system]["runs"]
+    size = matrix["block_size"]
+    of_a = matrix["blocks"] * (8 * size**2 + 4) + 4 * matrix["block_rows"]
+    vectors = 12 * 8 * matrix["block_rows"] * size
+    full, narrow = (runs[n]["diagonal"]["bytes"] for n in ("fp64", name))
+    return (full - narrow) / (of_a + vectors + full)

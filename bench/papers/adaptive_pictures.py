@@ -3,8 +3,9 @@
 
 import common
 import pictures
-from adaptive_figures import ADAPTIVE, DEVICES, FORMATS, LAYOUTS, NARROW, SHADES
+from adaptive_figures import ADAPTIVE, FORMATS, LAYOUTS, NARROW, SHADES
 from adaptive_figures import gain, layouts_of, shares, solved, ways_of
+from common import DEVICES
 from pictures import COLOURS
 
 
@@ -26,7 +27,7 @@ def draw_layouts(results, path):
             "set yrange [0:*]",
         )
 
-    if figures.get("layouts"):
+    if layouts_of(figures, "fp64", True):
         chosen = (panel("fp64", False), panel("fp64", True), panel("fp16", True))
         pictures.picture(path, *chosen, width=1500)
 
@@ -108,17 +109,17 @@ def draw_solves(figures, path):
 
 def draw(results, folder):
     pictures = []
-    if results.get("cuda", {}).get("layouts"):
+    if layouts_of(results.get("cuda", {}), "fp64", True):
         name = "papers-adaptive-layouts.svg"
         draw_layouts(results, folder / name)
         pictures.append((name, "As Figure 6: applications by layout of the blocks, on the GPU"))
     for backend in common.BACKENDS:
         figures, where = results.get(backend, {}), DEVICES[backend]
-        if figures.get("formats"):
+        if ways_of(figures):
             name = f"papers-adaptive-formats-{backend}.svg"
             draw_formats(figures, folder / name)
             pictures.append((name, f"As Figure 7: set-up and application by format, {where}"))
-        if figures.get("solves"):
+        if list(solved(figures)):
             name = f"papers-adaptive-distribution-{backend}.svg"
             draw_distribution(figures, folder / name)
             pictures.append((name, f"As Figure 8: formats of the blocks, {where}"))

@@ -17,6 +17,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 import tables  # noqa: E402
 
 BACKENDS = ("cuda", "host")
+DEVICES = {"cuda": "GPU", "host": "host"}
 NOT_MEASURED = "not measured"
 
 Row = collections.namedtuple("Row", "where published ours command note")
@@ -42,8 +43,18 @@ def faults(rows):
                 yield f"{found.where or found}: no {name}"
 
 
+def collection(name):
+    """Returns the names of the matrices of a list in cases/suitesparse."""
+    path = tables.BENCH.parent / "cases" / "suitesparse" / f"{name}.txt"
+    return [line.partition("/")[2] for line in path.read_text().split()]
+
+
 class Failed(Exception):
     """A program ended with an error."""
+
+
+class Late(Failed):
+    """A program took longer than it may."""
 
 
 class Bench:
@@ -51,12 +62,33 @@ class Bench:
 
     backend: "cuda" or "host"
     quick: true if a try with small systems is enough
+    seconds: after how many a paper begins no further measurement
+    left_out: names of what was not measured for lack of time
+    failed: names of what a program could not measure
     """
 
-    def __init__(self, build, backend, quick):
+    def __init__(self, build, backend, quick, seconds=math.inf):
         self.build = pathlib.Path(build)
         self.backend = backend
         self.quick = quick
+        self.seconds = seconds
+        self.begin()
+
+    def begin(self):
+        """Begins a paper."""
+        self.left_out, self.failed, self.began = [], [], time.monotonic()
+
+    def attempt(self, name, function, *arguments):
+        """Returns function(*arguments), or None and records the name if there is no time for it or
+        if a program fails."""
+        try:
+            if time.monotonic() - self.began > self.seconds:
+                raise Late(f"the paper has taken {self.seconds:g} s")
+            return function(*arguments)
+        except Failed as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            (self.left_out if isinstance(error, Late) else self.failed).append(name)
+            return None
 
     def has(self, program):
         """Returns true if the build has the program, for example "bench/bench_batches"."""
@@ -79,7 +111,9 @@ class Bench:
         begin = time.monotonic()
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
-        except (OSError, subprocess.TimeoutExpired) as error:
+        except subprocess.TimeoutExpired as error:
+            raise Late(f"{program}: more than {timeout} s") from error
+        except OSError as error:
             raise Failed(f"{program}: {error}") from error
         finally:
             print(f"({time.monotonic() - begin:.1f} s)", flush=True)
@@ -126,6 +160,8 @@ def record(bench, command):
         "build": tables.built_for(bench.build),
         "command": command,
         "quick": bench.quick,
+        "left_out": bench.left_out,
+        "failed": bench.failed,
     }
 
 

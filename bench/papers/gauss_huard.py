@@ -5,8 +5,9 @@ import pathlib
 
 import common
 import pictures
+import published
 import tables as text
-from common import digits, milliseconds, row
+from common import DEVICES, digits, milliseconds, row
 from pictures import COLOURS
 
 NAME = "gauss-huard"
@@ -32,8 +33,7 @@ FORMS = {
 CUBLAS = ("cuBLAS LU", COLOURS["cublas"])
 BOUNDS = (16, 32)
 SCALAR = "bjacobi:max=1"
-PICTURE = "a picture"
-DEVICES = {"cuda": "GPU", "host": "host"}
+PICTURE = published.claim("huard picture")
 
 # case, its size on the GPU, on the host, and for a quick try
 CASES = (
@@ -57,17 +57,12 @@ METHODS = [SCALAR, *(method(bound, form) for bound in BOUNDS for form in FORMS)]
 
 
 def solve(bench, case, size):
-    """Returns a record of each method, or None if the program refuses the case."""
-    try:
-        document = bench.json(
-            "bisai", "compare", "--backend", bench.backend, "--case", case, "--size", size,
-            "--solver", "bicgstab", "--tolerance", "1e-8", "--max-iterations", 2000, "--repeat",
-            1 if bench.quick else 5 if bench.backend == "cuda" else 3, "--methods",
-            ",".join(METHODS)
-        )
-    except common.Failed as error:
-        print(f"{NAME}: {case}: {error}")
-        return None
+    """Returns a record of each method."""
+    document = bench.json(
+        "bisai", "compare", "--backend", bench.backend, "--case", case, "--size", size, "--solver",
+        "bicgstab", "--tolerance", "1e-8", "--max-iterations", 2000, "--repeat",
+        1 if bench.quick else 5 if bench.backend == "cuda" else 3, "--methods", ",".join(METHODS)
+    )
     runs = {m: {key: run.get(key) for key in KEPT} for m, run in zip(METHODS, document["runs"])}
     return {"matrix": document["matrix"], "size": size, "runs": runs}
 
@@ -76,14 +71,15 @@ def measure(bench):
     results = {"solves": {}}
     for case, device, host, quick in CASES:
         size = quick if bench.quick else device if bench.backend == "cuda" else host
-        found = solve(bench, case, size)
+        found = bench.attempt(f"BiCGSTAB, {case}", solve, bench, case, size)
         if found:
             results["solves"][case] = found
-    if bench.backend == "cuda" and bench.has("bench/bench_batches"):
+    if bench.backend == "cuda":
         rounds, size = (3, 1 << 25) if bench.quick else (9, 1 << 30)
         for part, letter in ("forms", "f"), ("decompositions", "d"), ("mixed", "m"):
             arguments = ("--only", letter, "--rounds", rounds, "--bytes", size)
-            results[part] = bench.json("bench/bench_batches", *arguments)["results"]
+            found = bench.attempt(part, bench.json, "bench/bench_batches", *arguments)
+            results[part] = found["results"] if found else []
     return results
 
 
@@ -92,14 +88,18 @@ def measure(bench):
 
 def batch(results, part, what, **keys):
     """Returns the first figures of a part with these keys, or None."""
-    for found in results.get("cuda", {}).get(part, []):
+    for found in results.get("cuda", {}).get(part) or []:
         if found["what"] == what and all(found.get(key) == value for key, value in keys.items()):
             return found
     return None
 
 
+def solves_of(results, backend):
+    return results.get(backend, {}).get("solves") or {}
+
+
 def run_of(results, backend, case, name):
-    run = results.get(backend, {}).get("solves", {}).get(case, {}).get("runs", {}).get(name)
+    run = solves_of(results, backend).get(case, {}).get("runs", {}).get(name)
     return run if run and run["converged"] else None
 
 
@@ -152,7 +152,7 @@ def batch_rows(results):
 
         yield row(
             where=f"Slides, *Decomposition comparison to batched LU*, blocks of {m}",
-            published=f"{PICTURE}, against MAGMA", ours=each_form(setup, ("gh", "ght", "lu")),
+            published=published.claim("huard decomposition"), ours=each_form(setup, ("gh", "ght", "lu")),
             command=BATCHES.format("fd"), note="against cuBLAS's `getrfBatched`; 1 GiB of blocks"
         )
         yield row(
@@ -166,7 +166,7 @@ def batch_rows(results):
         yield row(
             where=f"Slides, GH-T stores the lower part for coalesced reads: application of GH over"
             f" GH-T, blocks of {m}",
-            published="GH-T for coalesced access",
+            published=published.claim("huard coalesced"),
             ours=ratio(
                 batch(results, "forms", "gh", size=m), batch(results, "forms", "ght", size=m),
                 "apply"
@@ -178,7 +178,7 @@ def batch_rows(results):
         )
         yield row(
             where=f"Slides, *Implementation options*: set-up of inversion over GH, blocks of {m}",
-            published="2 n³ against 2/3 n³ operations",
+            published=published.claim("huard operations"),
             ours=ratio(
                 batch(results, "forms", "inverse", size=m), batch(results, "forms", "gh", size=m),
                 "setup"
@@ -190,7 +190,7 @@ def batch_rows(results):
         yield row(
             where=f"Break-even, blocks of {m}: BiCGSTAB's iterations from which inversion is faster"
             " than GH",
-            published="not given",
+            published=published.claim("huard break-even"),
             ours=break_even(results, m),
             command=BATCHES.format("fd"),
         )
@@ -225,7 +225,7 @@ def variable_rows(results):
     where = "Abstract: {}, 200 000 blocks of random sizes 1 … 32"
     yield row(
         where=where.format("variable-size inversion is faster than cuBLAS's batched routines"),
-        published="faster, on K40 and P100",
+        published=published.claim("variable inversion"),
         ours=each_form(setup),
         command=BATCHES.format("m"),
         note="from CSR, extraction included; cuBLAS: the better of `matinvBatched` and `getrf` +"
@@ -233,21 +233,21 @@ def variable_rows(results):
     )
     yield row(
         where=where.format("variable-size batched matrix-vector product, and solves"),
-        published="no number",
+        published=published.claim("variable other"),
         ours=each_form(applied)
         + (f"; cuBLAS `getrs` {milliseconds(inverse['getrs'])}" if inverse else ""),
         command=BATCHES.format("m"),
     )
     yield row(
         where=where.format("the set-up is rapid: set-up over one application"),
-        published="no number",
+        published=published.claim("variable other"),
         ours=each_form(lambda f: over_application(batch(results, "mixed", f))),
         command=BATCHES.format("m"), note="extraction, elimination, and storage together"
     )
     ways = [(name, batch(results, "mixed", f"inverse {name}")) for name in ("UC", "US", "MS")]
     yield row(
         where=where.format("strategies of extraction and insertion, whole set-up"),
-        published="no number",
+        published=published.claim("variable other"),
         ours=", ".join(
             f"{name} {milliseconds(found['seconds'])}"
             for name, found in [("MC", inverse), *ways]
@@ -278,7 +278,7 @@ def solve_rows(results):
         yield row(
             where=f"Slides and abstract: set-up and application are offset by fewer iterations,"
             f" scalar Jacobi against blocks: {case}",
-            published="block-Jacobi decreases the time to solution",
+            published=published.claim("huard offset"),
             ours=both(results, lambda b, c=case: offset_text(results, b, c)),
             command=case_command(case, size),
             note=f"stand-in: case `{case}`; total, iterations",
@@ -286,6 +286,9 @@ def solve_rows(results):
 
 
 def solve_text(results, backend, case, bound):
+    if case not in solves_of(results, backend):
+        return ""
+
     def one(form):
         run = run_of(results, backend, case, method(bound, form))
         return run and (
@@ -300,11 +303,14 @@ def solve_text(results, backend, case, bound):
 
 def smaller(results, backend, case):
     """Returns the size of the system if it is not that of the command."""
-    size = results[backend]["solves"].get(case, {}).get("size")
+    size = solves_of(results, backend)[case]["size"]
     return "" if size in (None, dict((c, s) for c, s, *_ in CASES)[case]) else f" (size {size})"
 
 
 def offset_text(results, backend, case):
+    if case not in solves_of(results, backend):
+        return ""
+
     def one(name):
         run = run_of(results, backend, case, name)
         return f"{milliseconds(run['total_s'])}, {run['iterations']}" if run else "not converged"
@@ -364,7 +370,7 @@ def draw_batches(results, path, title, key, forms):
 
 
 def draw_solves(results, backend, path):
-    cases = [case for case, *_ in CASES if case in results[backend]["solves"]]
+    cases = [case for case, *_ in CASES if case in solves_of(results, backend)]
     panels = []
     for bound in BOUNDS:
 
@@ -430,7 +436,7 @@ def draw(results, folder):
         name = "papers-gauss-huard-applications.svg"
         draw_batches(results, folder / name, "application", "apply_gflops", tuple(FORMS))
         drawn.append((name, "Slides: applications, over the batch's size."))
-    for backend in (b for b in common.BACKENDS if results.get(b, {}).get("solves")):
+    for backend in (b for b in common.BACKENDS if solves_of(results, b)):
         name = f"papers-gauss-huard-bicgstab-{backend}.svg"
         draw_solves(results, backend, folder / name)
         drawn.append((name, f"Slides: total run time of BiCGSTAB, {DEVICES[backend]}."))

@@ -7,12 +7,15 @@ usage: check_papers.py BENCH          the modules as they are; the committed pag
        check_papers.py BENCH kept     stored figures and pictures stay if there are no better ones;
                                       a script stands for the program, and another for gnuplot"""
 import importlib.util
+import itertools
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import types
 
 bench = pathlib.Path(sys.argv[1])
@@ -75,9 +78,14 @@ def check_papers():
             check(any(row.ours == common.NOT_MEASURED for row in rows),
                   f"{module.NAME}: has figures before they are measured")
 
-        module = next(m for m in main.modules() if m.NAME == "block-isai")
         made = {"date": "today", "commit": "0123abc", "machine": "a machine", "command": "make it",
                 "quick": True}
+        for module, backend in itertools.product(main.modules(), common.BACKENDS):
+            common.write_figures(common.figures_path(folder, module.NAME, backend), made, {})
+        done = run(folder)
+        check(done.returncode == 0 and not done.stderr, f"with empty figures: {done.stderr}")
+
+        module = next(m for m in main.modules() if m.NAME == "block-isai")
         for backend in common.BACKENDS:
             common.write_figures(common.figures_path(folder, module.NAME, backend), made,
                                  made_up_figures(module))
@@ -85,7 +93,7 @@ def check_papers():
         page = (folder / "papers.md").read_text()
         check(done.returncode == 0, f"with figures: {done.stderr}")
         # ISAI(1) is the third method: 4 s, and 4 s/30 for each of its 12 applications.
-        check("GPU: 1600 ms, 4000 ms, 12;" in page, "ISAI(1) of the cavity is not on the page")
+        check("GPU: 1600 ms, 4000 ms, 12 (" in page, "ISAI(1) of the cavity is not on the page")
         # PETSc takes 1 s, and ISAI(3) 16 s and as much for each part of its set-up.
         check("0.0208 × PETSc" in page, "the speed-up over PETSc is not on the page")
         check("commit 0123abc" in page and "a quick try" in page, "the record is not on the page")
@@ -141,20 +149,24 @@ class Place:
     def files(self):
         return {path.name: path.read_bytes() for path in self.results.iterdir()}
 
-    def run(self, *arguments):
-        environment = {**os.environ, "PATH": f"{self.bin}{os.pathsep}{os.environ['PATH']}",
-                       "BISAI_MATRICES": ""}
-        return subprocess.run(
-            [sys.executable, str(bench / "papers"), *map(str, arguments), "--results",
-             str(self.results)],
-            capture_output=True, text=True, env=environment)
+    def command(self, *arguments):
+        return [sys.executable, str(papers), *map(str, arguments), "--results", str(self.results)]
+
+    def environment(self, path=os.environ["PATH"], matrices=""):
+        return {**os.environ, "PATH": f"{self.bin}{os.pathsep}{path}", "BISAI_MATRICES": matrices}
+
+    def run(self, *arguments, **environment):
+        return subprocess.run(self.command(*arguments), capture_output=True, text=True,
+                              env=self.environment(**environment))
+
+    def changed(self):
+        after = self.files()
+        return [name for name, data in self.before.items() if after.get(name) != data]
 
     def expect_kept(self, what, done, message):
         check(done.returncode != 0, f"{what}: the exit status is 0")
         check(message in done.stderr, f"{what}: {done.stderr}")
-        after = self.files()
-        changed = [name for name, data in self.before.items() if after.get(name) != data]
-        check(not changed, f"{what}: changes {', '.join(changed)}")
+        check(not self.changed(), f"{what}: changes {', '.join(self.changed())}")
 
 
 def check_refusals(place):
@@ -182,6 +194,54 @@ def check_pictures(place):
     check(done.returncode == 0, f"a failing gnuplot: {done.stderr}")
     check("not drawn" in done.stderr, "a failing gnuplot is not named")
     check(place.files() == place.before, "a failing gnuplot changes something")
+    (place.bin / "gnuplot").unlink()
+    done = place.run("--no-measure", path="")
+    check(done.returncode == 0, f"without gnuplot: {done.stderr}")
+    check(place.files() == place.before, "a machine without gnuplot changes something")
+
+
+# Stands for the program: block-ISAI works, and what follows takes longer than anyone waits.
+HALFWAY = """for last; do :; done
+case "$1 $*" in
+solve*) ;;
+convert*) printf '%s\\n' '%%MatrixMarket matrix coordinate real general' '4 4 1' '1 1 1' > "$last" ;;
+*gmres*--json*) echo '{"matrix": {"block_rows": 1}, "runs": []}' > "$last" ;;
+*) echo waiting > "$0.waits" ; exec sleep 600 ;;
+esac
+"""
+
+
+def check_kill(place):
+    """A run is killed after its first paper. The figures of this paper wait beside the old ones."""
+    script(place.build / "bisai", HALFWAY)
+    run = subprocess.Popen(place.command(place.build, "--backend", "host"), text=True,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                           env=place.environment(), start_new_session=True)
+    waits = pathlib.Path(f"{place.build / 'bisai'}.waits")
+    end = time.monotonic() + 60
+    while not waits.exists() and run.poll() is None and time.monotonic() < end:
+        time.sleep(0.02)
+    check(run.poll() is None and waits.exists(), "the run that is killed does not wait")
+    os.killpg(run.pid, signal.SIGKILL)
+    run.wait()
+    check(not place.changed(), f"a run that is killed changes {', '.join(place.changed())}")
+    check((place.results / "papers-block-isai-host.new.json").exists(),
+          "a run that is killed leaves no figures of papers that it had measured")
+
+
+def check_limit(folder):
+    """What a limit leaves out is named on the page, and so is what fails."""
+    results, build = folder / "results", folder / "build"
+    build.mkdir()
+    (build / "CMakeCache.txt").write_text("BISAI_NATIVE:BOOL=OFF\n")
+    script(build / "bisai", 'test "$1" = solve && exit 0\necho broken >&2\nexit 3\n')
+    for limit, text in ("0", "No time was left"), ("1000", "A program failed"):
+        command = [sys.executable, str(papers), str(build), "--backend", "host", "--results",
+                   str(results), "--only", "gauss-huard", "--seconds", limit]
+        done = subprocess.run(command, capture_output=True, text=True)
+        page = " ".join((results / "papers.md").read_text().split())
+        wanted = f"{text} on the host (gauss-huard) for BiCGSTAB, atmosphere, BiCGSTAB, convdiff"
+        check(wanted in page, f"--seconds {limit}: the page lacks '{wanted}': {done.stderr}")
 
 
 def check_whole(folder):
@@ -212,11 +272,13 @@ def check_lost():
 
 
 def check_kept():
-    for checked in check_refusals, check_failures, check_pictures:
+    for checked in check_refusals, check_failures, check_pictures, check_kill:
         with tempfile.TemporaryDirectory() as name:
             checked(Place(pathlib.Path(name)))
     with tempfile.TemporaryDirectory() as name:
         check_whole(pathlib.Path(name))
+    with tempfile.TemporaryDirectory() as name:
+        check_limit(pathlib.Path(name))
     check_lost()
 
 
