@@ -307,13 +307,17 @@ def table1_rows(results):
 
 
 def setups(results, section, bound, rows=None):
-    """Returns {name: {strategy: figures}} of a bound, with "inversion" beside the strategies."""
+    """Returns {name: {strategy: figures}} of a bound, with "inversion" beside the strategies.
+
+    A matrix takes the place of its pattern.
+    """
     found = {}
     for r in results.get("cuda", {}).get("setups", []):
         if r["section"] == section and r["most"] == bound and rows in (None, r["rows"]):
             name, strategy = r["what"].rsplit(" ", 1)
             found.setdefault(name, {})[strategy] = r
-    return found
+    return {name: f for name, f in found.items() if name.replace("pattern of ", "", 1) == name
+            or name.replace("pattern of ", "", 1) not in found}
 
 
 def overhead(figures, strategy):

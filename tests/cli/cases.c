@@ -235,12 +235,51 @@ static void the_helper_downloads_and_unpacks(void **state) {
   assert_int_equal(p.status, 1);
   assert_non_null(strstr(p.err, "fetch.sh: cannot download file://"));
   program_free(&p);
-  p = program_run(in_cases("suitesparse/fetch.sh"), "audikw_1");
+  p = program_run(in_cases("suitesparse/fetch.sh"), "nos3");
   assert_int_equal(p.status, 1);
-  assert_string_equal(
-      p.err,
-      "fetch.sh: 'audikw_1' is not a matrix of the paper (atmosmodd, af_shell3, venkat50)\n");
+  assert_string_equal(p.err,
+                      "fetch.sh: 'nos3' is in no list of the papers' matrices: give GROUP/NAME\n");
   program_free(&p);
+}
+
+/* Of two matrices the first cannot be downloaded. */
+static void the_helper_takes_groups_and_goes_on_after_a_failure(void **state) {
+  (void)state;
+  if (system("mkdir -p mirror/HB nos3 groups && cp laplace5.mtx nos3/nos3.mtx && "
+             "tar -czf mirror/HB/nos3.tar.gz nos3") != 0)
+    skip();
+  char here[512], line[1024];
+  assert_non_null(getcwd(here, sizeof here));
+  snprintf(line, sizeof line,
+           "SUITESPARSE_URL=file://%s/mirror SUITESPARSE_DIR=groups bcsstk17 HB/nos3", here);
+  program p = program_run(in_cases("suitesparse/fetch.sh"), line);
+  assert_int_equal(p.status, 1);
+  assert_string_equal(p.out, "groups/nos3.mtx\n");
+  program_expect_in("what is missing", p.err, "fetch.sh: not there: HB/bcsstk17\n");
+  program_free(&p);
+  assert_int_equal(access("groups/nos3.mtx", F_OK), 0);
+  p = program_run(in_cases("suitesparse/fetch.sh"), "--address HB/../nos3");
+  assert_int_equal(p.status, 1);
+  assert_string_equal(p.err, "fetch.sh: 'HB/../nos3' is not GROUP/NAME\n");
+  program_free(&p);
+}
+
+static int addresses_of(const char *list) {
+  char line[128];
+  snprintf(line, sizeof line, "--address %s", list);
+  program p = program_run(in_cases("suitesparse/fetch.sh"), line);
+  assert_int_equal(p.status, 0);
+  int count = 0;
+  for (const char *at = p.out; (at = strstr(at, ".tar.gz\n")) != NULL; at++) count++;
+  program_free(&p);
+  return count;
+}
+
+static void the_helper_has_the_matrices_of_each_paper(void **state) {
+  (void)state;
+  assert_int_equal(addresses_of("all"), 3);
+  assert_int_equal(addresses_of("gauss-jordan-2017"), 56);
+  assert_int_equal(addresses_of("adaptive-2020"), 76);
 }
 
 int main(void) {
@@ -258,6 +297,8 @@ int main(void) {
       cmocka_unit_test(the_smallest_cavity_is_the_one_written_by_hand),
       cmocka_unit_test(the_matrices_of_the_paper_are_known_by_file_name),
       cmocka_unit_test(the_helper_downloads_and_unpacks),
+      cmocka_unit_test(the_helper_takes_groups_and_goes_on_after_a_failure),
+      cmocka_unit_test(the_helper_has_the_matrices_of_each_paper),
   };
   return cmocka_run_group_tests_name("cli_cases", tests, program_setup, program_teardown);
 }
