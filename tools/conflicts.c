@@ -61,9 +61,8 @@ static const char *conflict(const options *o, const method *m) {
   if (names_file(m, "cpr.weights") && names_file(m, "cpr.storage"))
     return "weights and storage: only one of them can be given";
   if (m->pattern == MAKER_CUSPARSE &&
-      (m->factors == FACTORS_PETSC || m->options.isai.drop_tolerance > 0 ||
-       m->options.isai.column_limit > 0))
-    return "pattern=cusparse takes no factors=petsc, no drop and no cap";
+      (m->options.isai.drop_tolerance > 0 || m->options.isai.column_limit > 0))
+    return "pattern=cusparse takes no drop and no cap";
   if (numbering_asked(o) && numbering_is_named(m))
     return "from and to name rows, which --fields and --nodes number anew";
   if (m->options.isai.symmetric && matches)

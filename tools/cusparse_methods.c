@@ -114,11 +114,12 @@ static bisai_status make_ilu(cusparse_parts *parts, const problem *p, const meth
   return BISAI_OK;
 }
 
-/* Makes factors first, because patterns need them before the preconditioner exists. */
+/* Makes factors first, unless cuSPARSE or PETSc made them, because patterns need them before the
+ * preconditioner exists. */
 static bisai_status make_patterns(cusparse_parts *parts, const problem *p, const method *m,
                                   bisai_precond_options *setup) {
   bisai_status status = BISAI_OK;
-  if (!parts->factors) {
+  if (!setup->factor.factors) {
     bisai_factor_options how = bisai_factor_options_default();
     how.level = setup->factor.level;
     how.shift = setup->shift;
@@ -129,8 +130,8 @@ static bisai_status make_patterns(cusparse_parts *parts, const problem *p, const
     setup->factor.factors = parts->factors;
   }
   for (int t = BISAI_LOWER; t <= BISAI_UPPER && !status; t++) {
-    const bisai_bcsr *factor = t == BISAI_LOWER ? bisai_factors_lower(parts->factors)
-                                                : bisai_factors_upper(parts->factors);
+    const bisai_bcsr *factor = t == BISAI_LOWER ? bisai_factors_lower(setup->factor.factors)
+                                                : bisai_factors_upper(setup->factor.factors);
     double seconds = 0;
     status = cusparse.pattern(parts->context, factor, (bisai_triangle)t, m->options.isai.power,
                               &parts->patterns[t], &seconds);

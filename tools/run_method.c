@@ -148,12 +148,16 @@ static void judge(bisai_context *context, const problem *p, bisai_status status,
 }
 
 /* `theirs` describes the part of PETSc or cuSPARSE. */
-static void describe(run_result *r, const char *own, const char *theirs) {
-  char text[640];
+static void describe(run_result *r, const char *own, const char *petsc, const char *cusparse) {
+  char text[960] = "";
   /* the library's description is "callback" */
   bool callback = r->m.program == METHOD_PETSC_ILU || r->m.program == METHOD_CUSPARSE_ILU;
-  bool both = *own && *theirs && !callback;
-  snprintf(text, sizeof text, "%s%s%s", both || !*theirs ? own : "", both ? ", " : "", theirs);
+  const char *const parts[] = {callback ? "" : own, petsc, cusparse};
+  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+    const size_t length = strlen(text);
+    if (*parts[i])
+      snprintf(text + length, sizeof text - length, "%s%s", length > 0 ? ", " : "", parts[i]);
+  }
   r->texts.description = strdup(text);
 }
 
@@ -217,10 +221,8 @@ static void run_bisai(bisai_context *context, const problem *p, const options *o
     status = cusparse_complete(fast, p, &r->m, precond, &used, &r->setup);
     r->repeats.analysis_seconds = cusparse_analysis(fast);
   }
-  describe(r, bisai_precond_describe(precond),
-           parts  ? petsc_describe(parts)
-           : fast ? cusparse_describe(fast)
-                  : "");
+  describe(r, bisai_precond_describe(precond), parts ? petsc_describe(parts) : "",
+           fast ? cusparse_describe(fast) : "");
   if (status) {
     fail(context, status, setup_reason(status), r);
     goto done;
@@ -298,7 +300,7 @@ static void run_automatic(bisai_context *context, const problem *p, const option
   r->setup.setup_seconds = report.seconds - report.solver.solve_seconds;
   keep_choice(&report, r);
   r->texts.note = strdup(report.reason);
-  describe(r, bisai_precond_describe(bisai_auto_solver_precond(solver)), "");
+  describe(r, bisai_precond_describe(bisai_auto_solver_precond(solver)), "", "");
   if (status == BISAI_INVALID_ARGUMENT)
     refuse(context, r);
   else if (status == BISAI_OUT_OF_MEMORY)
@@ -320,7 +322,7 @@ static void run_petsc(bisai_context *context, const problem *p, const options *o
   }
   r->setup.struct_size = sizeof r->setup;
   petsc_complete(parts, &r->setup);
-  describe(r, "", petsc_describe(parts));
+  describe(r, "", petsc_describe(parts), "");
   r->set_up = true;
   progress_show(shown, "solve by PETSc");
   r->solve.struct_size = sizeof r->solve;

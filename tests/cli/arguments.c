@@ -266,7 +266,7 @@ static const refusal arguments[] = {
      "shift\n"},
     {CAVITY "--methods isai:cap=3:pattern=cusparse",
      "bisai: --methods: isai:k=1:cap=3:pattern=cusparse: "
-     "pattern=cusparse takes no factors=petsc, no drop and no cap\n"},
+     "pattern=cusparse takes no drop and no cap\n"},
     {CAVITY "--methods isai:relax=1:apply=cusparse",
      "bisai: --methods: isai:k=1:relax=1:apply=cusparse: apply=cusparse takes no relax "
      "and needs storage=fp64\n"},

@@ -61,6 +61,23 @@ static void accounts_say_what_is_petsc(void **state) {
   }
 }
 
+/* On the host the factors of PETSc are made, and then cuSPARSE is missing. */
+static void factors_of_petsc_go_with_patterns_of_cusparse(void **state) {
+  (void)state;
+  program p = run("compare --backend host --case cavity --size 12 "
+                  "--methods isai:k=2:factors=petsc:pattern=cusparse:apply=cusparse");
+  assert_int_equal(p.status, 0);
+  program_expect_in("below the table", p.out,
+                    "isai:k=2:factors=petsc:pattern=cusparse:apply=cusparse: "
+#ifdef BISAI_HAVE_CUSPARSE
+                    "cuSPARSE needs --backend cuda"
+#else
+                    "this build has no cuSPARSE"
+#endif
+                    "\n");
+  program_free(&p);
+}
+
 /* No daemon of MPI and no ssh, whoever runs it. */
 static void petsc_needs_nothing_of_the_environment(void **state) {
   (void)state;
@@ -100,6 +117,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(methods_of_petsc_need_our_iterations),
       cmocka_unit_test(accounts_say_what_is_petsc),
+      cmocka_unit_test(factors_of_petsc_go_with_patterns_of_cusparse),
       cmocka_unit_test(petsc_needs_nothing_of_the_environment),
       cmocka_unit_test(a_failed_end_is_said_in_petscs_words),
   };
