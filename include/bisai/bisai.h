@@ -14,6 +14,7 @@
 #include <bisai/pattern.h>
 #include <bisai/piece.h>
 #include <bisai/precond.h>
+#include <bisai/pressure.h>
 #include <bisai/project.h>
 #include <bisai/solve.h>
 #include <bisai/stages.h>

@@ -37,8 +37,10 @@ enum { FEW_SWEEPS = 2, MANY_SWEEPS = 16 };
 #define FEW_HIGHEST 0.5
 #define MANY_HIGHEST 0.9
 
-static bool conserves(const bsi_imbalance *sums) {
-  return sums->sum <= sums->weight * (BSI_LOG_ONE / 4);
+bsi_sweeps bsi_sweeps_for(const bsi_imbalance *sums) {
+  const bool conserves = sums->sum <= sums->weight * (BSI_LOG_ONE / 4);
+  return conserves ? (bsi_sweeps){FEW_SWEEPS, true, FEW_HIGHEST}
+                   : (bsi_sweeps){MANY_SWEEPS, false, MANY_HIGHEST};
 }
 
 /* Returns which of the roots 1 … n sweep k of n takes, where n is a power of two. In this order
@@ -49,21 +51,20 @@ static int root_of(int n, int k) {
   return k % 2 ? n + 1 - half : half;
 }
 
-/* Returns ω of sweep k of n. The mean over neighbours has eigenvalues from −1 to 1. Chebyshev's
- * polynomial damps those up to `highest`. The others are errors that vary slowly. */
-static double omega_of(int n, int k, double highest) {
-  const double pi = 3.14159265358979323846, centre = 0.5 * (highest - 1.0),
-               half = 0.5 * (highest + 1.0);
-  return 1.0 / (1.0 - centre - half * cos(pi * (root_of(n, k) - 0.5) / n));
+/* The mean over neighbours has eigenvalues from −1 to 1. Chebyshev's polynomial damps those up to
+ * `highest`. The others are errors that vary slowly. */
+double bsi_sweeps_omega(const bsi_sweeps *s, int k) {
+  const double pi = 3.14159265358979323846, centre = 0.5 * (s->highest - 1.0),
+               half = 0.5 * (s->highest + 1.0);
+  return 1.0 / (1.0 - centre - half * cos(pi * (root_of(s->count, k) - 0.5) / s->count));
 }
 
-/* s->x ← x after `count` sweeps, an even number. */
-static bisai_status sweep(bisai_context *context, const bsi_scaling *s, bool from_zero, int count,
-                          double highest) {
+/* s->x ← x after the sweeps, an even number. */
+static bisai_status sweep(bisai_context *context, const bsi_scaling *s, const bsi_sweeps *sweeps) {
   const bsi_scales_ops *ops = context->backend->cpr->scales;
-  for (int k = 0; k < count; k++) {
-    const int32_t *from = k % 2 ? s->next : from_zero && k == 0 ? NULL : s->x;
-    BSI_TRY(ops->sweep(context, s, omega_of(count, k, highest), from, k % 2 ? s->x : s->next));
+  for (int k = 0; k < sweeps->count; k++) {
+    const int32_t *from = k % 2 ? s->next : sweeps->from_zero && k == 0 ? NULL : s->x;
+    BSI_TRY(ops->sweep(context, s, bsi_sweeps_omega(sweeps, k), from, k % 2 ? s->x : s->next));
   }
   return BISAI_OK;
 }
@@ -74,9 +75,7 @@ bisai_status bsi_scales_apply(bisai_context *context, const bsi_scaling *s, int 
   bsi_imbalance sums = {0};
   BSI_TRY(ops->begin(context, s));
   BSI_TRY(ops->pair(context, s, &sums));
-  if (conserves(&sums))
-    BSI_TRY(sweep(context, s, true, FEW_SWEEPS, FEW_HIGHEST));
-  else
-    BSI_TRY(sweep(context, s, false, MANY_SWEEPS, MANY_HIGHEST));
+  const bsi_sweeps sweeps = bsi_sweeps_for(&sums);
+  BSI_TRY(sweep(context, s, &sweeps));
   return ops->scale(context, s, bs, weights);
 }

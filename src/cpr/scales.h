@@ -153,6 +153,19 @@ BSI_INLINE int32_t bsi_sweep_end(int32_t x, int64_t sum, int64_t weight, double 
   return (int32_t)fmin(fmax(moved, -limit), limit);
 }
 
+/* How x is found: `count` sweeps from x_i = −log₂ p_ii or from zero, for eigenvalues up to
+ * `highest`. */
+typedef struct bsi_sweeps {
+  int count;
+  bool from_zero;
+  double highest;
+} bsi_sweeps;
+
+/* Returns those for sums over all pairs, each of which may count as often as the others. */
+bsi_sweeps bsi_sweeps_for(const bsi_imbalance *sums);
+/* Returns ω of sweep k. */
+double bsi_sweeps_omega(const bsi_sweeps *s, int k);
+
 /* Reserves the arrays of *s for matrices with the structure of `p`. After a failure
  * bsi_scaling_destroy() releases them. */
 bisai_status bsi_scaling_create(bisai_context *context, const bisai_bcsr *p,

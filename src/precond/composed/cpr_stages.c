@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include <bisai/pressure.h>
+
 #include "core/context/context_impl.h"
 #include "core/context/words.h"
 #include "multigrid/level/dense_ops.h"
@@ -40,22 +42,27 @@ bisai_precond_kind bsi_cpr_stage_kind(const bisai_precond_options *given, int32_
 }
 
 /* Returns true if a second visit of the coarse levels costs more than it gains. */
-static bool takes_v(const bisai_precond *m) {
-  return second_kind(m->options.cpr.second) != BISAI_PRECOND_ILU && m->block_rows <= V_ROWS;
+static bool takes_v(const bisai_precond_options *given, int64_t rows) {
+  return second_kind(given->cpr.second) != BISAI_PRECOND_ILU && rows <= V_ROWS;
 }
 
-bisai_precond_options bsi_cpr_first_options(const bisai_precond *m) {
-  const bool bounded = !m->context->backend->multigrid->dense->cheap;
+static bisai_precond_options first_options(const bisai_context *context,
+                                           const bisai_precond_options *given, int64_t rows) {
+  const bool bounded = !context->backend->multigrid->dense->cheap;
   bisai_precond_options o = bisai_precond_options_default();
   o.kind = BISAI_PRECOND_MULTIGRID;
-  o.multigrid = m->options.multigrid;
+  o.multigrid = given->multigrid;
   o.multigrid.unweighted = true;
   if (o.multigrid.cycle == BISAI_CYCLE_AUTO)
-    o.multigrid.cycle = takes_v(m) ? BISAI_CYCLE_V : BISAI_CYCLE_W;
+    o.multigrid.cycle = takes_v(given, rows) ? BISAI_CYCLE_V : BISAI_CYCLE_W;
   if (o.multigrid.coarsest == BISAI_MULTIGRID_COARSEST_AUTO && !bounded)
     o.multigrid.coarsest = PRESSURE_COARSEST;
   if (o.multigrid.complexity == 0.0) o.multigrid.complexity = PRESSURE_COMPLEXITY;
   return o;
+}
+
+bisai_precond_options bsi_cpr_first_options(const bisai_precond *m) {
+  return first_options(m->context, &m->options, m->block_rows);
 }
 
 bisai_precond_options bsi_cpr_second_options(const bisai_precond_options *given) {
@@ -65,6 +72,12 @@ bisai_precond_options bsi_cpr_second_options(const bisai_precond_options *given)
   o.multigrid = initial.multigrid;
   o.cpr = initial.cpr;
   return o;
+}
+
+bisai_precond_options bisai_pressure_stage_options(const bisai_context *context,
+                                                   const bisai_precond_options *given, int64_t rows,
+                                                   int stage) {
+  return stage == 0 ? first_options(context, given, rows) : bsi_cpr_second_options(given);
 }
 
 bisai_status bsi_cpr_check_second(bisai_context *context, const bisai_precond_options *given) {
