@@ -12,18 +12,36 @@ static void fill(PetscInt n, double *z) {
   for (PetscInt i = 0; i < n; i++) z[i] = INFINITY;
 }
 
-/* z ← M⁻¹ v of one hierarchy of all processes. */
-static PetscErrorCode apply_ranks(const bsi_pc *m, Vec v, Vec z) {
+/* z ← M⁻¹ v of one hierarchy of all processes, for the own values. */
+static PetscErrorCode apply_ranks(const bsi_pc *m, const double *v, double *z) {
+  const double *rest;
+  bisai_status status = BISAI_OK;
+  PetscFunctionBegin;
+  if (m->ranks.hierarchy) {
+    PetscCall(bsi_ranks_apply(m->ranks.hierarchy, v, z));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(bsi_ranks_cpr_begin(m->ranks.cpr, v, &rest));
+  if (m->precond) status = bisai_precond_apply(m->precond, rest, z);
+  BSI_PC_CALL(m, status);
+  bsi_ranks_cpr_end(m->ranks.cpr, z);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode apply_ranks_vec(const bsi_pc *m, Vec v, Vec z) {
   const PetscScalar *from;
   PetscScalar *to;
   PetscFunctionBegin;
   PetscCall(VecGetArrayRead(v, &from));
   PetscCall(VecGetArrayWrite(z, &to));
-  PetscCall(bsi_ranks_apply(m->ranks.hierarchy, from, to));
+  PetscCall(apply_ranks(m, from, to));
   PetscCall(VecRestoreArrayWrite(z, &to));
   PetscCall(VecRestoreArrayRead(v, &from));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* Whether one hierarchy of all processes is the preconditioner or a part of it. */
+static bool has_ranks(const bsi_pc *m) { return m->ranks.hierarchy || m->ranks.cpr; }
 
 /* A process without rows calls this too. PETSc keeps norms until a vector changes, and all
  * processes must see the change. */
@@ -44,8 +62,8 @@ PetscErrorCode bsi_pc_apply(PC pc, Vec v, Vec z) {
   if (m->choice.pending) PetscCall(bsi_pc_choose(pc, m->choice.solver));
   PetscCall(bsi_pc_begin(BSI_PC_APPLY, pc));
   PetscCall(VecGetLocalSize(z, &n));
-  if (m->ranks.hierarchy) {
-    PetscCall(apply_ranks(m, v, z));
+  if (has_ranks(m)) {
+    PetscCall(apply_ranks_vec(m, v, z));
   } else if (*m->failure || n == 0) {
     PetscCall(fill_vec(z, n));
   } else {
@@ -66,7 +84,7 @@ PetscErrorCode bsi_pc_apply_transpose(PC pc, Vec v, Vec z) {
   PetscInt n;
   PetscErrorCode code = PETSC_SUCCESS;
   PetscFunctionBegin;
-  PetscCheck(!m->ranks.hierarchy, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+  PetscCheck(!has_ranks(m), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "bisai: one hierarchy of all processes has no transpose: take "
              "-pc_bisai_mg_distributed 0");
   if (!m->transpose_ready) PetscCall(bsi_pc_choose(pc, BSI_PC_SOLVER_TRANSPOSED));
@@ -101,14 +119,13 @@ PetscErrorCode bsi_pc_apply_many(PC pc, Mat v, Mat z) {
   PetscCall(bsi_petsc_narrow("the number of columns", columns, &count));
   PetscCall(MatDenseGetLDA(v, &ldv));
   PetscCall(MatDenseGetLDA(z, &ldz));
-  if (m->ranks.hierarchy) {
+  if (has_ranks(m)) {
     const PetscScalar *from;
     PetscScalar *to;
     PetscCall(MatDenseGetArrayRead(v, &from));
     PetscCall(MatDenseGetArrayWrite(z, &to));
     for (PetscInt c = 0; c < columns; c++)
-      PetscCall(bsi_ranks_apply(m->ranks.hierarchy, from + (size_t)c * (size_t)ldv,
-                                to + (size_t)c * (size_t)ldz));
+      PetscCall(apply_ranks(m, from + (size_t)c * (size_t)ldv, to + (size_t)c * (size_t)ldz));
     PetscCall(MatDenseRestoreArrayWrite(z, &to));
     PetscCall(MatDenseRestoreArrayRead(v, &from));
   } else if (*m->failure || n == 0) {

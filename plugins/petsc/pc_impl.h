@@ -7,7 +7,7 @@
 
 #include "petsc/calls.h"
 #include "petsc/pc_matrix.h"
-#include "petsc/ranks/ranks.h"
+#include "petsc/ranks/cpr.h"
 
 /* Events of -log_view. */
 typedef enum bsi_pc_event {
@@ -81,9 +81,12 @@ typedef struct bsi_pc_ranks {
    * by default matrices of a GPU have no hierarchy of all processes */
   PetscBool wanted;
   bool given;
+  /* the preconditioner of each process is the second stage of CPR */
+  bool stage;
   PetscInt gather;
-  /* NULL: each process has a preconditioner of its own */
+  /* multigrid, or the first stage of CPR; both NULL: each process has a preconditioner alone */
   bsi_ranks *hierarchy;
+  bsi_ranks_cpr *cpr;
 } bsi_pc_ranks;
 
 typedef struct bsi_pc {
@@ -129,11 +132,14 @@ bisai_precond_options bsi_pc_default_options(void);
 /* Makes the preconditioner of this process from m->used. */
 PetscErrorCode bsi_pc_create_precond(PC pc, bisai_status *status);
 
-/* *distributed ← whether one hierarchy of all processes is the preconditioner. */
+/* *distributed ← whether multigrid or the first stage of CPR is one hierarchy of all processes. */
 PetscErrorCode bsi_pc_is_distributed(PC pc, bool *distributed);
 
 /* Makes or updates the hierarchy of all processes. A numerical failure is one of the PC. */
 PetscErrorCode bsi_pc_set_up_ranks(PC pc);
+
+/* Discards it. */
+PetscErrorCode bsi_pc_destroy_ranks(PC pc);
 
 /* Returns the reason for values that have no preconditioner, or PC_NOERROR. Such values end the
  * solve with KSP_DIVERGED_PC_FAILED, as in PETSc's own factorisations. */

@@ -6,14 +6,26 @@ PetscErrorCode bsi_pc_is_distributed(PC pc, bool *distributed) {
   const bsi_pc *m = pc->data;
   bisai_backend backend;
   PetscMPIInt size;
+  PetscInt block_size;
   Mat block;
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  *distributed = size > 1 && m->ranks.wanted && m->options.kind == BISAI_PRECOND_MULTIGRID;
+  PetscCall(MatGetBlockSize(pc->pmat, &block_size));
+  /* a pressure is one of several unknowns of a block */
+  const bool cpr = m->options.kind == BISAI_PRECOND_CPR && block_size > 1;
+  *distributed = size > 1 && m->ranks.wanted && (cpr || m->options.kind == BISAI_PRECOND_MULTIGRID);
   if (!*distributed || m->ranks.given) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetDiagonalBlock(pc->pmat, &block));
   PetscCall(bsi_pc_backend(block, m->place.backend, &backend));
   *distributed = backend == BISAI_BACKEND_HOST;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode bsi_pc_destroy_ranks(PC pc) {
+  bsi_pc *m = pc->data;
+  PetscFunctionBegin;
+  PetscCall(bsi_ranks_destroy(&m->ranks.hierarchy));
+  PetscCall(bsi_ranks_cpr_destroy(&m->ranks.cpr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -22,7 +34,10 @@ static PetscErrorCode create(PC pc, bsi_ranks_failure *failure) {
   bsi_ranks_options o = {.precond = &m->options, .gather = m->ranks.gather};
   PetscFunctionBegin;
   PetscCall(bsi_petsc_narrow("-pc_bisai_threads", m->place.threads, &o.threads));
-  PetscCall(bsi_ranks_create(pc->pmat, &o, &m->ranks.hierarchy, failure));
+  if (m->options.kind == BISAI_PRECOND_CPR)
+    PetscCall(bsi_ranks_cpr_create(pc->pmat, &o, &m->ranks.cpr, failure));
+  else
+    PetscCall(bsi_ranks_create(pc->pmat, &o, &m->ranks.hierarchy, failure));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -46,13 +61,16 @@ static PetscErrorCode update_or_create(PC pc, bsi_ranks_failure *failure) {
   bool kept = false, changed = false;
   PetscFunctionBegin;
   PetscCall(has_other_space(pc, &changed));
-  if (m->ranks.hierarchy && !changed) {
-    PetscCall(bsi_ranks_update(m->ranks.hierarchy, pc->pmat, &kept, failure));
+  if ((m->ranks.hierarchy || m->ranks.cpr) && !changed) {
+    if (m->ranks.cpr)
+      PetscCall(bsi_ranks_cpr_update(m->ranks.cpr, pc->pmat, &kept, failure));
+    else
+      PetscCall(bsi_ranks_update(m->ranks.hierarchy, pc->pmat, &kept, failure));
     if (kept && !failure->status) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscInfo(pc, "bisai: made again: %s\n",
                         failure->status ? failure->message : "another pattern"));
   }
-  PetscCall(bsi_ranks_destroy(&m->ranks.hierarchy));
+  PetscCall(bsi_pc_destroy_ranks(pc));
   PetscCall(create(pc, failure));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -8,7 +8,7 @@ PetscErrorCode bsi_pc_reset(PC pc) {
   PetscCall(VecDestroy(&m->correction));
   bsi_pc_transpose_destroy(&m->transpose);
   m->transpose_ready = false;
-  PetscCall(bsi_ranks_destroy(&m->ranks.hierarchy));
+  PetscCall(bsi_pc_destroy_ranks(pc));
   bisai_precond_destroy(&m->precond);
   bsi_pc_matrix_destroy(&m->matrix);
   bisai_context_destroy(&m->context);

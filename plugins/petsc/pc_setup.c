@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Set-up of the preconditioner type "bisai". */
+#include <bisai/pressure.h>
+
 #include "petsc/device.h"
 #include "petsc/null_space.h"
 #include "petsc/pc_impl.h"
@@ -56,6 +58,7 @@ static PetscErrorCode update_or_create(PC pc, bisai_status *status) {
   }
   *status = BISAI_OK;
   m->used = m->options;
+  if (m->ranks.stage) m->used = bisai_pressure_stage_options(m->context, &m->options, 0, 1);
   if (m->options.kind != BISAI_PRECOND_AUTO) PetscCall(bsi_pc_create_precond(pc, status));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -167,6 +170,27 @@ static PetscErrorCode find_pending(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* If the second stage failed on a process, all have failed. */
+static PetscErrorCode set_up_first_stage(PC pc) {
+  MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  bsi_pc *m = pc->data;
+  char message[BSI_PETSC_MESSAGE] = "";
+  PetscMPIInt rank;
+  PetscFunctionBegin;
+  PetscErrorCode failed = *m->failure ? PETSC_ERR_LIB : PETSC_SUCCESS;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  if (failed)
+    PetscCall(PetscSNPrintf(message, sizeof message, "process %d, counting its own rows: %s",
+                            (int)rank, m->failure));
+  PetscCall(bsi_petsc_agree(comm, &failed, message));
+  if (failed) {
+    PetscCall(PetscStrncpy(m->failure, message, sizeof m->failure));
+    PetscCall(bsi_pc_destroy_ranks(pc));
+  } else
+    PetscCall(bsi_pc_set_up_ranks(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode bsi_pc_set_up(PC pc) {
   bsi_pc *m = pc->data;
   bisai_status status = BISAI_OK;
@@ -175,12 +199,14 @@ PetscErrorCode bsi_pc_set_up(PC pc) {
   PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   *m->failure = '\0';
   PetscCall(bsi_pc_is_distributed(pc, &distributed));
-  if (distributed) {
+  m->ranks.stage = distributed && m->options.kind == BISAI_PRECOND_CPR;
+  if (distributed && !m->ranks.stage) {
     PetscCall(bsi_pc_set_up_ranks(pc));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   const PetscErrorCode own = set_up_own(pc, &status);
   PetscCall(bsi_pc_settle(pc, own, status));
+  if (m->ranks.stage) PetscCall(set_up_first_stage(pc));
   if (m->options.kind == BISAI_PRECOND_AUTO) PetscCall(find_pending(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -153,6 +153,10 @@ PetscErrorCode bsi_pc_view(PC pc, PetscViewer viewer) {
   PetscCall(view_failures(pc, viewer, size, distributed));
   if (m->choice.pending)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  auto: chosen at the first solve\n"));
+  if (m->ranks.cpr) PetscCall(bsi_ranks_cpr_view(m->ranks.cpr, viewer));
+  if (m->ranks.cpr)
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "  second stage: one for each of %d processes; that of the first is\n", (int)size));
   if (!*m->failure && m->precond) PetscCall(view_precond(m, viewer));
   if (m->ranks.hierarchy) PetscCall(bsi_ranks_view(m->ranks.hierarchy, viewer));
   if (m->context)

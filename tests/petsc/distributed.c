@@ -3,9 +3,9 @@
  * its own block rows of it. Solves it on one process and on all of them, and fails if all of them
  * take more than two iterations more, if a second solve has other bits, or if new values of the
  * same pattern are solved with other bits than by a new preconditioner.
- *   -case cavity|convdiff|elasticity|free|islands|reaction  -size N  nodes of a side; free is an
- *   elastic body without supports, islands are N meshes without couplings: their matrices are
- *   singular
+ *   -case cavity|convdiff|elasticity|free|islands|reaction|reservoir
+ *   -size N  nodes of a side; free is an elastic body without supports, islands are N meshes
+ *   without couplings: their matrices are singular
  *   -parts grid|slab|uneven|some  which process has which rows: boxes of the grid, equal slabs,
  *   slabs of 1, 2, 3, … parts, or equal slabs on every process but the first and each third one
  *   after it
@@ -69,6 +69,13 @@ static int make_islands(bisai_context *context, int32_t count, bisai_bcsr **matr
   return status;
 }
 
+static int make_reservoir(problem *p, int32_t n) {
+  case_reservoir_options o = case_reservoir_options_default();
+  for (int d = 0; d < 3; d++) o.cells[d] = n;
+  p->nodes[2] = n;
+  return (int)case_reservoir(p->context, &o, 0, &p->matrix, &p->rhs);
+}
+
 static PetscErrorCode make_problem(const char *name, PetscInt size, problem *p) {
   const int32_t n = (int32_t)size;
   case_elasticity_options cube = case_elasticity_options_default();
@@ -80,6 +87,7 @@ static PetscErrorCode make_problem(const char *name, PetscInt size, problem *p) 
   *p = (problem){.nodes = {size, size, 1}};
   PetscCheck(!bisai_context_create(&o, &p->context), PETSC_COMM_SELF, PETSC_ERR_LIB, "no context");
   if (!strcmp(name, "cavity")) status = case_cavity(p->context, n, 0, &p->matrix, &p->rhs);
+  if (!strcmp(name, "reservoir")) status = make_reservoir(p, n);
   if (!strcmp(name, "reaction")) status = case_reaction(p->context, n, 0, &p->matrix, &p->rhs);
   if (!strcmp(name, "islands")) {
     p->nodes[0] = ISLAND;
@@ -100,7 +108,10 @@ static PetscErrorCode make_problem(const char *name, PetscInt size, problem *p) 
     if (!status) status = case_elasticity_modes(&cube, &p->modes);
   }
   PetscCheck(!status, PETSC_COMM_SELF, PETSC_ERR_LIB, "no case %s of %d nodes", name, (int)n);
-  p->symmetric = strcmp(name, "cavity") && strcmp(name, "convdiff") ? PETSC_TRUE : PETSC_FALSE;
+  const char *const asymmetric[] = {"cavity", "convdiff", "reservoir"};
+  p->symmetric = PETSC_TRUE;
+  for (int k = 0; k < 3; k++)
+    if (!strcmp(name, asymmetric[k])) p->symmetric = PETSC_FALSE;
   p->rows = bisai_bcsr_block_rows(p->matrix);
   p->block_size = bisai_bcsr_block_size(p->matrix);
   PetscFunctionReturn((PetscErrorCode)0);

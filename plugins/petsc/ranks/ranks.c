@@ -14,26 +14,16 @@ enum { MOST_INVERTED = 1024 };
 
 /* --- level 0 --- */
 
-/* Takes a Mat as the matrix of level 0 if it is an MPIAIJ of the host. An MPIAIJ of a GPU, which
- * has its rows on the host too, is what the matrix is made from. Of other types it takes a copy. */
+/* Takes an MPIAIJ of the host as the matrix of level 0. One of a GPU is what the matrix is made
+ * from. */
 static PetscErrorCode take_mat(bsi_ranks *ranks, Mat mat) {
   bsi_ranks_level *level = &ranks->levels[0];
-  PetscBool aij = PETSC_FALSE, gpu = PETSC_FALSE;
-  MatType type;
+  PetscBool aij = PETSC_FALSE;
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)mat, MATMPIAIJ, &aij));
-  PetscCall(PetscObjectGetId((PetscObject)mat, &ranks->mat));
-  PetscCall(MatGetNonzeroState(mat, &ranks->pattern));
-  PetscCall(MatGetType(mat, &type));
-  PetscCall(PetscStrbeginswith(type, MATMPIAIJ, &gpu));
-  ranks->copies = !gpu;
-  if (gpu) PetscCall(PetscObjectReference((PetscObject)mat));
-  if (aij)
-    level->matrix = mat;
-  else if (gpu)
-    level->source = mat;
-  else
-    PetscCall(MatConvert(mat, MATMPIAIJ, MAT_INITIAL_MATRIX, &level->matrix));
+  PetscCall(bsi_ranks_source_take(mat, &ranks->source));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ranks->source.mat, MATMPIAIJ, &aij));
+  PetscCall(PetscObjectReference((PetscObject)ranks->source.mat));
+  *(aij ? &level->matrix : &level->source) = ranks->source.mat;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -267,20 +257,12 @@ PetscErrorCode bsi_ranks_create(Mat mat, const bsi_ranks_options *options, bsi_r
 /* Gives level 0 the values of the Mat. *kept ← false if it has other ones than a hierarchy can
  * take. */
 static PetscErrorCode refresh(bsi_ranks *ranks, Mat mat, bool *kept) {
-  bsi_ranks_level *level = &ranks->levels[0];
-  Mat *to = level->source ? &level->source : &level->matrix;
-  PetscObjectId id;
-  PetscObjectState pattern;
   bool symmetric;
   PetscFunctionBegin;
-  PetscCall(PetscObjectGetId((PetscObject)mat, &id));
-  PetscCall(MatGetNonzeroState(mat, &pattern));
-  *kept = id == ranks->mat && pattern == ranks->pattern;
-  if (!*kept) PetscFunctionReturn(PETSC_SUCCESS);
-  if (ranks->copies) PetscCall(MatConvert(mat, MATMPIAIJ, MAT_REUSE_MATRIX, to));
-  if (!ranks->setup.symmetric || ranks->setup.options.unweighted)
+  PetscCall(bsi_ranks_source_refresh(mat, &ranks->source, kept));
+  if (!*kept || !ranks->setup.symmetric || ranks->setup.options.unweighted)
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(bsi_ranks_mat_is_symmetric(*to, &symmetric));
+  PetscCall(bsi_ranks_mat_is_symmetric(ranks->source.mat, &symmetric));
   *kept = symmetric;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -323,6 +305,7 @@ PetscErrorCode bsi_ranks_destroy(bsi_ranks **result) {
   PetscCall(bsi_ranks_gather_destroy(&ranks->gathered));
   for (int l = BISAI_MULTIGRID_LEVELS - 1; l >= 0; l--)
     PetscCall(bsi_ranks_level_destroy(&ranks->levels[l]));
+  PetscCall(MatDestroy(&ranks->source.mat));
   PetscCall(VecDestroy(&ranks->v));
   PetscCall(VecDestroy(&ranks->z));
   bisai_context_destroy(&ranks->setup.context);

@@ -18,10 +18,7 @@ typedef struct bsi_ranks {
   bsi_ranks_setup setup;
   bisai_precond_options options;
   PetscInt gather_rows;
-  /* of the Mat: which it is, its pattern, and whether level 0 has a copy of it */
-  PetscObjectId mat;
-  PetscObjectState pattern;
-  bool copies;
+  bsi_ranks_source source;
   /* what is aggregated are scalar rows */
   bool scalar;
   /* levels of all processes: `count` with transfers to the next one, and the last one */

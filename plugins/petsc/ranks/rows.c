@@ -3,6 +3,33 @@
  * processes, of which it lists the numbers. */
 #include "petsc/ranks/rows.h"
 
+PetscErrorCode bsi_ranks_source_take(Mat mat, bsi_ranks_source *source) {
+  PetscBool aij = PETSC_FALSE;
+  MatType type;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)mat, &source->id));
+  PetscCall(MatGetNonzeroState(mat, &source->pattern));
+  PetscCall(MatGetType(mat, &type));
+  PetscCall(PetscStrbeginswith(type, MATMPIAIJ, &aij));
+  source->copied = !aij;
+  if (aij) PetscCall(PetscObjectReference((PetscObject)mat));
+  source->mat = mat;
+  if (!aij) PetscCall(MatConvert(mat, MATMPIAIJ, MAT_INITIAL_MATRIX, &source->mat));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode bsi_ranks_source_refresh(Mat mat, bsi_ranks_source *source, bool *same) {
+  PetscObjectId id;
+  PetscObjectState pattern;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)mat, &id));
+  PetscCall(MatGetNonzeroState(mat, &pattern));
+  *same = id == source->id && pattern == source->pattern;
+  if (*same && source->copied)
+    PetscCall(MatConvert(mat, MATMPIAIJ, MAT_REUSE_MATRIX, &source->mat));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* One of the two SeqAIJ. */
 typedef struct half {
   Mat mat;

@@ -28,6 +28,22 @@ typedef struct bsi_ranks_rows {
   PetscSF halo;
 } bsi_ranks_rows;
 
+/* A Mat as an MPIAIJ of the host or of a GPU, which has its rows on the host too. */
+typedef struct bsi_ranks_source {
+  /* of the Mat: which it is, and its pattern */
+  PetscObjectId id;
+  PetscObjectState pattern;
+  /* the Mat itself, or a copy if it has another type */
+  Mat mat;
+  bool copied;
+} bsi_ranks_source;
+
+/* Takes a Mat. All processes call it; the caller destroys source->mat. */
+PetscErrorCode bsi_ranks_source_take(Mat mat, bsi_ranks_source *source);
+
+/* Takes new values. *same ← false for another Mat or pattern. All processes call it. */
+PetscErrorCode bsi_ranks_source_refresh(Mat mat, bsi_ranks_source *source, bool *same);
+
 /* Reads the own rows of an MPIAIJ in blocks. Local: *status has a failure of this process. */
 PetscErrorCode bsi_ranks_rows_read(Mat mat, PetscInt block_size, bool drop_zeros,
                                    bisai_context *context, bsi_ranks_rows *rows,
