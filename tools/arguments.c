@@ -49,6 +49,7 @@ enum key {
   KEY_OUTPUT,
   KEY_FORMAT,
   KEY_FORCE,
+  KEY_MEMORY,
   KEY_CONVERT_RHS
 };
 
@@ -136,6 +137,7 @@ static const struct argp_option solve_options[] = {
      0},
     {0}};
 static const struct argp_option info_options[] = {
+    {"memory", KEY_MEMORY, NULL, 0, "Add the memory of the levels of mg, array by array", 0},
     {"json", KEY_JSON, "FILE", 0,
      "Write the same as JSON; -: to standard output, and print no text", 0},
     {0}};
@@ -273,6 +275,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_OUTPUT: ok = set_path("--output", text, &o->output.file); break;
   case KEY_FORMAT: ok = set_format(o, text); break;
   case KEY_FORCE: o->output.force = true; break;
+  case KEY_MEMORY: o->output.memory = true; break;
   case KEY_CONVERT_RHS: ok = set_convert_rhs(o, text); break;
   case ARGP_KEY_ARG: ok = set_file(o, text); break;
   default: return ARGP_ERR_UNKNOWN;

@@ -35,15 +35,81 @@ void hierarchy_print(FILE *out, const char *matrix, const bisai_multigrid_report
       1e-6 * (double)g->peak_bytes, g->coarsest);
 }
 
+static const char *const meanings[BISAI_MULTIGRID_PARTS] = {
+    [BISAI_MULTIGRID_PART_MATRIX] = "matrices, fp64",
+    [BISAI_MULTIGRID_PART_MATRIX_INDICES] = "their indices",
+    [BISAI_MULTIGRID_PART_MATRIX_FP32] = "matrices, fp32",
+    [BISAI_MULTIGRID_PART_DIAGONAL] = "inverted diagonal blocks",
+    [BISAI_MULTIGRID_PART_SMOOTHER] = "smoother",
+    [BISAI_MULTIGRID_PART_TRANSFERS] = "P and R, fp64",
+    [BISAI_MULTIGRID_PART_TRANSFER_INDICES] = "their indices",
+    [BISAI_MULTIGRID_PART_TRANSFERS_FP32] = "P and R, fp32",
+    [BISAI_MULTIGRID_PART_TENTATIVE] = "tentative P and R",
+    [BISAI_MULTIGRID_PART_PLACES] = "places of blocks",
+    [BISAI_MULTIGRID_PART_FILTER] = "columns of A in A T",
+    [BISAI_MULTIGRID_PART_PRODUCT] = "A P",
+    [BISAI_MULTIGRID_PART_SLOTS] = "slots of products",
+    [BISAI_MULTIGRID_PART_VECTORS] = "work vectors",
+    [BISAI_MULTIGRID_PART_COARSEST] = "inverse of the coarsest",
+    [BISAI_MULTIGRID_PART_GRAPH] = "recorded steps",
+    [BISAI_MULTIGRID_PART_RECORDS] = "marks and records"};
+
+/* The columns of levels 0 and 1, of the coarser ones together, and of all. */
+enum { LEVEL_0, LEVEL_1, COARSER, ALL, COLUMNS };
+
+static void print_part(FILE *out, const bisai_multigrid_report *g, int part) {
+  double mb[COLUMNS] = {0};
+  int64_t most = 0;
+  for (int l = 0; l < g->levels; l++) {
+    const double bytes = 1e-6 * (double)g->memory[l].bytes[part];
+    mb[l < COARSER ? l : COARSER] += bytes;
+    mb[ALL] += bytes;
+    if (g->memory[l].reads[part] > most) most = g->memory[l].reads[part];
+  }
+  if (mb[ALL] == 0) return;
+  fprintf(out, "%26s", meanings[part]);
+  for (int k = 0; k < COLUMNS; k++) fprintf(out, "%12.3f", mb[k]);
+  if (most > 0)
+    fprintf(out, "%12" PRId64 "\n", most);
+  else
+    fprintf(out, "%12s\n", "updates");
+}
+
+void hierarchy_print_memory(FILE *out, const bisai_multigrid_report *g) {
+  if (g->levels == 0) return;
+  fprintf(out,
+          "\nMB of the levels, and how often a cycle reads them on the level that it reads most\n"
+          "%26s%12s%12s%12s%12s%12s\n",
+          "", "level 0", "level 1", "coarser", "all", "reads");
+  for (int part = 0; part < BISAI_MULTIGRID_PARTS; part++) print_part(out, g, part);
+  fprintf(out, "%26s%48.3f\n%26s%48.3f\n", "all", 1e-6 * (double)g->hierarchy_bytes,
+          "most in set-up", 1e-6 * (double)g->peak_bytes);
+}
+
 #ifdef BISAI_HAVE_JANSSON
 
 #include "json_parts.h"
+
+/* The parts that the level has. */
+static json_t *memory_json(const bisai_multigrid_memory *m) {
+  json_t *parts = json_object();
+  for (int p = 0; p < BISAI_MULTIGRID_PARTS && parts; p++) {
+    if (m->bytes[p] == 0) continue;
+    json_t *part =
+        OBJECT({"bytes", integer(true, m->bytes[p])}, {"reads", integer(true, m->reads[p])});
+    const char *word = bisai_multigrid_part_string((bisai_multigrid_part)p);
+    if (json_object_set_new(parts, word, part) == 0) continue;
+    json_decref(parts);
+    parts = NULL;
+  }
+  return parts;
+}
 
 static json_t *level_json(const bisai_multigrid_report *g, int l) {
   return OBJECT(
       {"block_rows", integer(true, g->rows[l])}, {"block_size", integer(true, g->block_size[l])},
       {"blocks", integer(true, g->blocks[l])}, {"radius", number(g->radius[l] > 0, g->radius[l])},
-      {"unsmoothed", json_boolean(g->unsmoothed[l])});
+      {"unsmoothed", json_boolean(g->unsmoothed[l])}, {"memory", memory_json(&g->memory[l])});
 }
 
 json_t *hierarchy_json(const bisai_multigrid_report *g) {

@@ -265,7 +265,8 @@ static bisai_status collect(bisai_context *context, const options *o, const prob
   bisai_status status = BISAI_OK;
   if (csr.block_size == 0 && o->input.file && !numbering_asked(o))
     status = bisai_read_block_size(context, o->input.file, &csr.block_size);
-  *i = (info){.matrix = {.name = scalar->name,
+  *i = (info){.tells_memory = o->output.memory,
+              .matrix = {.name = scalar->name,
                          .rows = scalar->rows,
                          .entries = bisai_bcsr_blocks(scalar->matrix)}};
   csr.find_nodes = csr.find_nodes && csr.block_size == 0;

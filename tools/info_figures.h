@@ -102,6 +102,8 @@ typedef struct info {
   info_diagonal diagonals[INFO_BOUNDS];
   /* no levels if mg could not be made; a message has been printed */
   bisai_multigrid_report hierarchy;
+  /* the text has the account of its memory */
+  bool tells_memory;
   info_trial mg, cpr;
   /* false for scalar matrices, and if a diagonal block is missing */
   bool pressure_known;

@@ -50,6 +50,8 @@ typedef struct output_options {
   bisai_format format;
   /* convert: files beside the output may be overwritten */
   bool force;
+  /* info: the account of the memory of multigrid */
+  bool memory;
 } output_options;
 
 typedef struct options {

@@ -180,9 +180,15 @@ static void record_levels(const run *r, FILE *json) {
           bisai_aggregation_unit_string(g->nodes), g->symmetric ? "true" : "false",
           g->operator_complexity, g->grid_complexity, (long long)g->hierarchy_bytes,
           (long long)g->peak_bytes, g->coarsest_inverted ? "true" : "false");
-  for (int l = 0; l < g->levels; l++)
-    fprintf(json, "%s{\"rows\": %d, \"block_size\": %d, \"blocks\": %d, \"radius\": %.5g}",
+  for (int l = 0; l < g->levels; l++) {
+    fprintf(json, "%s{\"rows\": %d, \"block_size\": %d, \"blocks\": %d, \"radius\": %.5g",
             l ? ", " : "", g->rows[l], g->block_size[l], g->blocks[l], g->radius[l]);
+    for (int p = 0; p < BISAI_MULTIGRID_PARTS; p++)
+      fprintf(json, "%s\"%s\": %lld", p ? ", " : ", \"bytes\": {",
+              bisai_multigrid_part_string((bisai_multigrid_part)p),
+              (long long)g->memory[l].bytes[p]);
+    fprintf(json, "}}");
+  }
   fprintf(json, "]");
 }
 

@@ -9,6 +9,7 @@
 
 #include <bisai/bcsr.h>
 #include <bisai/export.h>
+#include <bisai/multigrid_memory.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -306,7 +307,9 @@ typedef struct bisai_multigrid_report {
    *  more from row to row. After an update the dimension may be less than that of A, because the
    *  aggregates are those of creation */
   int32_t coarsest_nullity;
-  /** bytes of the matrices and the transfers of all levels but A itself */
+  /** the memory of each level, array by array */
+  bisai_multigrid_memory memory[BISAI_MULTIGRID_LEVELS];
+  /** the bytes of all levels together. A itself is the caller's and does not count */
   int64_t hierarchy_bytes;
   /** The most bytes that creation held at a time. What single operations take for a moment is not
    *  counted, except the room of products on the host */

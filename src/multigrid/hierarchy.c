@@ -17,6 +17,7 @@
 #include "multigrid/level/level_errors.h"
 #include "multigrid/level/memory.h"
 #include "multigrid/level/records.h"
+#include "multigrid/level/work_vectors.h"
 #include "multigrid/smoothers/smoothers.h"
 #include "multigrid/spgemm/spgemm_ops.h"
 #include "multigrid/transfers/galerkin.h"

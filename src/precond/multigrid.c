@@ -11,6 +11,7 @@
 #include "multigrid/cycle/cycle_ops.h"
 #include "multigrid/diagonal/diagonal.h"
 #include "multigrid/hierarchy.h"
+#include "multigrid/level/account.h"
 #include "multigrid/level/dense_ops.h"
 #include "multigrid/level/memory.h"
 #include "multigrid/smoothers/smoothers.h"
@@ -23,6 +24,7 @@ BSI_DEFINE_WORDS(cycle, BISAI_CYCLE_LIST, "unknown cycle")
 BSI_DEFINE_WORDS(smoother, BISAI_SMOOTHER_LIST, "unknown smoother")
 BSI_DEFINE_WORDS(aggregation_unit, BISAI_AGGREGATION_UNIT_LIST, "unknown nodes")
 BSI_DEFINE_WORDS(coarsening_end, BISAI_COARSENING_END_LIST, "unknown limit")
+BSI_DEFINE_WORDS(multigrid_part, BISAI_MULTIGRID_PART_LIST, "unknown part")
 
 /* The most scalar rows of a dense inverse. */
 enum { MOST_DENSE_ROWS = 2048 };
@@ -465,6 +467,7 @@ static void multigrid_report(const bisai_precond *m, bisai_precond_report *r) {
     g->block_size[l] = a->block_size;
     g->blocks[l] = a->blocks;
     g->radius[l] = h->levels[l].diagonal.radius;
+    bsi_level_account(h, l, &g->memory[l]);
     g->unsmoothed[l] = l < h->count - 1 && !h->levels[l].transfers.prolongation.row_ptr;
     values += (double)bsi_block_offset(a, a->blocks);
     rows += (double)bsi_level_rows(&h->levels[l]);

@@ -117,6 +117,31 @@ static void the_text_has_a_line_for_each_level(void **state) {
   }
 }
 
+/* The sum over all arrays is what the program says of the hierarchy. */
+static void the_memory_of_the_levels_is_told_array_by_array(void **state) {
+  (void)state;
+  json_t *root = results("info --case reaction --size 24"),
+         *hierarchy = json_object_get(root, "hierarchy"), *level, *part;
+  const char *word;
+  size_t l;
+  double bytes = 0;
+  json_array_foreach(json_object_get(hierarchy, "levels"), l, level) {
+    json_object_foreach(json_object_get(level, "memory"), word, part) {
+      bisai_multigrid_part known;
+      assert_true(bisai_multigrid_part_parse(word, &known));
+      assert_true(number(part, "bytes") > 0 && number(part, "reads") >= 0);
+      bytes += number(part, "bytes");
+    }
+  }
+  assert_true(bytes == number(hierarchy, "bytes"));
+  json_decref(root);
+  program p = run("info --case reaction --size 24 --memory");
+  assert_int_equal(p.status, 0);
+  program_expect_in("info --memory", p.out, "\n  inverted diagonal blocks ");
+  program_expect_in("info --memory", p.out, "\n            most in set-up ");
+  program_free(&p);
+}
+
 static void matrices_are_compared_with_mg_too(void **state) {
   (void)state;
   static const struct {
@@ -151,6 +176,7 @@ int main(void) {
       cmocka_unit_test(complexities_are_those_of_the_levels),
       cmocka_unit_test(other_methods_have_no_hierarchy),
       cmocka_unit_test(the_text_has_a_line_for_each_level),
+      cmocka_unit_test(the_memory_of_the_levels_is_told_array_by_array),
       cmocka_unit_test(matrices_are_compared_with_mg_too),
   };
   return cmocka_run_group_tests_name("cli_multigrid", tests, program_setup, program_teardown);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "mesh.h"
+#include "multigrid/level/account.h"
 #include "multigrid/level/dense_ops.h"
 #include "multigrid/level/multigrid_ops.h"
 #include "multigrid/spgemm/spgemm_ops.h"
@@ -422,6 +423,37 @@ static void a_hierarchy_reports_the_memory_that_it_holds(void **state) {
   }
 }
 
+/* Counted by hand: a smoothing from zero begins without A, each visit has a residual, and a second
+ * cycle on a level begins with A. */
+static void an_account_tells_how_often_a_cycle_reads_an_array(void **state) {
+  (void)state;
+  static const struct {
+    bisai_cycle cycle;
+    int32_t pre, post;
+    int64_t reads[2], visits[2];
+  } cases[] = {{BISAI_CYCLE_V, 1, 1, {2, 2}, {1, 1}},
+               {BISAI_CYCLE_V, 0, 2, {3, 3}, {1, 1}},
+               {BISAI_CYCLE_W, 1, 1, {2, 5}, {1, 2}}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    bsi_multigrid_setup setup = setup_for(false);
+    setup.options.cycle = cases[k].cycle;
+    setup.options.smoother = BISAI_SMOOTHER_JACOBI;
+    setup.options.pre = cases[k].pre, setup.options.post = cases[k].post;
+    problem p =
+        make_problem(context, test_mesh_diffusion(24, 24, 2, TEST_ZERO_OUTSIDE, 0.3), &setup);
+    assert_true(p.h.count > 2);
+    for (int l = 0; l < 2; l++) {
+      bisai_multigrid_memory m;
+      bsi_level_account(&p.h, l, &m);
+      assert_int_equal(m.reads[BISAI_MULTIGRID_PART_DIAGONAL], cases[k].reads[l]);
+      assert_int_equal(m.reads[BISAI_MULTIGRID_PART_MATRIX], l == 0 ? 0 : cases[k].reads[l]);
+      assert_int_equal(m.reads[BISAI_MULTIGRID_PART_TRANSFERS], cases[k].visits[l]);
+      assert_int_equal(m.reads[BISAI_MULTIGRID_PART_PRODUCT], 0);
+    }
+    free_problem(&p);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(coarse_matrices_are_plain_triple_products),
@@ -433,6 +465,7 @@ int main(void) {
       cmocka_unit_test(rigid_bodies_are_reproduced_away_from_fixed_nodes),
       cmocka_unit_test(two_levels_are_exact_on_the_range_of_prolongation),
       cmocka_unit_test(two_levels_with_the_full_space_are_exact),
+      cmocka_unit_test(an_account_tells_how_often_a_cycle_reads_an_array),
       cmocka_unit_test(a_hierarchy_reports_the_memory_that_it_holds),
   };
   return cmocka_run_group_tests_name("hierarchy", tests, setup, teardown);

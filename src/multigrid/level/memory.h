@@ -4,10 +4,6 @@
 
 #include "multigrid/level/hierarchy_impl.h"
 
-/* Reserves the work vectors of a level, whose matrix is known. After a failure
- * bsi_level_release_work() releases those that were reserved. */
-bisai_status bsi_level_reserve_work(bsi_hierarchy *h, bsi_level *level);
-void bsi_level_release_work(bisai_context *context, bsi_level_work *work);
 /* Returns the bytes of everything that a hierarchy owns. */
 int64_t bsi_hierarchy_memory(const bsi_hierarchy *h);
 /* h->peak_bytes ← the bytes of the hierarchy and of temporary memory, if they are more. `temporary`
