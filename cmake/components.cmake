@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Optional components. Each is used if it is found, and the build does not fail without it. Sets
 # BISAI_HAVE_THREADS, BISAI_HAVE_ARCHIVE, BISAI_HAVE_ZLIB, BISAI_HAVE_METIS, BISAI_HAVE_UMFPACK,
-# BISAI_HAVE_JANSSON,# BISAI_HAVE_CMOCKA, BISAI_HAVE_PETSC, BISAI_HAVE_CUDA, BISAI_HAVE_CUSPARSE, and
-# BISAI_PRIVATE_LIBRARIES: what the library itself links to.
+# BISAI_HAVE_JANSSON, BISAI_HAVE_CMOCKA, BISAI_HAVE_PETSC, BISAI_HAVE_FORTRAN, BISAI_HAVE_CUDA,
+# BISAI_HAVE_CUSPARSE, and BISAI_PRIVATE_LIBRARIES: what the library itself links to.
 
 # bisai_find_library(NAME header library [folder]): target bisai_NAME and BISAI_HAVE_<NAME in capitals>.
 function(bisai_find_library name header library)
@@ -75,6 +75,29 @@ if(BISAI_UMFPACK)
   elseif(NOT BISAI_UMFPACK STREQUAL "AUTO")
     message(FATAL_ERROR "BISAI_UMFPACK is ${BISAI_UMFPACK}, but UMFPACK was not found:"
       " libsuitesparse-dev, or switch it OFF")
+  endif()
+endif()
+
+# A program needs the sanitizer of its C when it is linked, which only a compiler of the same family
+# brings.
+set(BISAI_HAVE_FORTRAN OFF)
+set(BISAI_FORTRAN_MISSING "switched off (BISAI_FORTRAN)")
+if(BISAI_FORTRAN AND CMAKE_C_FLAGS MATCHES "-fsanitize" AND NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
+  set(BISAI_FORTRAN_MISSING "not with the sanitizers of ${CMAKE_C_COMPILER_ID}")
+elseif(BISAI_FORTRAN)
+  if(CMAKE_C_FLAGS MATCHES "-fsanitize")
+    set(CMAKE_Fortran_FLAGS_INIT "${CMAKE_C_FLAGS}")
+  endif()
+  include(CheckLanguage)
+  check_language(Fortran)
+  if(CMAKE_Fortran_COMPILER)
+    enable_language(Fortran)
+    set(BISAI_HAVE_FORTRAN ON)
+  elseif(BISAI_FORTRAN STREQUAL "AUTO")
+    set(BISAI_FORTRAN_MISSING "no Fortran compiler found: gfortran, or FC")
+  else()
+    message(FATAL_ERROR "BISAI_FORTRAN is ${BISAI_FORTRAN}, but no Fortran compiler was found:"
+      " set FC or CMAKE_Fortran_COMPILER, or switch it OFF")
   endif()
 endif()
 

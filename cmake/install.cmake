@@ -23,6 +23,11 @@ if(TARGET bisai_cusparse)
   install(EXPORT bisai_cusparse_targets NAMESPACE bisai:: FILE bisaiCusparseTargets.cmake
     DESTINATION ${BISAI_PACKAGE_DIR})
 endif()
+if(TARGET bisai_fortran)
+  install(TARGETS bisai_fortran EXPORT bisai_fortran_targets)
+  install(EXPORT bisai_fortran_targets NAMESPACE bisai:: FILE bisaiFortranTargets.cmake
+    DESTINATION ${BISAI_PACKAGE_DIR})
+endif()
 
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
@@ -85,4 +90,9 @@ if(TARGET bisai_petsc)
   list(JOIN MPI_C_LIBRARIES " " PC_MPI_LIBS)
   configure_file(plugins/petsc/bisai_petsc.pc.in ${PROJECT_BINARY_DIR}/bisai_petsc.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/bisai_petsc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
+if(TARGET bisai_fortran)
+  configure_file(fortran/bisai_fortran.pc.in ${PROJECT_BINARY_DIR}/bisai_fortran.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/bisai_fortran.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()

@@ -32,6 +32,9 @@ bisai_summary("direct solves   " "${BISAI_HAVE_UMFPACK}" "UMFPACK (GPL)"
   "without (UMFPACK switched off or not found: libsuitesparse-dev)")
 bisai_summary("PETSc           " "${BISAI_HAVE_PETSC}" "${BISAI_PETSC_MODULE_VERSION}"
   "without (${BISAI_PETSC_MISSING})")
+bisai_summary("Fortran         " "${BISAI_HAVE_FORTRAN}"
+  "${CMAKE_Fortran_COMPILER_ID} ${CMAKE_Fortran_COMPILER_VERSION}"
+  "without (${BISAI_FORTRAN_MISSING})")
 if(BISAI_TOOLS)
   bisai_summary("program bisai   " "${BISAI_HAVE_JANSSON}" "with --json (jansson)"
     "without --json (jansson not found: libjansson-dev)")

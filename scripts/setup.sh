@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs by apt the packages that bisai needs and that this machine lacks:
-#   usage: scripts/setup.sh [--with-tests] [--with-plots] [--with-petsc] [--with-lint] [--with-direct] [--with-python]
+#   usage: scripts/setup.sh [--with-tests] [--with-plots] [--with-petsc] [--with-lint] [--with-direct] [--with-python] [--with-fortran]
 # Without options it installs the packages that are needed to build the library and the program.
 # --with-tests adds those for the tests, --with-plots gnuplot (70 MB), --with-petsc PETSc with its
 # MPI and its tutorials (540 MB), and --with-lint the tools of scripts/lint (400 MB: git, shellcheck, clang-format and
 # clang-tidy 14). --with-direct adds UMFPACK for the method direct (libsuitesparse-dev, 40 MB; its
 # licence is the GPL). --with-python adds what the Python package and its tests need (python3-scipy,
-# python3-cffi, python3-pytest, 200 MB).
+# python3-cffi, python3-pytest, 200 MB), and --with-fortran gfortran for the Fortran module (40 MB).
 # If nothing is missing, the script does not call apt. Otherwise it prints the packages and their
 # size first. Without apt, or without the right to use it, the script names what is missing and
 # continues if the essential packages are there.
@@ -15,7 +15,7 @@ set -eu
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-tests="" plots="" petsc="" lint="" direct="" python=""
+tests="" plots="" petsc="" lint="" direct="" python="" fortran=""
 for option; do
   case $option in
     --with-tests) tests=yes ;;
@@ -24,6 +24,7 @@ for option; do
     --with-lint) lint=yes ;;
     --with-direct) direct=yes ;;
     --with-python) python=yes ;;
+    --with-fortran) fortran=yes ;;
     *)
       sed -n 's/^# *usage:/usage:/p' "$0" >&2
       exit 2
@@ -103,6 +104,9 @@ look() {
     for module in cffi numpy scipy pytest; do
       need "python3-$module" apt_python -c "import $module"
     done
+  fi
+  if [ -n "$fortran" ]; then
+    need gfortran any gfortran
   fi
   if [ -n "$lint" ]; then
     need clang-format-14 clang_tool clang-format

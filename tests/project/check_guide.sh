@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A guide tells what works: every block of C between ```c and ``` stands, character for character, in one of the examples, which the consumer
+# A guide tells what works: every block of C between ```c and ```, and of Fortran between ```fortran and ```, stands, character for character, in one of the examples, which the consumer
 # tests build and run; every block between ```sh and ``` runs, in a folder with A.mtx and b.mtx, with the program first in PATH.
 # check_guide.sh GUIDE FOLDER-OF-EXAMPLES FOLDER-OF-PROGRAM WORK
 set -eu
@@ -10,16 +10,16 @@ export PATH
 rm -rf "$work"
 mkdir -p "$work"
 
-set -- "$examples"/*.c "$guide"
+set -- "$examples"/*.c "$examples"/*.f90 "$guide"
 awk '
   FNR == 1 { ++file }
   file < files { text[file] = text[file] $0 "\n"; next }
   /^```$/ && inside { inside = 0
     for (i = 1; i < files; ++i) if (index(text[i], block)) { ++found; next }
-    printf "%s:%d: this C is in no example:\n%s", FILENAME, start, block; bad = 1; next }
+    printf "%s:%d: this code is in no example:\n%s", FILENAME, start, block; bad = 1; next }
   inside { block = block $0 "\n" }
-  /^```c$/ { inside = 1; start = FNR; block = "" }
-  END { if (!found && !bad) { print FILENAME ": no C"; bad = 1 }
+  /^```(c|fortran)$/ { inside = 1; start = FNR; block = "" }
+  END { if (!found && !bad) { print FILENAME ": no code"; bad = 1 }
     exit bad }' files="$#" "$@"
 
 # Two unknowns a node on 20 × 20 nodes, coupled in the node and with the four neighbours.

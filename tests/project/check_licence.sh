@@ -4,7 +4,7 @@
 set -eu
 cd "$1"
 files=$(find . -type d \( -name 'build*' -o -name bad -o -name .git \) -prune -o -type f \( -name '*.[ch]' -o -name '*.h.in' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \
-  -o -name '*.cmake' -o -name '*.cmake.in' -o -name CMakeLists.txt -o -name '*.sh' -o -name '*.py' -o -path './scripts/*' -o -path './.ci/*' \) -print | sort)
+  -o -name '*.cmake' -o -name '*.cmake.in' -o -name CMakeLists.txt -o -name '*.sh' -o -name '*.py' -o -name '*.f90' -o -name '*.hpp' -o -path './scripts/*' -o -path './.ci/*' \) -print | sort)
 [ -n "$files" ] || { echo "no sources under $1"; exit 1; }
 status=0
 for file in $files; do
