@@ -145,9 +145,10 @@ BISAI_API bisai_status bisai_petsc_solver_solve(bisai_petsc_solver *solver, cons
  *  memory. */
 BISAI_API double bisai_petsc_solver_seconds(const bisai_petsc_solver *solver);
 
-/** Registers the preconditioner type "bisai" (-pc_type bisai) and the matrix type "bisai"
- *  (-mat_type bisai) in a program that is linked with this library. Call it after
- *  PetscInitialize(). `-dll_append /absolute/path/libbisai_petsc.so` registers both without
+/** Registers the preconditioner type "bisai" (-pc_type bisai), the matrix type "bisai"
+ *  (-mat_type bisai), and PETSc's preconditioners of blocks with the near-null space of the whole
+ *  matrix, "bisai_asm" and "bisai_bjacobi", in a program that is linked with this library. Call it
+ *  after PetscInitialize(). `-dll_append /absolute/path/libbisai_petsc.so` registers them without
  *  linking. docs/guide.md lists their options.
  *  @returns PETSC_ERR_SUP if the library was compiled for another major or minor version of PETSc
  *           than the program's, or for other sizes of PetscInt and PetscScalar; the error's text

@@ -7,6 +7,7 @@
  * private structure may change with each version of PETSc: compile this file for the version that
  * loads it. */
 #include "petsc/mat_type.h"
+#include "petsc/pc_blocks.h"
 #include "petsc/pc_impl.h"
 
 static PetscErrorCode destroy(PC pc) {
@@ -44,6 +45,7 @@ PetscErrorCode bisai_petsc_register(void) {
   PetscFunctionBegin;
   PetscCall(bsi_petsc_check_version());
   PetscCall(PCRegister("bisai", create));
+  PetscCall(bsi_pc_register_blocks());
   PetscCall(bsi_mat_register());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

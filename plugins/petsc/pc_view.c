@@ -24,8 +24,8 @@ static PetscErrorCode view_levels(const bisai_multigrid_report *g, PetscViewer v
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Prints where the near-null space comes from. PETSc's PCBJACOBI and PCASM do not give that of the
- * whole Mat to their blocks. */
+/* Prints where the near-null space comes from. PETSc's own PCBJACOBI and PCASM do not give that of
+ * the whole Mat to their blocks. */
 static PetscErrorCode view_null_space(int count, PetscViewer viewer) {
   PetscFunctionBegin;
   if (count > 0)
