@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs by apt the packages that bisai needs and that this machine lacks:
-#   usage: scripts/setup.sh [--with-tests] [--with-plots] [--with-petsc] [--with-lint] [--with-direct] [--with-python] [--with-fortran]
+#   usage: scripts/setup.sh [--with-tests] [--with-plots] [--with-petsc] [--with-lint] [--with-direct] [--with-python] [--with-fortran] [--with-cpp]
 # Without options it installs the packages that are needed to build the library and the program.
 # --with-tests adds those for the tests, --with-plots gnuplot (70 MB), --with-petsc PETSc with its
 # MPI and its tutorials (540 MB), and --with-lint the tools of scripts/lint (400 MB: git, shellcheck, clang-format and
 # clang-tidy 14). --with-direct adds UMFPACK for the method direct (libsuitesparse-dev, 40 MB; its
 # licence is the GPL). --with-python adds what the Python package and its tests need (python3-scipy,
 # python3-cffi, python3-pytest, 200 MB), and --with-fortran gfortran for the Fortran module (40 MB).
+# --with-cpp adds Eigen and DUNE-ISTL, whose adapters are tested (libeigen3-dev, libdune-istl-dev).
 # If nothing is missing, the script does not call apt. Otherwise it prints the packages and their
 # size first. Without apt, or without the right to use it, the script names what is missing and
 # continues if the essential packages are there.
@@ -15,7 +16,7 @@ set -eu
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-tests="" plots="" petsc="" lint="" direct="" python="" fortran=""
+tests="" plots="" petsc="" lint="" direct="" python="" fortran="" cpp=""
 for option; do
   case $option in
     --with-tests) tests=yes ;;
@@ -25,6 +26,7 @@ for option; do
     --with-direct) direct=yes ;;
     --with-python) python=yes ;;
     --with-fortran) fortran=yes ;;
+    --with-cpp) cpp=yes ;;
     *)
       sed -n 's/^# *usage:/usage:/p' "$0" >&2
       exit 2
@@ -107,6 +109,11 @@ look() {
   fi
   if [ -n "$fortran" ]; then
     need gfortran any gfortran
+  fi
+  if [ -n "$cpp" ]; then
+    need g++ any c++
+    need libeigen3-dev test -f /usr/include/eigen3/Eigen/SparseCore
+    need libdune-istl-dev test -f /usr/include/dune/istl/bcrsmatrix.hh
   fi
   if [ -n "$lint" ]; then
     need clang-format-14 clang_tool clang-format
