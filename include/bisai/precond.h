@@ -278,15 +278,17 @@ BISAI_API bisai_status bisai_precond_create(bisai_context *context, const bisai_
 
 /** Updates the preconditioner for new values on the same pattern. The call factorises the matrix
  *  again and recomputes the values on the patterns of creation. Factors of the caller are not
- *  recomputed: the caller updates them before this call. Allocates nothing. Block-Jacobi keeps its
- *  blocks, and checks the pattern only in part: the number of stored blocks and, if its blocks are
- *  those of the matrix, the places of the diagonal blocks.
+ *  recomputed: the caller updates them before this call. Allocates nothing, unless MULTIGRID was
+ *  made to keep less (`update` of its options). Block-Jacobi keeps its blocks, and checks the
+ *  pattern only in part: the number of stored blocks and, if its blocks are those of the matrix,
+ *  the places of the diagonal blocks.
  *
  *  The errors are those of creation and those below. BISAI_INVALID_ARGUMENT, BISAI_UNSUPPORTED and
  *  BISAI_NOT_SYMMETRIC leave the preconditioner unchanged. After any other failure
  *  bisai_precond_apply() returns BISAI_NOT_READY until an update succeeds. A new preconditioner
  *  may take values that an update refuses.
  *  @retval BISAI_INVALID_ARGUMENT  an argument is NULL, or the pattern is another one
+ *  @retval BISAI_UNSUPPORTED  MULTIGRID was made with `update` NONE
  *  @retval BISAI_NOT_SYMMETRIC  MULTIGRID was made for a symmetric A, without `unweighted`, and the
  *      new values are not symmetric. ISAI: as at creation
  *  @retval BISAI_SINGULAR_BLOCK  as at creation. Or a coarse matrix of MULTIGRID becomes singular.

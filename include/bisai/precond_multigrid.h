@@ -147,6 +147,35 @@ BISAI_API const char *bisai_coarsening_end_string(bisai_coarsening_end value);
  *  @returns      false for unknown words and NULL */
 BISAI_API bool bisai_coarsening_end_parse(const char *word, bisai_coarsening_end *value);
 
+/** What multigrid keeps for updates with new values. */
+typedef enum bisai_multigrid_update {
+  /** as LEAN until the first update, and as FAST from then on */
+  BISAI_MULTIGRID_UPDATE_AUTO = 0,
+  /** everything: updates allocate nothing */
+  BISAI_MULTIGRID_UPDATE_FAST = 1,
+  /** what cannot be made again: each update reserves the rest, makes its structures and releases
+   *  it. In fp64 there are only the matrices and transfers of which cycles read no copy in fp32;
+   *  with `keep_transfers` also the transfers */
+  BISAI_MULTIGRID_UPDATE_LEAN = 2,
+  /** nothing: updates are refused (BISAI_UNSUPPORTED) */
+  BISAI_MULTIGRID_UPDATE_NONE = 3
+} bisai_multigrid_update;
+
+/** The words of bisai_multigrid_update: X(enumerator, word). */
+#define BISAI_MULTIGRID_UPDATE_LIST(X)                                                             \
+  X(BISAI_MULTIGRID_UPDATE_AUTO, "auto")                                                           \
+  X(BISAI_MULTIGRID_UPDATE_FAST, "fast")                                                           \
+  X(BISAI_MULTIGRID_UPDATE_LEAN, "lean")                                                           \
+  X(BISAI_MULTIGRID_UPDATE_NONE, "none")
+
+/** Returns "auto", "fast", "lean" or "none", and "unknown update" for other values. */
+BISAI_API const char *bisai_multigrid_update_string(bisai_multigrid_update value);
+
+/** Looks up a word of bisai_multigrid_update_string().
+ *  @param value  out; unchanged if the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_multigrid_update_parse(const char *word, bisai_multigrid_update *value);
+
 /** The most levels of multigrid, and the most near-null-space vectors. */
 enum { BISAI_MULTIGRID_LEVELS = 24, BISAI_MULTIGRID_VECTORS = BISAI_MAX_BLOCK_SIZE };
 
@@ -241,6 +270,9 @@ typedef struct bisai_multigrid_options {
    *  The smoothers damp all errors as long as ρ(D⁻¹A) of a level is at most a fifth above the
    *  estimate. Default false: both are computed again from the new values */
   bool keep_transfers;
+  /** what is kept for updates, and what an update makes again; default FAST. The values are the
+   *  same bits. FAST takes two to three times the memory of LEAN */
+  bisai_multigrid_update update;
   /** BISAI_FP32 (default) or BISAI_FP64: the format in which cycles read the matrices and transfers
    *  of large levels. A level is large if a product with its matrix moves more than 32 MB on a GPU,
    *  or 2 MB on the host. With FP32 large levels have copies. A level with values outside of

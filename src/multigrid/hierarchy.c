@@ -25,6 +25,7 @@
 #include "multigrid/transfers/transfer_ops.h"
 #include "multigrid/transfers/transfers.h"
 #include "multigrid/unit/scalar_copy.h"
+#include "multigrid/updates.h"
 
 /* Coarsening ends if a level has more than this part of the rows of the finer one. */
 #define SLOWEST_COARSENING (1.0 / 1.3)
@@ -135,6 +136,8 @@ static bisai_status append_level(bsi_hierarchy *h, bsi_coarsening *c, bool *appe
   *appended = true;
   BSI_TRY(bsi_transfers_update(h, level));
   BSI_TRY(bsi_galerkin_update(h, level));
+  bsi_coarsening_note_peak(h, level, c, 0);
+  bsi_updates_release_product(h, level);
   BSI_TRY(bsi_smoother_create(h, level));
   bsi_coarsening_note_peak(h, level, c, 0);
   return BISAI_OK;
@@ -172,6 +175,7 @@ static bisai_status begin(bisai_context *context, const bisai_bcsr *matrix,
 static bisai_status end(bsi_hierarchy *h) {
   h->setup.options.null_vectors = NULL; /* the caller's array may go */
   bsi_hierarchy_note_peak(h, 0);
+  bsi_updates_release(h);
   return BISAI_OK;
 }
 
@@ -236,7 +240,14 @@ bisai_status bsi_hierarchy_create(bisai_context *context, const bisai_bcsr *matr
 
 /* --- updates --- */
 
+bisai_status bsi_hierarchy_check_updates(const bsi_hierarchy *h) {
+  if (h->setup.options.update != BISAI_MULTIGRID_UPDATE_NONE) return BISAI_OK;
+  return bsi_fail(h->context, BISAI_UNSUPPORTED,
+                  "multigrid was made with update=none: a new preconditioner takes the new values");
+}
+
 bisai_status bsi_hierarchy_check(const bisai_bcsr *matrix, const bsi_hierarchy *h) {
+  BSI_TRY(bsi_hierarchy_check_updates(h));
   if (matrix->type != BISAI_FP64 || matrix->unit_diagonal)
     return bsi_fail(h->context, BISAI_UNSUPPORTED,
                     "multigrid needs a matrix stored in fp64, with its diagonal blocks");
@@ -280,11 +291,14 @@ static bisai_status update_values(bsi_hierarchy *h) {
 
 bisai_status bsi_hierarchy_update(const bisai_bcsr *matrix, bsi_hierarchy *h) {
   const bisai_bcsr *before = h->levels[0].matrix;
+  bisai_status status = BISAI_OK;
   if (h->scalar_copy)
-    BSI_TRY(bsi_scalar_copy_update(h->context, matrix, h->scalar_copy));
+    status = bsi_scalar_copy_update(h->context, matrix, h->scalar_copy);
   else
     h->levels[0].matrix = matrix;
-  const bisai_status status = update_values(h);
+  if (!status) status = bsi_updates_renew(h);
+  if (!status) status = update_values(h);
+  bsi_updates_release(h);
   if (status) h->levels[0].matrix = before; /* the caller may destroy a matrix that was refused */
   return status;
 }

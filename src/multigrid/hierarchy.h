@@ -51,10 +51,13 @@ enum { BSI_SINGULAR_ROWS = 256 };
  * bsi_hierarchy_destroy() releases what was made. */
 bisai_status bsi_hierarchy_create(bisai_context *context, const bisai_bcsr *matrix,
                                   const bsi_multigrid_setup *setup, bsi_hierarchy *h);
-/* Refuses a matrix of another pattern than that of creation. */
+/* Refuses updates of a hierarchy that was made for none. */
+bisai_status bsi_hierarchy_check_updates(const bsi_hierarchy *h);
+/* Refuses a matrix of another pattern than that of creation, and all updates of a hierarchy that
+ * was made for none. */
 bisai_status bsi_hierarchy_check(const bisai_bcsr *matrix, const bsi_hierarchy *h);
 /* Takes the values of a matrix of the same pattern. It must live until an update with another one
- * has succeeded. Allocates nothing. */
+ * has succeeded. Allocates nothing but what multigrid/updates.h says. */
 bisai_status bsi_hierarchy_update(const bisai_bcsr *matrix, bsi_hierarchy *h);
 /* Releases everything that a hierarchy owns. Accepts a struct of zeros. */
 void bsi_hierarchy_destroy(bisai_context *context, bsi_hierarchy *h);

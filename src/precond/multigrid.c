@@ -24,6 +24,7 @@ BSI_DEFINE_WORDS(cycle, BISAI_CYCLE_LIST, "unknown cycle")
 BSI_DEFINE_WORDS(smoother, BISAI_SMOOTHER_LIST, "unknown smoother")
 BSI_DEFINE_WORDS(aggregation_unit, BISAI_AGGREGATION_UNIT_LIST, "unknown nodes")
 BSI_DEFINE_WORDS(coarsening_end, BISAI_COARSENING_END_LIST, "unknown limit")
+BSI_DEFINE_WORDS(multigrid_update, BISAI_MULTIGRID_UPDATE_LIST, "unknown update")
 BSI_DEFINE_WORDS(multigrid_part, BISAI_MULTIGRID_PART_LIST, "unknown part")
 
 /* The most scalar rows of a dense inverse. */
@@ -55,6 +56,7 @@ static const char *const smoothers[] = BSI_OPTION_WORDS(BISAI_SMOOTHER_LIST);
 static const char *const node_words[] = BSI_OPTION_WORDS(BISAI_AGGREGATION_UNIT_LIST);
 static const char *const null_words[] = {"components", NULL};
 static const char *const precisions[] = BSI_OPTION_WORDS(BSI_PRECISION_LIST);
+static const char *const updates[] = BSI_OPTION_WORDS(BISAI_MULTIGRID_UPDATE_LIST);
 static const char *const automatic[] = {"auto", NULL};
 
 static const bisai_option table[] = {
@@ -109,6 +111,10 @@ static const bisai_option table[] = {
     {BSI_PRECOND_OPTION(multigrid.keep_transfers), .name = "keep_transfers", .key = "keep",
      .placeholder = "", .petsc = "mg_keep", .help = "updates keep the transfers",
      .type = BISAI_OPTION_FLAG},
+    {BSI_PRECOND_OPTION(multigrid.update), .name = "update", .key = "update", .placeholder = "U",
+     .petsc = "mg_update", .help = "what is kept for updates", .type = BISAI_OPTION_WORD,
+     .initial = BISAI_MULTIGRID_UPDATE_FAST, .maximum = BISAI_MULTIGRID_UPDATE_NONE,
+     .advised = BISAI_MULTIGRID_UPDATE_NONE, .words = updates},
     {BSI_PRECOND_OPTION(multigrid.precision), .name = "precision", .key = "precision",
      .placeholder = "P", .petsc = "mg_precision", .help = "what cycles read of large levels",
      .type = BISAI_OPTION_WORD, .initial = BISAI_FP32, .maximum = BISAI_FP32, .advised = BISAI_FP32,
@@ -371,6 +377,11 @@ static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
 
 static bisai_status multigrid_update(bisai_precond *m, const bisai_bcsr *a) {
   return bsi_hierarchy_update(a, bsi_multigrid_levels(m));
+}
+
+bisai_status bsi_multigrid_check_updates(const bisai_precond *stage) {
+  if (!stage || stage->options.kind != BISAI_PRECOND_MULTIGRID) return BISAI_OK;
+  return bsi_hierarchy_check_updates(bsi_multigrid_levels(stage));
 }
 
 static bisai_status multigrid_check_update(const bisai_precond *m, const bisai_bcsr *a) {

@@ -170,6 +170,8 @@ bisai_status bsi_null_vectors_check(bisai_context *context, const bisai_multigri
 
 /* Returns the levels of a preconditioner of the kind BISAI_PRECOND_MULTIGRID. */
 struct bsi_hierarchy *bsi_multigrid_levels(const bisai_precond *m);
+/* Refuses updates of a stage that is MULTIGRID and was made for none. Accepts NULL. */
+bisai_status bsi_multigrid_check_updates(const bisai_precond *stage);
 
 /* --- factored.c: what the kinds with factors share --- */
 

@@ -40,6 +40,7 @@ static const struct {
             {"complexity", "", "", "multigrid.complexity", "", "", "", ""},
             {"unweighted", "", "", "multigrid.unweighted", "", "", "", ""},
             {"keep", "", "", "multigrid.keep_transfers", "cpr.keep_pressure", "", "", ""},
+            {"update", "", "", "multigrid.update", "", "", "", ""},
             {"precision", "", "", "multigrid.precision", "", "", "", ""},
             {"pressure", "", "", "", "cpr.pressure", "", "", ""},
             {"additive", "", "", "", "cpr.additive", "", "", ""},

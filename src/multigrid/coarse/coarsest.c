@@ -120,11 +120,16 @@ static bisai_status invert(bsi_hierarchy *h, bool *regular) {
   return *regular ? test_inverse(h, regular) : BISAI_OK;
 }
 
+void bsi_coarsest_release_room(bisai_context *context, bsi_coarse_solver *s) {
+  bsi_release(context, s->room);
+  bsi_release(context, s->null_marks);
+  s->room = s->null_marks = NULL;
+}
+
 void bsi_coarsest_destroy(bisai_context *context, bsi_coarse_solver *s) {
   context->backend->memory->release(context, s->inverse);
   context->backend->memory->release(context, s->work);
-  bsi_release(context, s->room);
-  bsi_release(context, s->null_marks);
+  bsi_coarsest_release_room(context, s);
   *s = (bsi_coarse_solver){.nullity = s->nullity};
 }
 

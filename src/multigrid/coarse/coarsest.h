@@ -14,6 +14,8 @@ bisai_status bsi_coarsest_try(bsi_hierarchy *h, bool *finite);
 /* The same for new values. Allocates nothing. It therefore refuses a matrix that is singular for
  * the first time. */
 bisai_status bsi_coarsest_update(bsi_hierarchy *h);
+/* Releases what updates of a singular matrix need. */
+void bsi_coarsest_release_room(bisai_context *context, bsi_coarse_solver *solver);
 /* Releases what was made. Accepts a struct of zeros. */
 void bsi_coarsest_destroy(bisai_context *context, bsi_coarse_solver *solver);
 

@@ -22,6 +22,15 @@ bisai_status bsi_diagonal_find(bsi_hierarchy *h, bsi_level *level) {
                   bsi_row_name(a, missing));
 }
 
+void bsi_diagonal_release_places(bisai_context *context, bsi_level *level) {
+  context->backend->memory->release(context, level->diagonal.position);
+  level->diagonal.position = NULL;
+}
+
+bisai_status bsi_diagonal_renew_places(bsi_hierarchy *h, bsi_level *level) {
+  return level->diagonal.position ? BISAI_OK : bsi_diagonal_find(h, level);
+}
+
 bisai_status bsi_diagonal_missing(bisai_context *context, const bisai_bcsr *a, int32_t *missing) {
   const bsi_backend *backend = context->backend;
   int32_t *position = backend->memory->allocate(context, (size_t)a->block_rows, sizeof *position);

@@ -7,6 +7,9 @@
 
 /* Finds the diagonal blocks of a level, and refuses a matrix that lacks one. */
 bisai_status bsi_diagonal_find(bsi_hierarchy *h, bsi_level *level);
+/* Releases the places of the diagonal blocks, and finds them again. */
+void bsi_diagonal_release_places(bisai_context *context, bsi_level *level);
+bisai_status bsi_diagonal_renew_places(bsi_hierarchy *h, bsi_level *level);
 /* *missing ← the first block row without a diagonal block, or −1. */
 bisai_status bsi_diagonal_missing(bisai_context *context, const bisai_bcsr *a, int32_t *missing);
 /* Inverts the diagonal blocks of a new level. *regular ← false if one is singular, and the whole

@@ -2,6 +2,7 @@
 /* Memory of sparse matrices of rectangular blocks. */
 #include "multigrid/spgemm/block_matrix.h"
 
+#include "core/block/values.h"
 #include "core/context/context_impl.h"
 
 bsi_block_matrix bsi_block_matrix_of(const bisai_bcsr *matrix) {
@@ -35,6 +36,27 @@ void bsi_product_slots_destroy(bisai_context *context, bsi_product_slots *slots)
   context->backend->memory->release(context, slots->before);
   context->backend->memory->release(context, slots->of);
   *slots = (bsi_product_slots){0};
+}
+
+void bsi_product_slots_release(bisai_context *context, bsi_product_slots *slots) {
+  const int32_t longest = slots->longest;
+  bsi_product_slots_destroy(context, slots);
+  slots->longest = longest;
+}
+
+void bsi_matrix_release_values(bisai_bcsr *matrix) {
+  if (!matrix->owns_values) return;
+  matrix->context->backend->memory->release(matrix->context, matrix->values);
+  matrix->values = NULL;
+  matrix->owns_values = false;
+}
+
+bisai_status bsi_matrix_renew_values(bisai_bcsr *matrix) {
+  if (matrix->values) return BISAI_OK;
+  matrix->values = matrix->context->backend->memory->allocate(
+      matrix->context, bsi_block_offset(matrix, matrix->blocks), bsi_value_bytes(matrix->type));
+  matrix->owns_values = matrix->values != NULL;
+  return matrix->values ? BISAI_OK : BISAI_OUT_OF_MEMORY;
 }
 
 void bsi_block_matrix_destroy(bisai_context *context, bsi_block_matrix *m) {

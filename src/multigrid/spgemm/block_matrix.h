@@ -61,6 +61,13 @@ int64_t bsi_product_slots_memory(const bsi_block_matrix *m);
 
 /* Releases the slots. Accepts a struct of zeros. */
 void bsi_product_slots_destroy(bisai_context *context, bsi_product_slots *slots);
+/* The same, but `longest` stays known. */
+void bsi_product_slots_release(bisai_context *context, bsi_product_slots *slots);
+
+/* Releases the values of a matrix that owns them, or reserves them again. They are not set. The
+ * second does nothing if there are values. */
+void bsi_matrix_release_values(bisai_bcsr *matrix);
+bisai_status bsi_matrix_renew_values(bisai_bcsr *matrix);
 
 /* Releases the arrays. Accepts a struct of zeros. */
 void bsi_block_matrix_destroy(bisai_context *context, bsi_block_matrix *m);

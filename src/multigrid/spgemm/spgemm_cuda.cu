@@ -204,13 +204,17 @@ way way_of(const bisai_context *context, const bsi_block_matrix *a, const bsi_bl
 
 } // namespace
 
+static bisai_status find_slots(bisai_context *context, const bsi_block_matrix *a,
+                               const bsi_block_matrix *b, bsi_block_matrix *c) {
+  if (c->blocks == 0 || !way_of(context, a, b, nullptr, c, true).slots) return BISAI_OK;
+  return bsi_find_product_slots(context, a, b, c);
+}
+
 static bisai_status multiply_structure(bisai_context *context, const bsi_block_matrix *a,
                                        const bsi_block_matrix *b, int64_t most,
                                        bsi_block_matrix *c) {
   BSI_TRY(bsi_multiply_structure(context, a, b, most, c));
-  if (!c->row_ptr || c->blocks == 0 || !way_of(context, a, b, nullptr, c, true).slots)
-    return BISAI_OK;
-  return bsi_find_product_slots(context, a, b, c);
+  return c->row_ptr ? find_slots(context, a, b, c) : BISAI_OK;
 }
 
 static bisai_status multiply_smoothed(bisai_context *context, const bsi_block_matrix *a,
@@ -234,6 +238,7 @@ static int64_t structure_room(const bisai_context *, const bsi_block_matrix *,
 }
 
 const bsi_spgemm_ops bsi_spgemm_cuda = {.multiply_structure = multiply_structure,
+                                        .find_slots = find_slots,
                                         .structure_room = structure_room,
                                         .multiply_values = multiply_values,
                                         .multiply_smoothed = multiply_smoothed};

@@ -34,6 +34,10 @@ typedef struct bsi_spgemm_ops {
    * caller destroys c. Waits. */
   bisai_status (*multiply_structure)(bisai_context *, const bsi_block_matrix *a,
                                      const bsi_block_matrix *b, int64_t most, bsi_block_matrix *c);
+  /* Makes the slots of a product c whose structure multiply_structure() has made, if they have been
+   * released. NULL: a product has no slots. May wait. */
+  bisai_status (*find_slots)(bisai_context *, const bsi_block_matrix *a, const bsi_block_matrix *b,
+                             bsi_block_matrix *c);
   /* Returns the bytes that multiply_structure() takes for a moment, beside c. A device takes other
    * room, which is not counted, and returns 0. */
   int64_t (*structure_room)(const bisai_context *, const bsi_block_matrix *a,

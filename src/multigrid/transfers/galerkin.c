@@ -112,6 +112,19 @@ static bisai_status make_coarse_matrix(bsi_hierarchy *h, bsi_level *level, const
   return try_coarse_matrix(h, level, c, coarse);
 }
 
+bisai_status bsi_galerkin_renew(bsi_hierarchy *h, bsi_level *level) {
+  const bsi_spgemm_ops *ops = bsi_ops_of(h)->spgemm;
+  bsi_level_transfers *t = &level->transfers;
+  const bsi_block_matrix a = bsi_block_matrix_of(level->matrix);
+  if (!t->product.row_ptr) {
+    BSI_TRY(ops->multiply_structure(h->context, &a, bsi_prolongation_of(level),
+                                    LARGEST_PRODUCT * (int64_t)a.blocks, &t->product));
+    BSI_TRY(bsi_block_matrix_reserve_values(h->context, &t->product));
+  }
+  if (!ops->find_slots || t->coarse.slots.of) return BISAI_OK;
+  return ops->find_slots(h->context, bsi_restriction_of(level), &t->product, &t->coarse);
+}
+
 bisai_status bsi_galerkin_create(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c,
                                  bisai_bcsr **coarse) {
   BSI_TRY(bsi_tentative_create(h, level, c));

@@ -10,6 +10,8 @@
  * owns *coarse. */
 bisai_status bsi_galerkin_create(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c,
                                  bisai_bcsr **coarse);
+/* Makes A P without its values, and the slots of R (A P), as far as they have been released. */
+bisai_status bsi_galerkin_renew(bsi_hierarchy *h, bsi_level *level);
 /* Computes the values of the next level's matrix from those of A, P and R. */
 bisai_status bsi_galerkin_update(bsi_hierarchy *h, bsi_level *level);
 

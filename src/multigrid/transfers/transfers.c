@@ -80,14 +80,78 @@ bisai_status bsi_transfers_update(bsi_hierarchy *h, bsi_level *level) {
   return update_restriction(h, level);
 }
 
+/* --- what updates need --- */
+
+/* *position ← the places in m of the blocks of mᵀ, which has its structure already. */
+static bisai_status renew_position(bsi_hierarchy *h, const bsi_block_matrix *m,
+                                   bsi_block_matrix *transposed, int32_t **position) {
+  *position = bsi_hierarchy_reserve(h, m->blocks, sizeof **position);
+  if (!*position) return BISAI_OUT_OF_MEMORY;
+  return bsi_ops_of(h)->transfer->transpose(h->context, m, transposed, *position);
+}
+
+/* Weights of the rows of Tᵀ come with new values. */
+static bisai_status renew_tentative_transposed(bsi_hierarchy *h, bsi_level *level) {
+  bsi_level_transfers *t = &level->transfers;
+  bsi_block_matrix *transposed = &t->tentative_transposed;
+  BSI_TRY(bsi_transpose_create(h, &t->tentative, transposed, &t->tentative_position));
+  if (t->tentative.values || bsi_rows_are_scaled(h, level))
+    BSI_TRY(bsi_block_matrix_reserve_values(h->context, transposed));
+  if (!t->tentative.values) return BISAI_OK;
+  return bsi_ops_of(h)->transfer->transpose_values(h->context, &t->tentative, t->tentative_position,
+                                                   transposed);
+}
+
+static bisai_status renew_places(bsi_hierarchy *h, bsi_level *level) {
+  bsi_level_transfers *t = &level->transfers;
+  if (!t->tentative_transposed.row_ptr)
+    BSI_TRY(renew_tentative_transposed(h, level));
+  else if (!t->tentative_position)
+    BSI_TRY(renew_position(h, &t->tentative, &t->tentative_transposed, &t->tentative_position));
+  if (!t->restriction.row_ptr || !bsi_restriction_is_transposed(h) || t->prolongation_position)
+    return BISAI_OK;
+  return renew_position(h, &t->prolongation, &t->restriction, &t->prolongation_position);
+}
+
+static bisai_status renew_slots(bsi_hierarchy *h, bsi_level *level) {
+  const bsi_spgemm_ops *ops = bsi_ops_of(h)->spgemm;
+  bsi_level_transfers *t = &level->transfers;
+  const bsi_block_matrix a = bsi_block_matrix_of(level->matrix);
+  const bsi_prolonged at = prolonged_of(level);
+  if (t->prolongation.row_ptr && !t->prolongation.slots.of)
+    BSI_TRY(ops->find_slots(h->context, &at.left, at.right, &t->prolongation));
+  if (!t->restriction.row_ptr || bsi_restriction_is_transposed(h) || t->restriction.slots.of)
+    return BISAI_OK;
+  return ops->find_slots(h->context, &t->tentative_transposed, &a, &t->restriction);
+}
+
+bisai_status bsi_transfers_renew(bsi_hierarchy *h, bsi_level *level) {
+  if (h->setup.options.keep_transfers) return BISAI_OK;
+  BSI_TRY(renew_places(h, level));
+  return bsi_ops_of(h)->spgemm->find_slots ? renew_slots(h, level) : BISAI_OK;
+}
+
+void bsi_transfers_release_places(bisai_context *context, bsi_level_transfers *t) {
+  context->backend->memory->release(context, t->tentative_position);
+  context->backend->memory->release(context, t->prolongation_position);
+  t->tentative_position = t->prolongation_position = NULL;
+}
+
+void bsi_transfers_release_filter(bisai_context *context, bsi_level_transfers *t) {
+  bsi_block_matrix_destroy(context, &t->identity);
+  context->backend->memory->release(context, t->filtered);
+  t->filtered = NULL;
+}
+
+/* --- release --- */
+
 void bsi_transfers_release_smoothed(bisai_context *context, bsi_level_transfers *t) {
   bsi_block_matrix_destroy(context, &t->prolongation);
   bsi_block_matrix_destroy(context, &t->restriction);
   bsi_block_matrix_destroy(context, &t->product);
-  bsi_block_matrix_destroy(context, &t->identity);
+  bsi_transfers_release_filter(context, t);
   context->backend->memory->release(context, t->prolongation_position);
-  context->backend->memory->release(context, t->filtered);
-  t->prolongation_position = t->filtered = NULL;
+  t->prolongation_position = NULL;
 }
 
 void bsi_transfers_destroy(bisai_context *context, bsi_level_transfers *t) {

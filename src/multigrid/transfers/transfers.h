@@ -16,6 +16,13 @@ bisai_status bsi_prolongation_create(bsi_hierarchy *h, bsi_level *level, const b
 bisai_status bsi_restriction_create(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c);
 /* Computes the values of P and R. */
 bisai_status bsi_transfers_update(bsi_hierarchy *h, bsi_level *level);
+/* Makes again the places, Tᵀ and the slots that the updates of P and R need, as far as they have
+ * been released. */
+bisai_status bsi_transfers_renew(bsi_hierarchy *h, bsi_level *level);
+/* Releases the places of transposed blocks. */
+void bsi_transfers_release_places(bisai_context *context, bsi_level_transfers *t);
+/* Releases what A T is computed from. */
+void bsi_transfers_release_filter(bisai_context *context, bsi_level_transfers *t);
 /* Releases what smoothed transfers have beside T and Tᵀ. */
 void bsi_transfers_release_smoothed(bisai_context *context, bsi_level_transfers *t);
 /* Releases the transfers. Accepts a level that has none. */

@@ -257,6 +257,7 @@ static bisai_status cpr_check_update(const bisai_precond *m, const bisai_bcsr *a
   if (a->type != BISAI_FP64 || a->unit_diagonal)
     return bsi_fail(m->context, BISAI_UNSUPPORTED,
                     "cpr needs a matrix stored in fp64, with its diagonal blocks");
+  if (!m->options.cpr.keep_pressure) BSI_TRY(bsi_multigrid_check_updates(cpr_of(m)->first));
   return bsi_bcsr_check_pattern(m->context, a, cpr_of(m)->matrix);
 }
 

@@ -253,6 +253,8 @@ static bisai_status schur_check_update(const bisai_precond *m, const bisai_bcsr 
   if (a->type != BISAI_FP64 || a->unit_diagonal)
     return bsi_fail(m->context, BISAI_UNSUPPORTED,
                     "schur needs a matrix stored in fp64, with its diagonal blocks");
+  BSI_TRY(bsi_multigrid_check_updates(schur_of(m)->first));
+  BSI_TRY(bsi_multigrid_check_updates(schur_of(m)->second));
   return bsi_schur_system_check_pattern(m->context, a, &schur_of(m)->system);
 }
 
