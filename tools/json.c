@@ -104,7 +104,8 @@ static json_t *diagonal(const run_result *r) {
   for (int f = 0; r->set_up && f < BISAI_VALUE_TYPES; f++)
     count(&stored, bisai_value_type_string((bisai_value_type)f), s->bjacobi.by_format[f]);
   return OBJECT(
-      {"max_block", option_of(r, section, "max_block")}, {"form", option_of(r, section, "form")},
+      {"max_block", option_of(r, section, "max_block")},
+      {"found_by", option_of(r, section, "blocks")}, {"form", option_of(r, section, "form")},
       {"digits",
        integer(r->m.options.bjacobi.storage == BISAI_ADAPTIVE, r->m.options.bjacobi.digits)},
       {"formats", r->m.options.bjacobi.storage == BISAI_ADAPTIVE ? option_of(r, section, "formats")
@@ -137,9 +138,9 @@ static const char *json_key(const char *name) {
 /* Adds the options of a section that have no other place in the object. */
 static json_t *add_options(const run_result *r, method_section section, json_t *result) {
   /* in "diagonal", and in "order" */
-  static const char *const others[] = {"max_block", "form",       "digits",
-                                       "formats",   "extraction", "damping",
-                                       "ordering",  "matching",   "equilibrate"};
+  static const char *const others[] = {"max_block", "blocks",     "form",    "digits",
+                                       "formats",   "extraction", "damping", "ordering",
+                                       "matching",  "equilibrate"};
   const char *name;
   for (int i = 0; result && (name = keys_name(&r->m, section, i)); i++) {
     bool there = json_object_get(result, json_key(name)) != NULL;

@@ -429,7 +429,8 @@ BISAI_API const char *bisai_precond_describe(const bisai_precond *precond);
 
 /** Copies the first rows of the blocks of block-Jacobi. Waits for the device.
  *  @param block_ptr  out, in host memory: the scalar rows at which the blocks begin, and then the
- *      number of scalar rows; together bjacobi.blocks + 1 numbers (bisai_precond_report)
+ *      number of scalar rows; together bjacobi.blocks + 1 numbers (bisai_precond_report). With
+ *      BISAI_BLOCKS_STRENGTH rows are counted in the order of the blocks
  *  @retval BISAI_INVALID_ARGUMENT  an argument is NULL, or the preconditioner is of another kind */
 BISAI_API bisai_status bisai_precond_get_blocks(const bisai_precond *precond, int32_t *block_ptr);
 

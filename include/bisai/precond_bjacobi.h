@@ -103,6 +103,33 @@ BISAI_API const char *bisai_formats_string(bisai_formats value);
  *  @returns      false for unknown words and NULL */
 BISAI_API bool bisai_formats_parse(const char *word, bisai_formats *value);
 
+/** How block-Jacobi finds its blocks, if max_block > 0. */
+typedef enum bisai_blocks {
+  /** consecutive rows of equal pattern: supervariable agglomeration (Anzt et al. 2017) */
+  BISAI_BLOCKS_PATTERN = 0,
+  /** rows that are strongly coupled, wherever they are in the matrix. Flegar et al. 2020 name this
+   *  as future work. From the largest (‖A_ij‖ + ‖A_ji‖)/√(‖A_ii‖ ‖A_jj‖) down, the blocks of i and
+   *  j become one if it has at most max_block scalar rows; ‖·‖ is the largest magnitude of a block
+   *  of the matrix, whose rows stay together. Creation finds the blocks on the host, in
+   *  O(n log n) time for n blocks of the matrix, and updates keep them. The preconditioner then
+   *  holds a copy of the matrix in the order of the blocks, and an application moves its vectors
+   *  there and back */
+  BISAI_BLOCKS_STRENGTH = 1
+} bisai_blocks;
+
+/** The words of bisai_blocks: X(enumerator, word). */
+#define BISAI_BLOCKS_LIST(X)                                                                       \
+  X(BISAI_BLOCKS_PATTERN, "pattern")                                                               \
+  X(BISAI_BLOCKS_STRENGTH, "strength")
+
+/** Returns "pattern" or "strength", and "unknown blocks" for other values. */
+BISAI_API const char *bisai_blocks_string(bisai_blocks value);
+
+/** Looks up a word of bisai_blocks_string().
+ *  @param value  out; unchanged if the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_blocks_parse(const char *word, bisai_blocks *value);
+
 /** Options of block-Jacobi. */
 typedef struct bisai_bjacobi_options {
   /** 0 (default): the blocks are those of the matrix, or those of block_ptr. 1 … 32: supervariable
@@ -142,6 +169,9 @@ typedef struct bisai_bjacobi_options {
   const int32_t *block_ptr;
   /** number of blocks of block_ptr; 0 if block_ptr is NULL */
   int32_t block_count;
+  /** how blocks are found; BISAI_BLOCKS_STRENGTH needs a max_block of at least the block size.
+   *  Default BISAI_BLOCKS_PATTERN */
+  bisai_blocks blocks;
 } bisai_bjacobi_options;
 
 /** What block-Jacobi reports. For other kinds, `near_singular_block` is -1 and all other fields are

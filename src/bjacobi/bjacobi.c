@@ -167,14 +167,19 @@ static bisai_status start_of(bisai_context *context, const bsi_partition *p, int
   return BISAI_OK;
 }
 
-/* Fails with a message that begins with "block row 7" for natural blocks, and with "block 7 (rows
- * 20 … 27)" for others. */
-static bisai_status fail_block(bisai_context *context, const bsi_bjacobi *jacobi, bisai_status why,
-                               int32_t block, const char *what) {
+/* Fails with a message that begins with "block row 7" for natural blocks, with "block 7 (rows 20 …
+ * 27)" for others, and with "block 7 (8 rows, the first of block row 3)" if the rows are those of
+ * another matrix in another order. */
+static bisai_status fail_block(bisai_context *context, const bisai_bcsr *matrix,
+                               const bsi_bjacobi *jacobi, bisai_status why, int32_t block,
+                               const char *what) {
   if (jacobi->natural) return bsi_fail(context, why, "block row %d: %s", block, what);
   int32_t from = 0, to = 0;
   BSI_TRY(start_of(context, &jacobi->partition, block, &from));
   BSI_TRY(start_of(context, &jacobi->partition, block + 1, &to));
+  if (matrix->row_names)
+    return bsi_fail(context, why, "block %d (%d rows, the first of block row %d): %s", block,
+                    to - from, bsi_row_name(matrix, from / matrix->block_size), what);
   return bsi_fail(context, why, "block %d (rows %d … %d): %s", block, from, to - 1, what);
 }
 
@@ -186,10 +191,10 @@ bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix
   BSI_TRY(values->collect(context, jacobi));
   const bsi_bjacobi_stats *stats = &jacobi->stats;
   if (stats->inversion.singular_row >= 0)
-    return fail_block(context, jacobi, BISAI_SINGULAR_BLOCK, stats->inversion.singular_row,
+    return fail_block(context, matrix, jacobi, BISAI_SINGULAR_BLOCK, stats->inversion.singular_row,
                       "the diagonal block is singular");
   if (stats->overflow_block >= 0)
-    return fail_block(context, jacobi, BISAI_OVERFLOW, stats->overflow_block,
+    return fail_block(context, matrix, jacobi, BISAI_OVERFLOW, stats->overflow_block,
                       jacobi->options.form == BISAI_FORM_INVERSE
                           ? "the inverse does not fit its storage"
                           : "the decomposition does not fit its storage");

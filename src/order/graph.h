@@ -44,6 +44,21 @@ bisai_status bsi_order_colour(bisai_context *context, const bsi_graph *graph, in
 bisai_status bsi_order_structure(bisai_context *context, int32_t n, const bsi_structure *a,
                                  bisai_ordering ordering, int32_t *permutation);
 
+/* Groups of block rows, of which each row is in one. */
+typedef struct bsi_groups {
+  /* the rows by groups, from new to old; ascending in each group. Host memory */
+  int32_t *permutation;
+  /* count + 1: group k has the rows permutation[start[k]] … permutation[start[k + 1] − 1] */
+  int32_t *start;
+  int32_t count;
+} bsi_groups;
+
+/* Makes groups of at most `most` ≥ 1 strongly coupled block rows of a matrix in fp64. Sorts the
+ * couplings on the host: the values of a device are fetched. Waits. */
+bisai_status bsi_order_strength(bisai_context *context, const bisai_bcsr *a, int32_t most,
+                                bsi_groups *groups);
+void bsi_groups_release(bisai_context *context, bsi_groups *groups);
+
 /* The bandwidth and profile of A + Aᵀ: the largest |i − j|, and Σ_i (i − first column of row i). */
 typedef struct bsi_order_shape {
   int32_t bandwidth;

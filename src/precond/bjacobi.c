@@ -17,6 +17,7 @@
 
 BSI_DEFINE_WORDS(form, BISAI_FORM_LIST, "unknown form")
 BSI_DEFINE_WORDS(formats, BISAI_FORMATS_LIST, "unknown formats")
+BSI_DEFINE_WORDS(blocks, BISAI_BLOCKS_LIST, "unknown blocks")
 BSI_DEFINE_WORDS(extraction, BISAI_EXTRACTION_LIST, "unknown extraction")
 
 enum { MOST_DIGITS = 15 };
@@ -37,6 +38,7 @@ typedef struct bjacobi_state {
 static const char *const forms[] = BSI_OPTION_WORDS(BISAI_FORM_LIST);
 static const char *const storages[] = BSI_OPTION_WORDS(BISAI_VALUE_TYPE_LIST);
 static const char *const format_lists[] = BSI_OPTION_WORDS(BISAI_FORMATS_LIST);
+static const char *const searches[] = BSI_OPTION_WORDS(BISAI_BLOCKS_LIST);
 static const char *const extractions[] = BSI_OPTION_WORDS(BISAI_EXTRACTION_LIST);
 
 static const bisai_option table[] = {
@@ -44,6 +46,10 @@ static const bisai_option table[] = {
      .petsc = "max_block", .help = "the most rows of a block; 0: the matrix's blocks",
      .type = BISAI_OPTION_INTEGER, .maximum = BSI_BJACOBI_MAX_ROWS,
      .advised = BSI_BJACOBI_MAX_ROWS},
+    {BSI_PRECOND_OPTION(bjacobi.blocks), .name = "blocks", .key = "blocks", .placeholder = "B",
+     .petsc = "blocks", .help = "which rows a block has: of equal pattern or strongly coupled",
+     .type = BISAI_OPTION_WORD, .initial = BISAI_BLOCKS_PATTERN, .maximum = BISAI_BLOCKS_STRENGTH,
+     .advised = BISAI_BLOCKS_STRENGTH, .words = searches},
     {BSI_PRECOND_OPTION(bjacobi.form), .name = "form", .key = "form", .placeholder = "F",
      .petsc = "form", .help = "inverses or decompositions", .type = BISAI_OPTION_WORD,
      .initial = BISAI_FORM_INVERSE, .maximum = BISAI_FORM_LU, .advised = BISAI_FORM_LU,
@@ -79,6 +85,9 @@ static const bsi_option_list own_options = BSI_OPTION_LIST(table);
 static bjacobi_state *state_of(const bisai_precond *m) { return m->state; }
 static bsi_bjacobi *jacobi_of(const bisai_precond *m) { return &state_of(m)->jacobi; }
 static bool relaxes(const bisai_precond *m) { return m->options.bjacobi.relax > 0; }
+static bool groups_rows(const bisai_precond *m) {
+  return m->options.bjacobi.blocks == BISAI_BLOCKS_STRENGTH;
+}
 
 /* The blocks that the caller gives. */
 static bisai_status check_blocks(bisai_context *context, const bisai_bjacobi_options *o,
@@ -116,12 +125,28 @@ static bisai_status bjacobi_check(bisai_context *context, const bisai_precond_op
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "adaptive storage goes with the form inverse alone, not with %s",
                     bisai_form_string(o->form));
+  if (o->blocks == BISAI_BLOCKS_STRENGTH && o->max_block < matrix->block_size)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "blocks=strength keeps the rows of a block of the matrix together: max_block is"
+                    " %d, and at least %d is needed",
+                    o->max_block, matrix->block_size);
   return check_blocks(context, o, matrix->block_rows * matrix->block_size);
+}
+
+/* Groups the rows of A, and sets the matrix in their order and the starts of the blocks. */
+static bisai_status group_rows(bisai_precond *m, const bisai_bcsr **a, bsi_groups *groups) {
+  const int32_t bs = (*a)->block_size;
+  BSI_TRY(bsi_order_strength(m->context, *a, m->options.bjacobi.max_block / bs, groups));
+  const bsi_reordering how = {.ordering = BISAI_ORDERING_GIVEN, .permutation = groups->permutation};
+  BSI_TRY(bsi_reordered_create(m->context, *a, &how, &m->order.reordered));
+  for (int32_t k = 0; k <= groups->count; k++) groups->start[k] *= bs;
+  *a = m->order.reordered.matrix;
+  return BISAI_OK;
 }
 
 static bisai_status bjacobi_setup(bisai_precond *m, const bisai_bcsr *a) {
   const bisai_bjacobi_options *o = &m->options.bjacobi;
-  const bsi_bjacobi_options how = {
+  bsi_bjacobi_options how = {
       .shift_amount = m->options.shift == BISAI_SHIFT_IN_BLOCKS ? m->options.shift_amount : 0.0,
       .max_rows = o->max_block,
       .given_blocks = o->block_count,
@@ -132,7 +157,15 @@ static bisai_status bjacobi_setup(bisai_precond *m, const bisai_bcsr *a) {
       .formats = o->formats,
       .extraction = o->extraction};
   const double start = bsi_now();
-  const bisai_status status = bsi_bjacobi_create(m->context, a, &how, jacobi_of(m));
+  bsi_groups groups = {0};
+  bisai_status status = groups_rows(m) ? group_rows(m, &a, &groups) : BISAI_OK;
+  if (groups_rows(m)) {
+    how.max_rows = 0;
+    how.given_blocks = groups.count;
+    how.given_start = groups.start;
+  }
+  if (!status) status = bsi_bjacobi_create(m->context, a, &how, jacobi_of(m));
+  bsi_groups_release(m->context, &groups);
   m->report.pattern_seconds = bsi_now() - start;
   if (!jacobi_of(m)->natural) m->repair_place = "block";
   m->options.bjacobi.block_ptr = NULL; /* the caller's array may go */
@@ -204,6 +237,10 @@ static bisai_status estimate_radius(bisai_precond *m) {
 }
 
 static bisai_status bjacobi_update(bisai_precond *m, const bisai_bcsr *a) {
+  if (groups_rows(m)) {
+    BSI_TRY(bsi_reordered_update(m->context, a, &m->order.reordered));
+    a = m->order.reordered.matrix;
+  }
   BSI_TRY(bsi_bjacobi_update(m->context, a, jacobi_of(m)));
   if (!relaxes(m)) return BISAI_OK;
   state_of(m)->matrix = a;
@@ -211,6 +248,7 @@ static bisai_status bjacobi_update(bisai_precond *m, const bisai_bcsr *a) {
 }
 
 static bisai_status bjacobi_check_update(const bisai_precond *m, const bisai_bcsr *a) {
+  if (groups_rows(m)) return bsi_reordered_check(m->context, a, &m->order.reordered);
   return bsi_bjacobi_check(m->context, a, jacobi_of(m));
 }
 
@@ -238,12 +276,14 @@ static void bjacobi_report(const bisai_precond *m, bisai_precond_report *r) {
   r->bjacobi.near_singular = stats->near_singular;
   r->bjacobi.near_singular_block = stats->near_singular_block;
   r->memory_bytes += bsi_bjacobi_memory(jacobi_of(m));
+  if (groups_rows(m)) r->memory_bytes += bsi_reordered_memory(&m->order.reordered);
   r->bjacobi.relax_radius = state_of(m)->radius;
   const int64_t sweeps = m->options.bjacobi.relax;
   r->apply_bytes =
       (stats->value_bytes + bsi_bjacobi_index_bytes(jacobi_of(m)) + 16 * bsi_precond_size(m)) *
       (1 + sweeps);
   if (relaxes(m)) r->apply_bytes += sweeps * bsi_bcsr_product_bytes(state_of(m)->matrix);
+  if (groups_rows(m)) r->apply_bytes += bsi_reordered_bytes(&m->order.reordered);
 }
 
 static void bjacobi_destroy(bisai_precond *m) { bsi_bjacobi_destroy(m->context, jacobi_of(m)); }
@@ -254,6 +294,7 @@ static void bjacobi_describe(bisai_precond *m) {
   const bool natural = jacobi_of(m)->natural;
   if (o->max_block > 0) bsi_append(m, " max=%d", o->max_block);
   if (!natural && o->max_block == 0) bsi_append(m, " blocks=given");
+  if (groups_rows(m)) bsi_append(m, " blocks=strength");
   if (o->form != BISAI_FORM_INVERSE) bsi_append(m, " form=%s", bisai_form_string(o->form));
   if (o->storage != BISAI_FP64) bsi_append(m, " storage=%s", bisai_value_type_string(o->storage));
   if (o->storage == BISAI_ADAPTIVE) bsi_append(m, " digits=%d", o->digits);

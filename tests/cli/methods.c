@@ -22,6 +22,7 @@ static const struct {
             {"shift", "shift", "", "", "", "", "", ""},
             {"factors", "factor.factors", "", "", "", "", "", ""},
             {"max", "", "bjacobi.max_block", "", "", "", "", ""},
+            {"blocks", "", "bjacobi.blocks", "", "", "", "", ""},
             {"form", "", "bjacobi.form", "", "", "", "", "schur.form"},
             {"digits", "", "bjacobi.digits", "", "", "", "", ""},
             {"formats", "", "bjacobi.formats", "", "", "", "", ""},

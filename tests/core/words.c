@@ -39,6 +39,7 @@ TEST_WORDS(format, BISAI_FORMAT_LIST, "unknown format")
 TEST_WORDS(precond_kind, BISAI_PRECOND_KIND_LIST, "unknown kind")
 TEST_WORDS(form, BISAI_FORM_LIST, "unknown form")
 TEST_WORDS(formats, BISAI_FORMATS_LIST, "unknown formats")
+TEST_WORDS(blocks, BISAI_BLOCKS_LIST, "unknown blocks")
 TEST_WORDS(extraction, BISAI_EXTRACTION_LIST, "unknown extraction")
 TEST_WORDS(symmetry, BISAI_SYMMETRY_LIST, "unknown symmetry")
 TEST_WORDS(cycle, BISAI_CYCLE_LIST, "unknown cycle")
@@ -62,6 +63,7 @@ int main(void) {
       cmocka_unit_test(words_of_precond_kind_go_both_ways),
       cmocka_unit_test(words_of_form_go_both_ways),
       cmocka_unit_test(words_of_formats_go_both_ways),
+      cmocka_unit_test(words_of_blocks_go_both_ways),
       cmocka_unit_test(words_of_extraction_go_both_ways),
       cmocka_unit_test(words_of_symmetry_go_both_ways),
       cmocka_unit_test(words_of_cycle_go_both_ways),
