@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """All C, C++ and CUDA writes the same thing in the same way, where clang-format leaves a choice:
-a statement counts by i++ and i-- (but ++*p, which needs no parentheses). A condition tests a status
+a statement counts by i++ and i-- (but ++*p, which needs no parentheses, and iterators declared with
+auto in a for). A condition tests a status
 itself (if (status), if (!status)). One statement on one line after if, else, for or while has no
 braces; in if … else if … else, all branches have braces if one needs them.
 
@@ -74,6 +75,8 @@ def prefixes(text):
         end = operand_end(text, found.end())
         around = enclosing(text, found.start())
         in_for = around >= 0 and text[around] == "(" and text[:around].endswith("for ")
+        if in_for and text.startswith("(auto ", around):
+            continue  # iterators, some of which have no i++
         statement = around < 0 or text[around] == "{"
         if text[end] in (";,)" if in_for else ";" if statement else ""):
             yield found.start(), end
