@@ -132,8 +132,8 @@ static const struct argp_option solve_options[] = {
     {"preconditioner", KEY_PRECONDITIONER, "METHOD", 0,
      "The method (default auto: the library chooses by the matrix and by trials)", 0},
     {"output", KEY_OUTPUT, "FILE", 0,
-     "Write the solution as Matrix Market, or in PETSc's format to .petsc or .bin; -: to standard "
-     "output, and print the text to standard error",
+     "Write the solution as Matrix Market, in PETSc's format to .petsc or .bin, or in NumPy's to "
+     ".npy; -: to standard output, and print the text to standard error",
      0},
     {0}};
 static const struct argp_option info_options[] = {
@@ -147,7 +147,8 @@ static const struct argp_option convert_options[] = {
      "that belongs to the matrix)",
      0},
     {"format", KEY_FORMAT, "NAME", 0,
-     WORDS " (default: by the ending of OUTPUT: .mtx, .petsc or .bin, .tar; for -: market)", 0},
+     WORDS " (default: by the ending of OUTPUT: .mtx, .petsc or .bin, .tar, .npz; for -: market)",
+     0},
     {"interleave", KEY_INTERLEAVE, "N", 0, "Another name of --fields", 0},
     {"force", KEY_FORCE, NULL, 0, "Overwrite existing files beside OUTPUT: NAME_b.mtx, OUTPUT.info",
      0},
@@ -437,8 +438,9 @@ static const struct argp parsers[] = {
         .args_doc = "INPUT OUTPUT\n--case NAME --size N[,N,N] OUTPUT",
         .doc = "Write a matrix and its right-hand side in another format: Matrix "
                "Market (.mtx; the right-hand side goes to _b.mtx beside it), PETSc's "
-               "format (.petsc, .bin; the block size goes to .info), or a SuiteSparse "
-               "archive (.tar); each also .gz, .xz, .bz2 or .zst. If INPUT is -, it is "
+               "format (.petsc, .bin; the block size goes to .info), a SuiteSparse "
+               "archive (.tar), each also .gz, .xz, .bz2 or .zst, or SciPy's format (.npz). If "
+               "INPUT is -, it is "
                "standard input. If OUTPUT is -, it is standard output, and the text goes "
                "to standard error."}};
 

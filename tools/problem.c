@@ -41,7 +41,7 @@ static void drop_ending(char *name, const char *const *endings) {
 static char *name_of(const options *o) {
   static const char *const packed[] = {".gz", ".xz", ".bz2", ".zst", NULL};
   static const char *const formats[] = {".mtx",  ".tar",   ".tgz", ".txz", ".tbz2",
-                                        ".tzst", ".petsc", ".bin", NULL};
+                                        ".tzst", ".petsc", ".bin", ".npz", NULL};
   const char *text = o->input.file ? o->input.file : o->input.made.text;
   const char *slash = strrchr(text, '/');
   char *name = strdup(slash ? slash + 1 : text);

@@ -7,11 +7,14 @@
  *  - PETSc's binary files, as MatView() and VecView() write them: real, double precision, with
  *    32-bit indices; files with 64-bit indices can be read, but are not written;
  *  - archives of the SuiteSparse Matrix Collection: NAME.tar.gz with NAME/NAME.mtx and optionally
- *    NAME/NAME_b.mtx.
+ *    NAME/NAME_b.mtx;
+ *  - sparse matrices of SciPy, as scipy.sparse.save_npz() writes them (NAME.npz: csr, csc, bsr or
+ *    coo; a right-hand side is one more array, `b`), and arrays of NumPy (NAME.npy) as vectors:
+ *    real numbers of up to 8 bytes.
  *
- *  All files may be compressed as .gz, .xz, .bz2 or .zst. Files compressed as .lz, .lz4 or .Z can
- *  be read, but are not written. Reading .gz needs zlib. Archives and all other compression need
- *  libarchive. A build without the library returns BISAI_UNAVAILABLE. The reader recognises a
+ *  All other files may be compressed as .gz, .xz, .bz2 or .zst. Files compressed as .lz, .lz4 or .Z
+ *  can be read, but are not written. Reading .gz needs zlib. Archives and all other compression
+ *  need libarchive. A build without the library returns BISAI_UNAVAILABLE. The reader recognises a
  *  format by the contents of the file. The writer chooses a format by the suffix of the file name.
  *
  *  Compressed files are always read to the end. They are refused if a check fails: the CRC and the
@@ -80,6 +83,9 @@ BISAI_API bisai_read_options bisai_read_options_default(void);
  *  options->block_size is 0, a file FILE.info next to FILE (or to FILE.gz) may give the block size
  *  by -matload_block_size N with N > 1. A pipe has no .info file.
  *
+ *  SciPy: square blocks of bsr give the block size if options->block_size is 0. Reading csc, bsr
+ *  and coo holds up to 28 bytes for each stored value.
+ *
  *  Archive: the matrix is the file NAME.mtx that has the name of the archive. If the archive has no
  *  such file, the matrix is the file that has the name of its folder, or else the only .mtx file.
  *  Files whose path has more than 511 bytes or control characters are left out.
@@ -145,17 +151,18 @@ BISAI_API bisai_status bisai_read_block_size(bisai_context *context, const char 
                                              int32_t *block_size);
 
 /** Reads a vector of exactly n values into host memory. The file is a Matrix Market n × 1 array or
- *  coordinate file, a PETSc vector, or a file with a matrix and a right-hand side as for
- *  bisai_read_rhs(). After a failure the values are unspecified. Returns the errors of
- *  bisai_read_matrix() and:
+ *  coordinate file, a PETSc vector, an array of NumPy of shape (n,) or (n, 1), or a file with a
+ *  matrix and a right-hand side as for bisai_read_rhs(). After a failure the values are
+ *  unspecified. Returns the errors of bisai_read_matrix() and:
  *  @retval BISAI_INVALID_ARGUMENT  the length of the vector is not n
  *  @retval BISAI_UNSUPPORTED       the file has no vector or more than one column */
 BISAI_API bisai_status bisai_read_vector(bisai_context *context, const char *path, int64_t n,
                                          double *values);
 
 /** Reads several vectors of n values each, for example near-null-space vectors for multigrid. The
- *  file is a Matrix Market array or coordinate file of n rows, with a column for each vector. The
- *  values are stored row by row: value i of vector j is (*values)[i·*count + j].
+ *  file is a Matrix Market array or coordinate file, or an array of NumPy, of n rows, with a column
+ *  for each vector. The values are stored row by row: value i of vector j is (*values)[i·*count +
+ *  j].
  *  @param n       the number of values of each vector, at least 1
  *  @param most    the largest number of vectors, at least 1
  *  @param values  out; n·*count values in host memory, from the context's allocator; unchanged on
@@ -175,8 +182,8 @@ BISAI_API bisai_status bisai_read_vectors(bisai_context *context, const char *pa
 BISAI_API void bisai_vectors_destroy(bisai_context *context, double **values);
 
 /** Reads the right-hand side that belongs to the matrix of bisai_read_matrix(path): the file
- *  NAME_b.mtx next to NAME.mtx in an archive, or a vector after the matrix in a PETSc file. Returns
- *  the errors of bisai_read_vector().
+ *  NAME_b.mtx next to NAME.mtx in an archive, a vector after the matrix in a PETSc file, or the
+ *  array `b` of a .npz. Returns the errors of bisai_read_vector().
  *  @param n        the number of scalar rows of the matrix without padding: bisai_bcsr_rows()
  *  @param values   out; n values in host memory; unspecified after a failure and if there is no
  *                  right-hand side
@@ -188,14 +195,17 @@ BISAI_API bisai_status bisai_read_rhs(bisai_context *context, const char *path, 
 /** The format of a file to write. */
 typedef enum bisai_format {
   /** chosen by the suffix: .mtx, .petsc or .bin, optionally followed by .gz, .xz, .bz2 or .zst; or
-   *  .tar, .tar.gz, .tgz … */
+   *  .tar, .tar.gz, .tgz …; or .npz */
   BISAI_FORMAT_BY_NAME = 0,
   /** Matrix Market text: coordinate real general, 17 significant digits */
   BISAI_FORMAT_MATRIX_MARKET = 1,
   /** PETSc's binary format, and FILE.info with the block size */
   BISAI_FORMAT_PETSC = 2,
   /** a tar archive NAME.tar… with NAME/NAME.mtx and NAME/NAME_b.mtx */
-  BISAI_FORMAT_SUITESPARSE = 3
+  BISAI_FORMAT_SUITESPARSE = 3,
+  /** SciPy's format (scipy.sparse.save_npz) with the suffix .npz: bsr, or csr if the blocks have
+   *  size 1 or padding; a right-hand side is the array `b` */
+  BISAI_FORMAT_NPZ = 4
 } bisai_format;
 
 /** The words of bisai_format: X(enumerator, word). */
@@ -203,9 +213,11 @@ typedef enum bisai_format {
   X(BISAI_FORMAT_BY_NAME, "by_name")                                                               \
   X(BISAI_FORMAT_MATRIX_MARKET, "market")                                                          \
   X(BISAI_FORMAT_PETSC, "petsc")                                                                   \
-  X(BISAI_FORMAT_SUITESPARSE, "suitesparse")
+  X(BISAI_FORMAT_SUITESPARSE, "suitesparse")                                                       \
+  X(BISAI_FORMAT_NPZ, "npz")
 
-/** Returns "by_name", "market", "petsc" or "suitesparse", and "unknown format" for other values. */
+/** Returns "by_name", "market", "petsc", "suitesparse" or "npz", and "unknown format" for other
+ *  values. */
 BISAI_API const char *bisai_format_string(bisai_format value);
 
 /** Looks up a word of bisai_format_string().
@@ -247,9 +259,9 @@ BISAI_API bisai_status bisai_write_matrix(bisai_context *context, const char *pa
                                           const bisai_bcsr *matrix,
                                           const bisai_write_options *options);
 
-/** Writes n values from host memory. The format is PETSc's if the suffix is .petsc or .bin.
- *  Otherwise it is a Matrix Market n × 1 array with 17 significant digits. The suffix chooses the
- *  compression.
+/** Writes n values from host memory. The format is PETSc's if the suffix is .petsc or .bin, and
+ *  NumPy's if it is .npy. Otherwise it is a Matrix Market n × 1 array with 17 significant digits.
+ *  The suffix chooses the compression.
  *  @retval BISAI_IO_ERROR    the message names the path and the system's reason
  *  @retval BISAI_NOT_FINITE  a value is NaN or infinite; nothing is written
  *  @retval BISAI_INVALID_ARGUMENT, BISAI_INDEX_OVERFLOW, BISAI_UNAVAILABLE, BISAI_OUT_OF_MEMORY */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of matrices: Matrix Market, PETSc, SuiteSparse archives, also compressed."""
+"""Files of matrices: Matrix Market, PETSc, SuiteSparse archives, also compressed; SciPy's .npz."""
 from __future__ import annotations
 
 import os
@@ -40,8 +40,8 @@ def read(path: Path, block_size: Optional[int] = None, *,
 
 
 def write(path: Path, A: Any, b: Any = None) -> None:
-    """Writes a matrix, in the format that the ending of the path names, and with PETSc's format or
-    an archive a right-hand side of shape (n,)."""
+    """Writes a matrix, in the format that the ending of the path names, and with PETSc's format,
+    an archive or .npz a right-hand side of shape (n,)."""
     matrix = A if isinstance(A, Matrix) else Matrix(A, 1)
     matrix = matrix_of(matrix)
     options = ffi.new("bisai_write_options *", lib.bisai_write_options_default())

@@ -5,6 +5,7 @@
 #include "core/context/context_impl.h"
 #include "core/csr/csr.h"
 #include "io/formats/matrix_market.h"
+#include "io/formats/npz.h"
 #include "io/formats/petsc_binary.h"
 #include "io/formats/vector.h"
 #include "io/streams/stored.h"
@@ -35,6 +36,20 @@ static int64_t physical_memory(void) {
   if (pages > 0 && bytes > 0 && pages <= INT64_MAX / bytes) return (int64_t)pages * bytes;
 #endif
   return INT64_MAX;
+}
+
+/* What a source holds. */
+typedef enum kind { MARKET, SUITESPARSE, PETSC, NPZ, NPY } kind;
+
+static bisai_status detect(bsi_source *source, kind *k) {
+  bool found = false;
+  *k = bsi_source_is_archive(source) ? SUITESPARSE : bsi_source_is_zip(source) ? NPZ : MARKET;
+  if (*k != MARKET) return BISAI_OK;
+  BSI_TRY(bsi_petsc_detect(source, &found));
+  if (found) *k = PETSC;
+  if (!found) BSI_TRY(bsi_npy_detect(source, &found));
+  if (found && *k != PETSC) *k = NPY;
+  return BISAI_OK;
 }
 
 static bisai_status read_market_matrix(bsi_source *source, bsi_csr *csr) {
@@ -77,6 +92,7 @@ static bisai_status close_source(bsi_source **source, bisai_status status) {
 /* The content of a file. */
 typedef struct content {
   bsi_csr csr;
+  kind kind;
   /* the archive's member that holds the matrix */
   bsi_member member;
   /* NULL: there is no right-hand side, or it is not wanted */
@@ -85,40 +101,56 @@ typedef struct content {
   bool rhs_failed;
 } content;
 
-/* Reads the matrix of an archive, of a PETSc file, or else of a Matrix Market file. A file beside
- * `path` may specify the block size. NULL: there is no such file. */
+static bisai_status read_suitesparse(bsi_source *source, content *c) {
+  BSI_TRY(bsi_archive_find_matrix(source, &c->member));
+  const bisai_status status = read_market_matrix(source, &c->csr);
+  return status ? bsi_archive_fail_in(source, c->member.name, status) : BISAI_OK;
+}
+
+/* Reads a matrix. A file beside that of PETSc at `path` may specify the block size. NULL: there is
+ * no such file. */
 static bisai_status read_csr(bsi_source *source, const char *path, content *c) {
   bisai_context *context = bsi_source_context(source);
-  bool petsc = false;
-  if (bsi_source_is_archive(source)) {
-    BSI_TRY(bsi_archive_find_matrix(source, &c->member));
-    const bisai_status status = read_market_matrix(source, &c->csr);
-    return status ? bsi_archive_fail_in(source, c->member.name, status) : BISAI_OK;
+  BSI_TRY(detect(source, &c->kind));
+  switch (c->kind) {
+  case MARKET: return read_market_matrix(source, &c->csr);
+  case SUITESPARSE: return read_suitesparse(source, c);
+  case NPZ: return bsi_npz_read_matrix(source, &c->csr);
+  case NPY:
+    return bsi_fail(context, BISAI_UNSUPPORTED,
+                    "a dense array of NumPy; scipy.sparse.save_npz() writes sparse matrices");
+  case PETSC: break;
   }
-  BSI_TRY(bsi_petsc_detect(source, &petsc));
-  if (!petsc) return read_market_matrix(source, &c->csr);
   if (path && c->csr.block_size == 0)
     BSI_TRY(bsi_petsc_block_size(context, path, &c->csr.block_size));
   return bsi_petsc_read_matrix(source, &c->csr);
 }
 
-/* Goes to the right-hand side that belongs to a matrix. The matrix has been read or, unless the
- * source is an archive, follows. `name` ← the name of the member. */
-static bisai_status find_rhs(bsi_source *source, const bsi_member *matrix,
-                             char name[BSI_MEMBER_BYTES], bool *found) {
-  if (bsi_source_is_archive(source)) return bsi_archive_find_rhs(source, matrix, name, found);
+/* Nothing may follow the matrix. */
+static bisai_status find_petsc_vector(bsi_source *source, bool *found) {
   BSI_TRY(bsi_petsc_detect(source, found));
   return *found ? bsi_petsc_find_vector(source, found) : BISAI_OK;
 }
 
-static bisai_status read_found_rhs(bsi_source *source, const char *name, int64_t n, double *values,
-                                   int64_t *columns) {
-  if (bsi_source_is_archive(source)) {
+/* Goes to the right-hand side that belongs to a matrix. The matrix has been read or, unless the
+ * source is an archive, follows. `name` ← the name of the member. */
+static bisai_status find_rhs(bsi_source *source, kind k, const bsi_member *matrix,
+                             char name[BSI_MEMBER_BYTES], bool *found) {
+  *found = false;
+  if (k == SUITESPARSE) return bsi_archive_find_rhs(source, matrix, name, found);
+  if (k == NPZ) return bsi_npz_find_rhs(source, found);
+  return k == PETSC ? find_petsc_vector(source, found) : BISAI_OK;
+}
+
+static bisai_status read_found_rhs(bsi_source *source, kind k, const char *name, int64_t n,
+                                   double *values, int64_t *columns) {
+  if (k == SUITESPARSE) {
     const bisai_status status = read_market_vector(source, n, values, columns);
     return status ? bsi_archive_fail_in(source, name, status) : BISAI_OK;
   }
   *columns = 1;
-  return bsi_petsc_read_vector(source, n, values);
+  return k == NPZ ? bsi_npy_read_vector(source, "b", n, values)
+                  : bsi_petsc_read_vector(source, n, values);
 }
 
 /* Reads the right-hand side that belongs to the matrix just read. */
@@ -126,14 +158,15 @@ static bisai_status read_own_rhs(bsi_source *source, content *c) {
   bisai_context *context = bsi_source_context(source);
   char name[BSI_MEMBER_BYTES];
   bool found = false;
-  BSI_TRY(find_rhs(source, &c->member, name, &found));
+  BSI_TRY(find_rhs(source, c->kind, &c->member, name, &found));
   if (!found) return BISAI_OK;
   const int64_t bytes = c->csr.rows * (int64_t)sizeof *c->rhs;
   BSI_TRY(bsi_limit_check(context, &c->csr.limit, bytes));
   c->csr.limit.held += bytes;
   c->rhs = bsi_allocate(context, (size_t)c->csr.rows, sizeof *c->rhs);
   const bisai_status status =
-      c->rhs ? read_found_rhs(source, name, c->csr.rows, c->rhs, &c->columns) : BISAI_OUT_OF_MEMORY;
+      c->rhs ? read_found_rhs(source, c->kind, name, c->csr.rows, c->rhs, &c->columns)
+             : BISAI_OUT_OF_MEMORY;
   c->rhs_failed = status != BISAI_OK;
   return status;
 }
@@ -233,29 +266,37 @@ bisai_status bisai_read_block_size(bisai_context *context, const char *path, int
 }
 
 /* Reads the right-hand side that belongs to a matrix. *columns ← 0 if there is none. */
-static bisai_status read_rhs(bsi_source *source, int64_t n, double *values, int64_t *columns) {
+static bisai_status read_rhs(bsi_source *source, kind k, int64_t n, double *values,
+                             int64_t *columns) {
   bsi_member matrix;
   char name[BSI_MEMBER_BYTES];
   bool found = false;
   *columns = 0;
-  if (bsi_source_is_archive(source)) BSI_TRY(bsi_archive_find_matrix(source, &matrix));
-  BSI_TRY(find_rhs(source, &matrix, name, &found));
-  return found ? read_found_rhs(source, name, n, values, columns) : BISAI_OK;
+  if (k == SUITESPARSE) BSI_TRY(bsi_archive_find_matrix(source, &matrix));
+  BSI_TRY(find_rhs(source, k, &matrix, name, &found));
+  return found ? read_found_rhs(source, k, name, n, values, columns) : BISAI_OK;
 }
 
 /* Reads a vector, or the right-hand side that belongs to a matrix. */
 static bisai_status read_vector(bsi_source *source, int64_t n, double *values) {
-  bool with_matrix = bsi_source_is_archive(source);
-  if (!with_matrix) BSI_TRY(bsi_petsc_detect(source, &with_matrix));
-  if (!with_matrix) return read_market_vector(source, n, values, NULL);
+  kind k = MARKET;
   int64_t columns = 0;
-  BSI_TRY(read_rhs(source, n, values, &columns));
+  BSI_TRY(detect(source, &k));
+  if (k == MARKET) return read_market_vector(source, n, values, NULL);
+  if (k == NPY) return bsi_npy_read_vector(source, "the array", n, values);
+  BSI_TRY(read_rhs(source, k, n, values, &columns));
   if (columns == 1) return BISAI_OK;
   bisai_context *context = bsi_source_context(source);
   if (columns == 0)
     return bsi_fail(context, BISAI_UNSUPPORTED, "there is no right-hand side with the matrix");
   return bsi_fail(context, BISAI_UNSUPPORTED,
                   "%" PRId64 " columns; a vector (one column) is needed", columns);
+}
+
+static bisai_status read_rhs_of(bsi_source *source, int64_t n, double *values, int64_t *columns) {
+  kind k = MARKET;
+  BSI_TRY(detect(source, &k));
+  return read_rhs(source, k, n, values, columns);
 }
 
 bisai_status bisai_read_vector(bisai_context *context, const char *path, int64_t n,
@@ -274,7 +315,7 @@ bisai_status bisai_read_rhs(bisai_context *context, const char *path, int64_t n,
   BSI_TRY(bsi_vector_check(context, "bisai_read_rhs", path, n, values));
   if (!columns) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_read_rhs: columns is NULL");
   BSI_TRY(bsi_source_open_file(context, path, NULL, NULL, &source));
-  return close_source(&source, read_rhs(source, n, values, columns));
+  return close_source(&source, read_rhs_of(source, n, values, columns));
 }
 
 static bisai_status read_market_vectors(bsi_source *source, int64_t n, int32_t most,
@@ -289,11 +330,12 @@ static bisai_status read_market_vectors(bsi_source *source, int64_t n, int32_t m
 
 static bisai_status read_vectors(bsi_source *source, int64_t n, int32_t most, double **values,
                                  int32_t *count) {
-  bool other = bsi_source_is_archive(source);
-  if (!other) BSI_TRY(bsi_petsc_detect(source, &other));
-  if (!other) return read_market_vectors(source, n, most, values, count);
+  kind k = MARKET;
+  BSI_TRY(detect(source, &k));
+  if (k == MARKET) return read_market_vectors(source, n, most, values, count);
+  if (k == NPY) return bsi_npy_read_vectors(source, n, most, values, count);
   return bsi_fail(bsi_source_context(source), BISAI_UNSUPPORTED,
-                  "several vectors are read from Matrix Market files only");
+                  "several vectors are read from Matrix Market files and arrays of NumPy only");
 }
 
 /* Reads vectors and closes the source. */

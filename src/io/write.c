@@ -9,6 +9,7 @@
 #include "core/context/context_impl.h"
 #include "core/context/words.h"
 #include "io/formats/matrix_market.h"
+#include "io/formats/npz.h"
 #include "io/formats/petsc_binary.h"
 #include "io/formats/vector.h"
 
@@ -32,6 +33,7 @@ bisai_write_options bisai_write_options_default(void) {
  * it. */
 static bisai_format format_of(const char *base, size_t *length, bsi_compression *compression) {
   if (bsi_drop_tar(base, length, compression)) return BISAI_FORMAT_SUITESPARSE;
+  if (bsi_drop_ending(base, length, ".npz")) return BISAI_FORMAT_NPZ;
   *compression = bsi_drop_compression(base, length);
   if (bsi_drop_ending(base, length, ".mtx")) return BISAI_FORMAT_MATRIX_MARKET;
   if (bsi_drop_ending(base, length, ".petsc") || bsi_drop_ending(base, length, ".bin"))
@@ -92,6 +94,7 @@ static bisai_status write_parts(const target *t, bsi_output *output, const bsi_s
     BSI_TRY(write_member(t, output, "", matrix_part, rows, 0));
     if (rhs) BSI_TRY(write_member(t, output, "_b", vector_part, rhs, rows->rows));
     break;
+  case BISAI_FORMAT_NPZ: return bsi_npz_write(output, rows, rhs);
   default: bsi_market_write_matrix(output, rows);
   }
   return BISAI_OK;
@@ -103,7 +106,7 @@ static bisai_status check_write(bisai_context *context, const char *path, const 
   if (!path || !matrix)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_write_matrix: %s is NULL",
                     path ? "matrix" : "path");
-  if (o->format < BISAI_FORMAT_BY_NAME || o->format > BISAI_FORMAT_SUITESPARSE)
+  if (o->format < BISAI_FORMAT_BY_NAME || o->format > BISAI_FORMAT_NPZ)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown format %d", (int)o->format);
   return o->rhs ? bsi_vector_check_finite(context, bisai_bcsr_rows(matrix), o->rhs) : BISAI_OK;
 }
@@ -112,12 +115,19 @@ static bisai_status check_target(const target *t, const bisai_write_options *o) 
   if (t->format == BISAI_FORMAT_BY_NAME)
     return bsi_fail(
         t->context, BISAI_INVALID_ARGUMENT,
-        "the ending of %s is none of .mtx, .petsc, .bin (also .gz, .xz, .bz2, .zst) and .tar.gz",
+        "the ending of %s is none of .mtx, .petsc, .bin (also .gz, .xz, .bz2, .zst), .tar.gz and "
+        ".npz",
         bsi_base_name(t->path));
   if (t->format == BISAI_FORMAT_MATRIX_MARKET && o->rhs)
     return bsi_fail(t->context, BISAI_INVALID_ARGUMENT,
                     "a Matrix Market file has no room for a right-hand side beside the matrix");
   return BISAI_OK;
+}
+
+static bsi_container container_of(bisai_format format) {
+  return format == BISAI_FORMAT_SUITESPARSE ? BSI_TAR
+         : format == BISAI_FORMAT_NPZ       ? BSI_ZIP
+                                            : BSI_SINGLE;
 }
 
 bisai_status bisai_write_matrix(bisai_context *context, const char *path, const bisai_bcsr *matrix,
@@ -132,8 +142,7 @@ bisai_status bisai_write_matrix(bisai_context *context, const char *path, const 
   if (!status) status = check_target(&t, &o);
   if (!status) status = bsi_scalar_rows_open(context, matrix, &rows);
   if (!status)
-    status = bsi_output_open(context, path, t.format == BISAI_FORMAT_SUITESPARSE, t.compression,
-                             &output);
+    status = bsi_output_open(context, path, container_of(t.format), t.compression, &output);
   if (output) {
     status = bsi_output_finish(output, write_parts(&t, output, &rows, o.rhs));
     if (!status && t.format == BISAI_FORMAT_PETSC && bsi_output_is_file(output))
@@ -145,6 +154,12 @@ bisai_status bisai_write_matrix(bisai_context *context, const char *path, const 
   return status;
 }
 
+static bool is_numpy(const char *path) {
+  size_t length = strlen(path);
+  bsi_drop_compression(path, &length);
+  return bsi_drop_ending(path, &length, ".npy");
+}
+
 bisai_status bisai_write_vector(bisai_context *context, const char *path, int64_t n,
                                 const double *values) {
   if (!context) return BISAI_INVALID_ARGUMENT;
@@ -153,12 +168,14 @@ bisai_status bisai_write_vector(bisai_context *context, const char *path, int64_
   bisai_status status = bsi_vector_check(context, "bisai_write_vector", path, n, values);
   if (!status) status = bsi_vector_check_finite(context, n, values);
   if (!status) status = choose_target(context, path, BISAI_FORMAT_BY_NAME, &t);
-  if (!status && t.format == BISAI_FORMAT_SUITESPARSE)
+  if (!status && container_of(t.format) != BSI_SINGLE)
     status = bsi_fail(context, BISAI_INVALID_ARGUMENT, "an archive is not for a vector alone: %s",
                       bsi_base_name(path));
-  if (!status) status = bsi_output_open(context, path, false, t.compression, &output);
+  if (!status) status = bsi_output_open(context, path, BSI_SINGLE, t.compression, &output);
   if (!output) return status;
-  if (t.format == BISAI_FORMAT_PETSC)
+  if (is_numpy(path))
+    bsi_npy_write_vector(output, n, values);
+  else if (t.format == BISAI_FORMAT_PETSC)
     status = bsi_petsc_write_vector(output, context, n, values);
   else
     bsi_market_write_vector(output, n, values);
@@ -172,7 +189,7 @@ bisai_status bisai_write_bytes(bisai_context *context, const char *path, const v
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_write_bytes: %s is NULL",
                     path ? "bytes" : "path");
   bsi_output *output = NULL;
-  bisai_status status = bsi_output_open(context, path, false, BSI_PLAIN, &output);
+  bisai_status status = bsi_output_open(context, path, BSI_SINGLE, BSI_PLAIN, &output);
   if (status) return status;
   bsi_output_write(output, bytes, count);
   return bsi_output_close(&output, BISAI_OK);

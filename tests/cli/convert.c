@@ -133,8 +133,8 @@ static void bad_conversions_exit_2_with_their_exact_message(void **state) {
       {"convert laplace5.mtx last6.mtx --rhs last6.mtx",
        "bisai: OUTPUT: last6.mtx: the same file as --rhs\n"},
       {"convert laplace5.mtx x.dat --block-size 1",
-       "bisai: the ending of x.dat is none of .mtx, .petsc, .bin (also .gz, .xz, .bz2, .zst) and "
-       ".tar.gz\n"},
+       "bisai: the ending of x.dat is none of .mtx, .petsc, .bin (also .gz, .xz, .bz2, .zst), "
+       ".tar.gz and .npz\n"},
   };
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
     expect(wrong[i].line, 2, "", wrong[i].message);

@@ -73,7 +73,8 @@ static void files_of_other_formats_are_refused(void **state) {
   EXPECT_OK(context, bisai_write_vector(context, path, N, written));
   EXPECT_STATUS(context, BISAI_UNSUPPORTED,
                 bisai_read_vectors(context, path, N, MOST, &values, &count));
-  EXPECT_MESSAGE(context, "several vectors are read from Matrix Market files only");
+  EXPECT_MESSAGE(context,
+                 "several vectors are read from Matrix Market files and arrays of NumPy only");
   EXPECT_STATUS(context, BISAI_IO_ERROR,
                 bisai_read_vectors(context, "no/such.mtx", N, MOST, &values, &count));
 }

@@ -325,10 +325,10 @@ static void arguments_are_checked(void **state) {
                 bisai_write_matrix(context, path, matrix, &options));
   EXPECT_MESSAGE(context,
                  "a Matrix Market file has no room for a right-hand side beside the matrix");
-  options.format = (bisai_format)4;
+  options.format = (bisai_format)5;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_write_matrix(context, path, matrix, &options));
-  EXPECT_MESSAGE(context, "unknown format 4");
+  EXPECT_MESSAGE(context, "unknown format 5");
   options.struct_size = 1;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_write_matrix(context, path, matrix, &options));
@@ -336,10 +336,10 @@ static void arguments_are_checked(void **state) {
                                         ".petsc.gz"};
   for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
     char message[256];
-    snprintf(
-        message, sizeof message,
-        "the ending of %s is none of .mtx, .petsc, .bin (also .gz, .xz, .bz2, .zst) and .tar.gz",
-        unknown[i]);
+    snprintf(message, sizeof message,
+             "the ending of %s is none of .mtx, .petsc, .bin (also .gz, .xz, .bz2, .zst), .tar.gz "
+             "and .npz",
+             unknown[i]);
     EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                   bisai_write_matrix(context, test_path(unknown[i]), matrix, NULL));
     EXPECT_MESSAGE(context, message);

@@ -350,6 +350,24 @@ def test_files_are_read_and_written(tmp_path, name):
         bisai.read(tmp_path / "missing.mtx")
 
 
+@pytest.mark.parametrize("format", ["csr", "csc", "bsr", "coo"])
+def test_files_of_scipy_are_read(tmp_path, format):
+    A, b = blocks(10, 3), np.arange(30.0)
+    A = A if format == "bsr" else A.asformat(format)
+    sp.save_npz(tmp_path / "A.npz", A, compressed=format != "csc")
+    try:
+        matrix, rhs = bisai.read(tmp_path / "A.npz", None if format == "bsr" else 3)
+    except bisai.Unavailable:
+        pytest.skip("no libarchive")
+    assert rhs is None and matrix.block_size == 3
+    assert abs(matrix.to_scipy() - A).max() == 0
+    bisai.write(tmp_path / "B.npz", matrix, b)
+    B = sp.load_npz(tmp_path / "B.npz")
+    assert B.format == "bsr" and B.blocksize == (3, 3) and abs(A - B).max() == 0
+    assert np.array_equal(np.load(tmp_path / "B.npz")["b"], b)
+    assert np.array_equal(bisai.read(tmp_path / "B.npz")[1], b)
+
+
 def test_comparisons_print_a_table():
     A, b = poisson(12), np.ones(144)
     table = bisai.compare(A, b, ["none", "ilu", "schur", "auto"])

@@ -80,7 +80,8 @@ static bool is_ascii(const char *text) {
   return !*text;
 }
 
-static bisai_status open_archive(bsi_output *o, bool tar, bsi_compression compression) {
+static bisai_status open_archive(bsi_output *o, bsi_container container,
+                                 bsi_compression compression) {
   static int (*const filters[])(struct archive *) = {[BSI_PLAIN] = archive_write_add_filter_none,
                                                      [BSI_GZIP] = archive_write_add_filter_gzip,
                                                      [BSI_XZ] = archive_write_add_filter_xz,
@@ -93,7 +94,9 @@ static bisai_status open_archive(bsi_output *o, bool tar, bsi_compression compre
     return bsi_fail(o->context, BISAI_UNAVAILABLE, "this libarchive cannot compress as %s asks for",
                     o->path);
   archive_write_set_filter_option(o->archive, "gzip", "timestamp", NULL);
-  if (!tar)
+  if (container == BSI_ZIP)
+    archive_write_set_format_zip(o->archive);
+  else if (container == BSI_SINGLE)
     archive_write_set_format_raw(o->archive);
   else if (is_ascii(bsi_base_name(o->path)))
     archive_write_set_format_pax_restricted(o->archive);
@@ -101,7 +104,7 @@ static bisai_status open_archive(bsi_output *o, bool tar, bsi_compression compre
     archive_write_set_format_gnutar(o->archive);
   archive_write_set_bytes_in_last_block(o->archive, 1);
   if (archive_write_open(o->archive, o, NULL, write_to_file, NULL) != ARCHIVE_OK) note_failure(o);
-  if (!tar) begin_entry(o, "data", -1);
+  if (container == BSI_SINGLE) begin_entry(o, "data", -1);
   return BISAI_OK;
 }
 
@@ -127,10 +130,11 @@ static void begin_entry(bsi_output *o, const char *name, int64_t bytes) {
   (void)o, (void)name, (void)bytes;
 }
 
-static bisai_status open_archive(bsi_output *o, bool tar, bsi_compression compression) {
+static bisai_status open_archive(bsi_output *o, bsi_container container,
+                                 bsi_compression compression) {
   (void)compression;
   return bsi_fail(o->context, BISAI_UNAVAILABLE, "%s need a build with libarchive",
-                  tar ? "archives" : "compressed files");
+                  container == BSI_SINGLE ? "compressed files" : "archives");
 }
 
 static void write_archive(bsi_output *o) { (void)o; }
@@ -165,14 +169,15 @@ bisai_status bsi_output_open_counter(bisai_context *context, bsi_output **output
   return make(context, "", output);
 }
 
-bisai_status bsi_output_open(bisai_context *context, const char *path, bool tar,
+bisai_status bsi_output_open(bisai_context *context, const char *path, bsi_container container,
                              bsi_compression compression, bsi_output **output) {
   bsi_output *o = NULL;
   bisai_status status = make(context, path, &o);
   if (status) return status;
   status = bsi_new_file_find(context, path, &o->target);
   /* This comes before the file is opened, which may empty it. */
-  if (!status && (tar || compression != BSI_PLAIN)) status = open_archive(o, tar, compression);
+  if (!status && (container != BSI_SINGLE || compression != BSI_PLAIN))
+    status = open_archive(o, container, compression);
   if (!status) status = bsi_new_file_open(&o->target, &o->file);
   if (status)
     bsi_output_close(&o, status);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A file that is written: plain, compressed, or a tar archive. io/output/new_file.h documents where
- * it is until it is complete. After the first failure nothing is written; bsi_output_finish() or
- * bsi_output_close() reports it. */
+/* A file that is written: plain, compressed, or an archive of tar or zip. io/output/new_file.h
+ * documents where it is until it is complete. After the first failure nothing is written;
+ * bsi_output_finish() or bsi_output_close() reports it.*/
 #ifndef BSI_OUTPUT_H
 #define BSI_OUTPUT_H
 
@@ -13,8 +13,11 @@
 
 typedef struct bsi_output bsi_output;
 
-/* `path` must outlive the output. */
-bisai_status bsi_output_open(bisai_context *context, const char *path, bool tar,
+typedef enum bsi_container { BSI_SINGLE, BSI_TAR, BSI_ZIP } bsi_container;
+
+/* `path` must outlive the output. A zip archive compresses its members, whatever `compression`
+ * is. */
+bisai_status bsi_output_open(bisai_context *context, const char *path, bsi_container container,
                              bsi_compression compression, bsi_output **output);
 
 /* Opens an output that only counts bytes. */

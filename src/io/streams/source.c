@@ -14,6 +14,9 @@
 #include "io/streams/stored.h"
 #include "io/streams/unpack.h"
 
+/* What a file holds: bytes, or members. */
+typedef enum holding { BYTES, TAR, ZIP } holding;
+
 struct bsi_source {
   bisai_context *context;
   bsi_stored stored;
@@ -32,10 +35,11 @@ struct bsi_source {
     size_t begin, end;
   } peeked;
   int64_t taken;
-  /* libarchive's state of a tar archive */
+  /* libarchive's state of an archive */
   struct archive *archive;
   struct archive_entry *entry;
-  bool is_tar, entry_pending, ended;
+  holding holding;
+  bool entry_pending, ended;
   /* the failure because of which libarchive got no bytes */
   bisai_status failed;
 };
@@ -52,6 +56,12 @@ static bool is_tar(const char *block, size_t count) {
   for (int i = 0; i < BLOCK; i++)
     sum += i >= SUM && i < SUM + SUM_BYTES ? ' ' : (unsigned char)block[i];
   return strtoul(digits, NULL, 8) == sum;
+}
+
+static holding holding_of(const char *bytes, size_t count) {
+  if (count >= 4 && (memcmp(bytes, "PK\3\4", 4) == 0 || memcmp(bytes, "PK\5\6", 4) == 0))
+    return ZIP;
+  return is_tar(bytes, count) ? TAR : BYTES;
 }
 
 static bisai_status read_stored(bsi_source *s, char *target, size_t bytes, size_t *got) {
@@ -112,7 +122,10 @@ static bisai_status open_archive(bsi_source *s) {
   s->archive = archive_read_new();
   if (!s->archive) return bsi_fail(s->context, BISAI_OUT_OF_MEMORY, "libarchive is out of memory");
   archive_read_support_filter_none(s->archive);
-  archive_read_support_format_tar(s->archive);
+  if (s->holding == ZIP)
+    archive_read_support_format_zip_streamable(s->archive);
+  else
+    archive_read_support_format_tar(s->archive);
   if (archive_read_open(s->archive, s, NULL, read_for_archive, NULL) != ARCHIVE_OK)
     return fail_archive(s);
   BSI_TRY(next_entry(s));
@@ -199,8 +212,8 @@ static bisai_status open_contents(bsi_source *s) {
   BSI_TRY(fill_head(s));
   BSI_TRY(bsi_unpack_open(&s->stored, s->head.bytes, s->head.end, &s->unpack));
   if (s->unpack) BSI_TRY(fill_head(s));
-  s->is_tar = is_tar(s->head.bytes, s->head.end);
-  if (!s->is_tar) return BISAI_OK;
+  s->holding = holding_of(s->head.bytes, s->head.end);
+  if (s->holding == BYTES) return BISAI_OK;
   if (!bsi_stored_can_rewind(&s->stored)) BSI_TRY(spool(s));
   return open_archive(s);
 }
@@ -216,7 +229,7 @@ static bisai_status open_source(bisai_context *context, bsi_source *settings, bs
   s->context = context;
   s->head.bytes = bsi_allocate(context, BSI_STORED_CHUNK, 1);
   const bisai_status status = s->head.bytes ? open_contents(s) : BISAI_OUT_OF_MEMORY;
-  if (!status && !s->is_tar) bsi_stored_watch(&s->stored, s->progress, s->progress_user);
+  if (!status && s->holding == BYTES) bsi_stored_watch(&s->stored, s->progress, s->progress_user);
   if (status)
     bsi_source_close(&s);
   else
@@ -246,7 +259,9 @@ bisai_context *bsi_source_context(const bsi_source *s) { return s->context; }
 
 const char *bsi_source_path(const bsi_source *s) { return s->stored.path; }
 
-bool bsi_source_is_archive(const bsi_source *s) { return s->is_tar; }
+bool bsi_source_is_archive(const bsi_source *s) { return s->holding == TAR; }
+
+bool bsi_source_is_zip(const bsi_source *s) { return s->holding == ZIP; }
 
 bisai_status bsi_source_read(bsi_source *s, void *target, size_t bytes, size_t *got) {
   const size_t peeked = s->peeked.end - s->peeked.begin, first = bytes < peeked ? bytes : peeked;
@@ -254,8 +269,8 @@ bisai_status bsi_source_read(bsi_source *s, void *target, size_t bytes, size_t *
   s->peeked.begin += first;
   size_t rest = 0;
   if (first < bytes)
-    BSI_TRY(s->is_tar ? read_archive(s, (char *)target + first, bytes - first, &rest)
-                      : pull(s, (char *)target + first, bytes - first, &rest));
+    BSI_TRY(s->holding != BYTES ? read_archive(s, (char *)target + first, bytes - first, &rest)
+                                : pull(s, (char *)target + first, bytes - first, &rest));
   *got = first + rest;
   s->taken += (int64_t)*got;
   return BISAI_OK;
@@ -275,7 +290,7 @@ bisai_status bsi_source_peek(bsi_source *s, const unsigned char **bytes, size_t 
 }
 
 int64_t bsi_source_left(const bsi_source *s) {
-  if (s->is_tar || s->unpack || s->stored.total == 0) return -1;
+  if (s->holding != BYTES || s->unpack || s->stored.total == 0) return -1;
   const int64_t left = s->stored.total - s->stored.read +
                        (int64_t)(s->head.end - s->head.begin + s->peeked.end - s->peeked.begin);
   return left < 0 ? 0 : left;
@@ -294,7 +309,8 @@ bisai_status bsi_source_finish(bsi_source *s) {
 bisai_status bsi_source_rewind(bsi_source *s) {
   close_archive(s);
   bsi_unpack_close(&s->unpack);
-  s->is_tar = s->entry_pending = s->ended = false;
+  s->holding = BYTES;
+  s->entry_pending = s->ended = false;
   s->head.begin = s->head.end = s->peeked.begin = s->peeked.end = 0;
   s->taken = 0;
   s->failed = BISAI_OK;

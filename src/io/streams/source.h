@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The content of a file: its bytes, decompressed if the first bytes announce a compression, or the
- * members of a tar archive one after the other. */
+ * members of a tar or zip archive one after the other. */
 #ifndef BSI_SOURCE_H
 #define BSI_SOURCE_H
 
@@ -41,6 +41,9 @@ bisai_status bsi_source_finish(bsi_source *source);
 /* Returns true for a tar archive, which is read member by member and has no bytes before its first
  * member. */
 bool bsi_source_is_archive(const bsi_source *source);
+
+/* Returns true for a zip archive, which is read likewise. */
+bool bsi_source_is_zip(const bsi_source *source);
 
 /* Goes to the next regular file in an archive. Its name lives until the next call and is NULL after
  * the last member. */
