@@ -177,7 +177,7 @@ file(GLOB_RECURSE outside RELATIVE ${ROOT} ${ROOT}/include/*.h ${ROOT}/tools/*.c
   ${ROOT}/cases/*.c ${ROOT}/cases/*.h ${ROOT}/bench/*.c ${ROOT}/bench/*.h ${ROOT}/bench/*.cu
   ${ROOT}/bench/*.cuh ${ROOT}/examples/*.c)
 # They time kernels and the levels of multigrid, which have no public functions.
-list(FILTER outside EXCLUDE REGEX "^bench/(block-jacobi/.*\\.cuh?|multigrid/levels\\.c)$")
+list(FILTER outside EXCLUDE REGEX "^bench/((block-jacobi|isai)/.*\\.cuh?|multigrid/levels\\.c)$")
 list(JOIN src "|" any_room)
 list(JOIN plugins "|" any_plugin)
 foreach(file IN LISTS outside)
