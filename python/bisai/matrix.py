@@ -16,9 +16,39 @@ INDEX_LIMIT = 2**31 - 1
 LARGEST_BLOCK = 32
 
 
+HOST_DEVICES = (1, 3)  # of DLPack: host memory, and host memory that a GPU reads
+
+
+def _array(values: Any, name: str) -> np.ndarray:
+    """Returns an array of another library (PyTorch, JAX, …) as one of NumPy, without a copy."""
+    if isinstance(values, np.ndarray):
+        return values
+    on_device = hasattr(values, "__cuda_array_interface__")
+    if not on_device and hasattr(values, "__dlpack__"):
+        if values.__dlpack_device__()[0] in HOST_DEVICES:
+            try:
+                return np.from_dlpack(values)
+            except (BufferError, RuntimeError, TypeError) as error:
+                raise invalid(f"{name} cannot be read: {error}") from error
+        on_device = True
+    if on_device:
+        raise invalid(f"{name} is in the memory of a GPU, and bisai for Python takes vectors in "
+                      "host memory: copy it by .cpu() or cupy.asnumpy()")
+    return np.asarray(values)
+
+
+def target(out: Any, rows: int) -> np.ndarray:
+    """Returns an array that takes x in place."""
+    if not isinstance(out, np.ndarray) or out.shape != (rows,) or out.dtype != np.float64 or \
+       not out.flags.c_contiguous or not out.flags.writeable:
+        raise invalid(f"out must be a contiguous, writable NumPy array of float64 and shape "
+                      f"({rows},)")
+    return out
+
+
 def vector(values: Any, rows: int, name: str) -> np.ndarray:
     """Returns a vector as contiguous float64 of shape (rows,); itself if it is one."""
-    values = np.asarray(values)
+    values = _array(values, name)
     if np.iscomplexobj(values):
         raise invalid(f"{name} is complex, and bisai computes with real numbers")
     if values.shape not in ((rows,), (rows, 1)):

@@ -11,7 +11,7 @@ import numpy as np
 from ._bisai import ffi, lib
 from .context import Context
 from .errors import Error, NotConverged, failure, invalid
-from .matrix import Matrix, doubles, matrix_of, vector
+from .matrix import Matrix, doubles, matrix_of, target, vector
 from .precond import (Preconditioner, null_vectors, parse_precond, precond_text, text_fault)
 
 Callback = Callable[[int, float], Any]
@@ -81,16 +81,23 @@ def solver_text(options: Any) -> str:
     return ffi.string(text).decode()
 
 
-def _start(matrix: Matrix, x0: Any) -> np.ndarray:
-    """Returns new memory for x, in the order of the blocks."""
-    if x0 is None:
-        return np.zeros(matrix.held_rows)
-    x0 = vector(x0, matrix.shape[0], "x0")
-    return matrix.to_blocks(x0) if matrix.moves else x0.copy()
+def _start(matrix: Matrix, x0: Any, out: Any) -> np.ndarray:
+    """Returns memory for x, in the order of the blocks: `out` if it has this order."""
+    if out is not None:
+        target(out, matrix.shape[0])
+    if x0 is not None:
+        x0 = vector(x0, matrix.shape[0], "x0")
+    if matrix.moves:
+        return np.zeros(matrix.held_rows) if x0 is None else matrix.to_blocks(x0)
+    held = np.empty(matrix.held_rows) if out is None else out
+    held[:] = 0 if x0 is None else x0
+    return held
 
 
-def _finish(matrix: Matrix, held: np.ndarray) -> np.ndarray:
-    x = np.empty(matrix.shape[0]) if matrix.moves else held
+def _finish(matrix: Matrix, held: np.ndarray, out: Any) -> np.ndarray:
+    x = held
+    if matrix.moves:
+        x = np.empty(matrix.shape[0]) if out is None else out
     matrix.from_blocks(held, x)
     return x
 
@@ -150,7 +157,8 @@ class Solver:
             self._kept[guess] = (self.context.own(made, lib.bisai_solver_destroy), watch, handle)
         return self._kept[guess]
 
-    def run(self, b: Any, x0: Any = None, callback: Optional[Callback] = None) -> Result:
+    def run(self, b: Any, x0: Any = None, callback: Optional[Callback] = None,
+            out: Optional[np.ndarray] = None) -> Result:
         """Solves A x = b.
 
         Parameters
@@ -160,7 +168,10 @@ class Solver:
             the initial guess
         callback : function of (iteration, relative residual), optional
             called after each iteration; a true result ends the solve
+        out : numpy.ndarray of float64 and shape (n,), optional
+            takes x in place
 
+        Arrays of other libraries in host memory are read in place through DLPack.
         Raises NotConverged, which has the best x, and whatever the callback raises.
         """
         b = vector(b, self.matrix.shape[0], "b")
@@ -169,26 +180,28 @@ class Solver:
         with self.context.lock:
             solver, watch, _ = self._solver(x0 is not None)
             watch.callback, watch.raised = callback, None
-            held = _start(self.matrix, x0)
+            held = _start(self.matrix, x0, out)
             status = lib.bisai_solver_solve(solver, self.matrix.handle,
                                             self.M.handle if self.M else ffi.NULL,
                                             doubles(self.matrix.to_blocks(b)), doubles(held),
                                             report)
             watch.callback = None
-            result = Result(_finish(self.matrix, held), self.M.text if self.M else "none",
+            result = Result(_finish(self.matrix, held, out), self.M.text if self.M else "none",
                             solver_text(self.options), report.iterations,
                             report.relative_residual, 0.0, report.solve_seconds,
                             ffi.string(lib.bisai_reason_string(report.reason)).decode())
             return _end(self.context, status, watch, result)
 
-    def solve(self, b: Any, x0: Any = None, callback: Optional[Callback] = None) -> np.ndarray:
+    def solve(self, b: Any, x0: Any = None, callback: Optional[Callback] = None,
+              out: Optional[np.ndarray] = None) -> np.ndarray:
         """Returns x of shape (n,): see run()."""
-        return self.run(b, x0, callback).x
+        return self.run(b, x0, callback, out).x
 
 
 def run(A: Any, b: Any, preconditioner: str = "auto", solver: Optional[str] = None, *,
         null: Any = None, tolerance: float = 1e-8, max_iterations: int = 10000, x0: Any = None,
-        callback: Optional[Callback] = None, context: Optional[Context] = None) -> Result:
+        callback: Optional[Callback] = None, context: Optional[Context] = None,
+        out: Optional[np.ndarray] = None) -> Result:
     """Does what solve() does, and returns a Result."""
     precond = parse_precond(preconditioner)
     options = ffi.new("bisai_solve_options *", lib.bisai_solve_options_default())
@@ -208,11 +221,11 @@ def run(A: Any, b: Any, preconditioner: str = "auto", solver: Optional[str] = No
             keep = null_vectors(matrix, null)
             options.precond.multigrid.null_vectors = doubles(keep)
             options.precond.multigrid.null_count = keep.shape[1]
-        held = _start(matrix, x0)
+        held = _start(matrix, x0, out)
         status = lib.bisai_solve(matrix.context.handle, matrix.handle,
                                  doubles(matrix.to_blocks(b)), doubles(held), options, report)
         setup = report.seconds - report.solver.solve_seconds
-        result = Result(_finish(matrix, held),
+        result = Result(_finish(matrix, held, out),
                         precond_text(ffi.addressof(report, "precond_options")),
                         solver_text(ffi.addressof(report, "solver_options")),
                         report.solver.iterations, report.solver.relative_residual, setup,
@@ -235,8 +248,8 @@ def solve(A: Any, b: Any, preconditioner: str = "auto", solver: Optional[str] = 
         as "cg"; chosen with "auto", else GMRES
     null : array of shape (n, k)
         near-null-space vectors of multigrid
-    tolerance, max_iterations, x0, callback, context
-        as of Solver
+    tolerance, max_iterations, x0, callback, context, out
+        as of Solver and Solver.run()
 
     Raises NotConverged, which has the best x.
     """

@@ -368,6 +368,53 @@ def test_files_of_scipy_are_read(tmp_path, format):
     assert np.array_equal(bisai.read(tmp_path / "B.npz")[1], b)
 
 
+class Foreign:
+    """An array of another library, in host memory or said to be on a GPU."""
+
+    def __init__(self, values, device=1):
+        self.values, self.device, self.calls = values, device, 0
+
+    def __dlpack_device__(self):
+        return self.device, 0
+
+    def __dlpack__(self, **options):
+        self.calls += 1
+        return self.values.__dlpack__()
+
+
+def test_arrays_of_other_libraries_are_read_in_place():
+    from bisai.matrix import vector
+    A, b = blocks(20, 3), np.arange(60.0)
+    foreign = Foreign(b)
+    assert np.shares_memory(vector(foreign, 60, "b"), b)
+    x = bisai.solve(A, foreign, "ilu")
+    assert foreign.calls == 2 and np.array_equal(x, bisai.solve(A, b, "ilu"))
+    M = bisai.Preconditioner(A, "ilu")
+    assert np.array_equal(bisai.Solver(A, M).solve(Foreign(b), x0=Foreign(b)),
+                          bisai.Solver(A, M).solve(b, x0=b))
+    with pytest.raises(bisai.InvalidArgument, match="memory of a GPU"):
+        bisai.solve(A, Foreign(b, device=2))
+    foreign.__cuda_array_interface__ = {}
+    with pytest.raises(bisai.InvalidArgument, match="memory of a GPU"):
+        bisai.solve(A, foreign)
+
+
+@pytest.mark.parametrize("fields", [None, 3])
+def test_x_is_written_in_place(fields):
+    A, b, out = blocks(20, 3), np.arange(60.0), np.full(60, np.nan)
+    matrix = bisai.Matrix(A, fields=fields)
+    solver = bisai.Solver(matrix, "ilu")
+    expected = solver.solve(b)
+    assert solver.solve(b, out=out) is out and np.array_equal(out, expected)
+    assert np.allclose(A @ bisai.solve(matrix, b, "ilu", out=out), b) and out[0] != 0
+    frozen = np.zeros(60)
+    frozen.flags.writeable = False
+    for wrong in (np.zeros(59), np.zeros(60, dtype=np.float32), np.zeros(120)[::2], [0.0] * 60,
+                  frozen):
+        with pytest.raises(bisai.InvalidArgument, match="out must be"):
+            solver.solve(b, out=wrong)
+
+
 def test_comparisons_print_a_table():
     A, b = poisson(12), np.ones(144)
     table = bisai.compare(A, b, ["none", "ilu", "schur", "auto"])
