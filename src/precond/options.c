@@ -63,9 +63,10 @@ bisai_precond_options bisai_precond_options_default(void) {
                              .kind = BISAI_PRECOND_ISAI,
                              .shift_amount = bisai_factor_options_default().shift_amount};
   for (int kind = 0; kind < BISAI_PRECOND_KINDS; kind++) {
-    const bisai_option *option;
-    for (int i = 0; (option = bisai_precond_kind_option((bisai_precond_kind)kind, i)); i++)
-      bisai_option_set(option, option->initial, &o);
+    const bsi_precond_ops *ops = bsi_precond_ops_of((bisai_precond_kind)kind);
+    for (int l = 0; l < BSI_OPTION_LISTS && ops->options[l]; l++)
+      for (int i = 0; i < ops->options[l]->count; i++)
+        bisai_option_set(&ops->options[l]->items[i], ops->options[l]->items[i].initial, &o);
   }
   return o;
 }
