@@ -8,8 +8,8 @@
 /* Allocates count·size bytes of backend memory and adds them to memory_bytes. NULL: out of
  * memory. */
 double *bsi_reserve(bisai_solver *solver, size_t count, size_t size);
-/* Allocates `count` vectors of ld zeros. Writing them now keeps page faults out of the first
- * solve. */
+/* Allocates `count` vectors. On a device their entries n … ld − 1 are zero. Nothing else is
+ * written: a solve that ends early does not pay for vectors that it did not need. */
 double *bsi_reserve_vectors(bisai_solver *solver, size_t count);
 
 #endif
