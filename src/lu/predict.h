@@ -27,6 +27,10 @@ struct bsi_supernodes; /* lu/tree.h */
  * default of options, stands for it; others stand for themselves. */
 bisai_ordering bsi_lu_ordering(bisai_ordering asked);
 
+/* *flops ← the expected operations, from the width of the graph. Takes a tenth of the time of a
+ * prediction by minimum degree. */
+bisai_status bsi_lu_estimate(bisai_context *context, const bisai_bcsr *matrix, double *flops);
+
 /* Predicts the factors of P A Pᵀ. The time is that of the ordering, and beside it proportional to
  * the blocks of A.
  * `permutation` has block_rows entries. It is read if `ordering` is BISAI_ORDERING_GIVEN, and

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a complete factorisation is predicted to hold and to cost, against elimination on boolean
  * matrices, and figures that are known by hand. */
-#include "support.h"
+#include "mesh.h"
 
 #include "lu/predict.h"
 #include "lu/tree.h"
@@ -170,6 +170,59 @@ static void minimum_degree_fills_as_little_as_exact_degrees(void **state) {
   }
 }
 
+/* In the orders of their rows, and in others. */
+static void estimates_of_meshes_are_within_a_factor_of_four(void **state) {
+  (void)state;
+  const test_bcsr meshes[] = {test_bcsr_grid(60, 60, 1, 5), test_bcsr_grid(50, 60, 3, 9),
+                              test_mesh_springs(12, 12, 12, TEST_FREE),
+                              test_mesh_springs(20, 18, 16, TEST_FREE)};
+  for (size_t k = 0; k < sizeof meshes / sizeof *meshes; k++) {
+    bisai_bcsr *matrix = test_bcsr_make(context, &meshes[k]);
+    int32_t *permutation = malloc((size_t)meshes[k].block_rows * sizeof *permutation);
+    bsi_lu_prediction p;
+    double flops = 0;
+    EXPECT_OK(context, bsi_lu_predict(context, matrix, BISAI_ORDERING_MD, permutation, &p));
+    EXPECT_OK(context, bsi_lu_estimate(context, matrix, &flops));
+    assert_true(flops < 4 * p.flops && p.flops < 4 * flops);
+    free(permutation);
+    bisai_bcsr_destroy(&matrix);
+    test_bcsr_free((test_bcsr *)&meshes[k]);
+  }
+}
+
+/* Two copies of a matrix that are not coupled. */
+static test_bcsr two_of(const test_bcsr *a) {
+  const int32_t n = a->block_rows, blocks = a->row_ptr[n];
+  const size_t values = (size_t)blocks * (size_t)(a->block_size * a->block_size);
+  test_bcsr two = {.block_rows = 2 * n, .block_cols = 2 * n, .block_size = a->block_size};
+  two.row_ptr = malloc((size_t)(2 * n + 1) * sizeof *two.row_ptr);
+  two.col_idx = malloc(2 * (size_t)blocks * sizeof *two.col_idx);
+  two.values = malloc(2 * values * sizeof *two.values);
+  assert_true(two.row_ptr && two.col_idx && two.values);
+  for (int32_t i = 0; i <= 2 * n; i++)
+    two.row_ptr[i] = i <= n ? a->row_ptr[i] : blocks + a->row_ptr[i - n];
+  for (int32_t p = 0; p < 2 * blocks; p++)
+    two.col_idx[p] = p < blocks ? a->col_idx[p] : n + a->col_idx[p - blocks];
+  for (size_t k = 0; k < 2 * values; k++) two.values[k] = a->values[k % values];
+  return two;
+}
+
+/* Each component is estimated by itself. */
+static void estimates_of_components_add_up(void **state) {
+  (void)state;
+  test_bcsr grid = test_bcsr_grid(20, 20, 2, 5);
+  test_bcsr twice = two_of(&grid);
+  bisai_bcsr *one = test_bcsr_make(context, &grid), *two = test_bcsr_make(context, &twice);
+  double flops = 0, sum = 0;
+  EXPECT_OK(context, bsi_lu_estimate(context, one, &flops));
+  EXPECT_OK(context, bsi_lu_estimate(context, two, &sum));
+  EXPECT_NEAR(2 * flops, sum, 1e-9 * sum);
+  bisai_bcsr_destroy(&one);
+  bisai_bcsr_destroy(&two);
+  test_bcsr_free(&grid);
+  test_bcsr_free(&twice);
+}
+
 static void an_empty_matrix_has_an_empty_prediction(void **state) {
   (void)state;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_tridiagonal(0, 2, 4.0, -1.0));
@@ -179,6 +232,9 @@ static void an_empty_matrix_has_an_empty_prediction(void **state) {
   assert_int_equal(p.blocks, 0);
   assert_int_equal(p.values, 0);
   assert_int_equal(p.levels, 0);
+  double flops = 1;
+  EXPECT_OK(context, bsi_lu_estimate(context, matrix, &flops));
+  EXPECT_NEAR(0, flops, 0);
   bisai_bcsr_destroy(&matrix);
 }
 
@@ -218,7 +274,9 @@ static void failing_allocations_leave_nothing(void **state) {
     allocator.calls = 0;
     allocator.fail_at = fail;
     bsi_lu_prediction p;
-    const bisai_status status = bsi_lu_predict(own, matrix, BISAI_ORDERING_MD, permutation, &p);
+    double flops;
+    bisai_status status = bsi_lu_predict(own, matrix, BISAI_ORDERING_MD, permutation, &p);
+    if (!status) status = bsi_lu_estimate(own, matrix, &flops);
     const bool failed = fail <= allocator.calls;
     assert_int_equal(allocator.live_blocks, before);
     EXPECT_STATUS(own, failed ? BISAI_OUT_OF_MEMORY : BISAI_OK, status);
@@ -249,6 +307,8 @@ int main(void) {
       cmocka_unit_test(a_tridiagonal_matrix_has_no_fill),
       cmocka_unit_test(minimum_degree_leaves_trees_without_fill),
       cmocka_unit_test(minimum_degree_fills_as_little_as_exact_degrees),
+      cmocka_unit_test(estimates_of_meshes_are_within_a_factor_of_four),
+      cmocka_unit_test(estimates_of_components_add_up),
       cmocka_unit_test(an_empty_matrix_has_an_empty_prediction),
       cmocka_unit_test(counts_have_64_bits),
       cmocka_unit_test(failing_allocations_leave_nothing)};
