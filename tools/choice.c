@@ -73,7 +73,8 @@ json_t *choice_json(const run_result *r) {
   const bool any = r->choice.chosen >= 0;
   bisai_options_text(&r->choice.precond, &r->choice.solver, sizeof lines, lines);
   return OBJECT({"trials", trials}, {"chosen", integer(any, r->choice.chosen)},
-                {"c", text(any, lines)});
+                {"study_s", number(true, r->choice.study)},
+                {"lost_s", number(true, r->choice.lost)}, {"c", text(any, lines)});
 }
 
 #endif

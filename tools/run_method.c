@@ -266,6 +266,8 @@ done:
 static void keep_choice(const bisai_solve_report *report, run_result *r) {
   const size_t bytes = (size_t)report->choice.count * sizeof *r->choice.trials;
   r->choice.chosen = report->choice.chosen;
+  r->choice.study = report->choice.study_seconds;
+  r->choice.lost = report->choice.lost_seconds;
   r->choice.precond = report->precond_options;
   r->choice.solver = report->solver_options;
   r->choice.trials = bytes > 0 ? malloc(bytes) : NULL;

@@ -58,6 +58,8 @@ typedef struct run_result {
   struct {
     bisai_trial *trials;
     int count, chosen;
+    /* seconds in the study, and in trials that were not chosen */
+    double study, lost;
     bisai_precond_options precond;
     bisai_solver_options solver;
   } choice;
