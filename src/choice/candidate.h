@@ -18,8 +18,9 @@ typedef struct bsi_candidate {
   double iterations;
   /* what it needs, in bytes */
   double memory;
-  /* `setup` is a guess that bsi_work_predict_lu() replaces; it has been replaced */
-  bool guessed, predicted;
+  /* `setup` is a guess that bsi_work_predict_lu() replaces, and that bsi_work_estimate_lu() has
+   * made better; it has been replaced */
+  bool guessed, estimated, predicted;
   /* of a guess: the least work of all others that is worth a prediction */
   double hurdle;
   bsi_lu_prediction factorisation;
@@ -37,8 +38,9 @@ typedef struct bsi_task {
   bisai_solver_options solver;
   /* b, in backend memory, if it is not the caller's */
   double *made;
-  /* pairs of blocks (i, k), (k, j) with i, j > k */
-  double pairs;
+  /* pairs of blocks (i, k), (k, j) with i, j > k, and the levels of a triangular solve, which only
+   * a device has to know */
+  double pairs, levels;
   /* the caller has chosen the preconditioner, or the method of the solver */
   bool precond_given, solver_given;
 } bsi_task;

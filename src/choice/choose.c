@@ -8,6 +8,7 @@
 #include "choice/work.h"
 #include "core/context/context_impl.h"
 #include "core/matrix/bcsr_impl.h"
+#include "study/parts.h"
 
 /* An ILU(2) attempt, whose work the budget is a multiple of. */
 enum { ATTEMPT_LEVEL = 2, ATTEMPT_ITERATIONS = 200 };
@@ -34,9 +35,7 @@ static double budget_of(const bsi_task *task) {
 
 static bisai_status study(bsi_choice *c) {
   const double start = bsi_now();
-  c->study.struct_size = sizeof c->study;
-  const bisai_status status =
-      bisai_matrix_study(c->task.context, c->task.matrix, 0, NULL, &c->study);
+  const bisai_status status = bsi_study_briefly(c->task.context, c->task.matrix, &c->study);
   c->study_seconds = bsi_now() - start;
   c->task.study = &c->study;
   return status;

@@ -7,7 +7,6 @@
 #include "choice/race.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "choice/bounds.h"
 #include "choice/work.h"
@@ -20,6 +19,8 @@
 #define SHARE_OF_SETUP 0.5
 #define SHARE_OF_ALTERNATIVE 0.25
 #define SHARE_OF_PAST 0.5
+/* A guess may be too low by this factor. */
+#define LOW_GUESS 2.0
 
 /* Iterations that may take this many times the work of complete factors are tried first: often they
  * take less than expected, and if not, it is soon seen. Not so on saddle points. */
@@ -114,17 +115,6 @@ static void limit_waiting(bsi_race *race) {
   if (count > MOST_WAITING) bsi_bounds_end_worst(race, -1, "others promised more");
 }
 
-static void say_why(bsi_trial *t) {
-  if (t->state != BSI_TRIAL_WAITS) return;
-  const double left = bsi_trial_left(t);
-  if (isfinite(left))
-    snprintf(t->result.why, sizeof t->result.why,
-             "predicted %.0f more iterations; the next candidate was expected to be cheaper",
-             left / t->step);
-  else
-    snprintf(t->result.why, sizeof t->result.why, "the residual did not decrease");
-}
-
 /* Keeps x of a trial if it is the best so far. An estimated residual may be finite while x is
  * not. */
 static bisai_status keep_best(bsi_race *race, const bsi_trial *t) {
@@ -143,7 +133,9 @@ static bisai_status keep_best(bsi_race *race, const bsi_trial *t) {
 /* Begins a trial that is new, and lets it go on. */
 static bisai_status go_on(bsi_race *race, int which) {
   bsi_trial *t = &race->trials[which];
-  const double alternative = PATIENCE * alternative_to(race, which, true), before = t->work;
+  const double alternative = PATIENCE * alternative_to(race, which, true),
+               known = PATIENCE * alternative_to(race, which, false),
+               likely = fmin(known, LOW_GUESS * alternative), before = t->work;
   if (t->state == BSI_TRIAL_NEW) {
     race->order[race->begun++] = which;
     t->bounds.end = race->end;
@@ -156,11 +148,19 @@ static bisai_status go_on(bsi_race *race, int which) {
     bsi_bounds_check_memory(race, which);
   }
   if (t->state != BSI_TRIAL_WAITS) return BISAI_OK;
-  const double least = before > 0
-                           ? SHARE_OF_PAST * t->work
-                           : fmax(SHARE_OF_SETUP * t->work,
-                                  isfinite(alternative) ? SHARE_OF_ALTERNATIVE * alternative : 0);
+  const double least = before > 0 ? SHARE_OF_PAST * t->work
+                                  : fmax(SHARE_OF_SETUP * t->work,
+                                         isfinite(likely) ? SHARE_OF_ALTERNATIVE * likely : 0);
   return bsi_trial_run(race->task->context, alternative, least, race->budget - race->work, t);
+}
+
+/* Counts the iterations of a trial, which all others may no longer take. */
+static void count_iterations(bsi_race *race, bsi_trial *t) {
+  race->iterations += t->result.iterations - t->counted;
+  t->counted = t->result.iterations;
+  for (int i = 0; i < race->candidates.count; i++)
+    race->trials[i].bounds.iterations =
+        race->task->solver.max_iterations - race->iterations + race->trials[i].counted;
 }
 
 static bisai_status run_trial(bsi_race *race, int which) {
@@ -168,11 +168,10 @@ static bisai_status run_trial(bsi_race *race, int which) {
   const double before = t->work;
   bisai_status status = go_on(race, which);
   race->work += t->work - before;
-  race->iterations += t->result.iterations - t->counted;
-  t->counted = t->result.iterations;
+  count_iterations(race, t);
   race->stopped = t->opened && t->open.run.stop;
   if (!status) status = keep_best(race, t);
-  say_why(t);
+  bsi_trial_say_why(t);
   if (t->state == BSI_TRIAL_FAILED) bsi_trial_release(race->task->context, t);
   if (t->state == BSI_TRIAL_SOLVED) race->winner = which;
   limit_waiting(race);
@@ -184,10 +183,11 @@ static bool is_over(const bsi_race *race) {
          race->iterations >= race->task->solver.max_iterations || bsi_now() > race->end;
 }
 
-/* Replaces the guess of a complete factorisation by a prediction. Two candidates share it: with and
- * without a matching. */
+/* Replaces the guess of a complete factorisation by an estimate, and an estimate that still makes
+ * it the next candidate by a prediction. Two candidates share it: with and without a matching. */
 static bisai_status predict(bsi_race *race, bsi_candidate *c) {
   bisai_context *context = race->task->context;
+  if (!c->estimated) return bsi_work_estimate_lu(race->task, &race->candidates);
   const size_t rows = (size_t)bisai_bcsr_block_rows(race->task->matrix);
   if (!race->permutation)
     race->permutation = bsi_allocate(context, rows, sizeof *race->permutation);
@@ -202,7 +202,8 @@ static bisai_status predict(bsi_race *race, bsi_candidate *c) {
 bisai_status bsi_race_run(bsi_race *race) {
   race->winner = -1;
   for (int i = 0; i < race->candidates.count; i++)
-    race->trials[i] = (bsi_trial){.candidate = &race->candidates.items[i]};
+    race->trials[i] = (bsi_trial){.candidate = &race->candidates.items[i],
+                                  .bounds.iterations = race->task->solver.max_iterations};
   while (!is_over(race)) {
     const int next = choose_next(race);
     if (next < 0) return BISAI_OK;

@@ -41,7 +41,21 @@ static double iterations_left(const bsi_trial_pace *p) {
 }
 
 double bsi_trial_left(const bsi_trial *trial) {
-  return trial->pace.doubt * iterations_left(&trial->pace) * trial->step;
+  const bsi_trial_pace *p = &trial->pace;
+  const double iterations = p->doubt * iterations_left(p);
+  return p->iterations + iterations <= trial->bounds.iterations ? iterations * trial->step
+                                                                : INFINITY;
+}
+
+void bsi_trial_say_why(bsi_trial *t) {
+  if (t->state != BSI_TRIAL_WAITS) return;
+  const double iterations = t->pace.doubt * iterations_left(&t->pace);
+  if (isfinite(iterations))
+    snprintf(t->result.why, sizeof t->result.why, "predicted %.0f more iterations; %s", iterations,
+             isfinite(bsi_trial_left(t)) ? "the next candidate was expected to be cheaper"
+                                         : "fewer are left");
+  else
+    snprintf(t->result.why, sizeof t->result.why, "the residual did not decrease");
 }
 
 /* Doubles the doubt if the solve has not ended long after it was expected to. */

@@ -35,6 +35,8 @@ typedef struct bsi_trial_pace {
 /* How long a trial may go on: bsi_trial_run(). */
 typedef struct bsi_trial_bounds {
   double alternative, least, most;
+  /* the iterations that all trials may take together, without those of others */
+  int iterations;
   /* bsi_now() when it has to wait, or infinity */
   double end;
 } bsi_trial_bounds;
@@ -70,8 +72,12 @@ bisai_status bsi_trial_begin(const bsi_task *task, const double *b, const double
 bisai_status bsi_trial_run(bisai_context *context, double alternative, double least, double most,
                            bsi_trial *trial);
 
-/* Returns the work that is left as the residuals predict it; infinite if they do not decrease. */
+/* Returns the work that is left as the residuals predict it; infinite if they do not decrease, or
+ * predict more iterations than the trial may take. */
 double bsi_trial_left(const bsi_trial *trial);
+
+/* Says in the result why a trial waits. */
+void bsi_trial_say_why(bsi_trial *trial);
 
 /* Returns x of a trial that waits or has ended, and gives its relative residual. */
 const double *bsi_trial_x(const bsi_trial *trial, double *residual);

@@ -52,15 +52,18 @@ static const rates *rates_of(const bsi_task *task) {
 }
 
 /* With more operations for each block of A, nested dissection is worth its time: it takes some 1 µs
- * for a block of A, and saves about a third of the operations. */
+ * for a block of A, and saves a third of the operations (the median of 25 systems that are for
+ * tuning). */
 #define FLOPS_OF_MINIMUM_DEGREE 50000.0
 /* But no more than GAIN times: with more work than that, nothing is gained over the alternative.
  * Its own time is DISSECTION times that of a prediction by minimum degree. */
-#define GAIN_OF_DISSECTION 4.0
+#define GAIN_OF_DISSECTION 1.2
 #define WORK_OF_DISSECTION 10.0
 /* A factorisation is predicted where the prediction takes at most 1 / PREDICTION_WORTH of the work
  * of the other candidates. */
 #define PREDICTION_WORTH 4.0
+/* And where it takes at most 1 / PREDICTION_CHEAP of it, an estimate does not put it off. */
+#define PREDICTION_CHEAP 20.0
 
 /* What is known or guessed of a preconditioner. */
 typedef struct shape {
@@ -87,22 +90,24 @@ static double pairs_of(int32_t rows, const int32_t *row_ptr, const int32_t *col_
   return pairs;
 }
 
-/* These pairs are what ILU(0) multiplies, and where ILU(1) has fill. They are counted in the first
- * rows, as the levels are. */
+/* Pairs are what ILU(0) multiplies, and where ILU(1) has fill. */
 bisai_status bsi_work_measure(bsi_task *t) {
   const bisai_bcsr *a = t->matrix;
   const bsi_study_view view = {
       .block_rows = a->block_rows, .row_ptr = a->row_ptr, .col_idx = a->col_idx};
   bsi_first_rows first;
-  int32_t *below = NULL;
+  int32_t *room = NULL;
   bisai_status status = bsi_study_fetch_rows(t->context, &view, &first);
-  if (!status) below = bsi_allocate(t->context, (size_t)first.rows + 1, sizeof *below);
-  if (!status && !below) status = BISAI_OUT_OF_MEMORY;
+  if (!status) room = bsi_allocate(t->context, (size_t)first.rows + 1, sizeof *room);
+  if (!status && !room) status = BISAI_OUT_OF_MEMORY;
   if (!status) {
-    const double counted = fmax(first.row_ptr[first.rows], 1);
-    t->pairs = pairs_of(first.rows, first.row_ptr, first.col_idx, below) * (a->blocks / counted);
+    const double blocks = fmax(first.row_ptr[first.rows], 1), rows = fmax(first.rows, 1);
+    t->pairs = pairs_of(first.rows, first.row_ptr, first.col_idx, room) * (a->blocks / blocks);
+    if (rates_of(t)->level > 0)
+      t->levels = bsi_study_levels_of(first.rows, first.row_ptr, first.col_idx, room) *
+                  (a->block_rows / rows);
   }
-  bsi_release(t->context, below);
+  bsi_release(t->context, room);
   bsi_study_release_rows(t->context, &first);
   return status;
 }
@@ -212,10 +217,7 @@ static double solver_work(const bsi_task *t, const bisai_solver_options *how,
 
 /* The levels of triangular solves on a device; a host does not wait for levels. */
 static double levels_of(const bsi_task *t, const bisai_precond_options *o) {
-  const double natural = 2.0 * t->study->order.levels * fmax(t->matrix->block_rows, 1) /
-                         fmax(t->study->order.level_rows, 1);
-  if (rates_of(t)->level == 0) return 0;
-  return o->kind == BISAI_PRECOND_ILU ? natural * (1 + 0.5 * o->factor.level) : 0;
+  return o->kind == BISAI_PRECOND_ILU ? 2 * t->levels * (1 + 0.5 * o->factor.level) : 0;
 }
 
 void bsi_work_predict(const bsi_task *t, bsi_candidate *c) {
@@ -264,6 +266,19 @@ void bsi_work_guess_lu(const bsi_task *t, double flops, bsi_candidate *c) {
   c->guessed = true;
   c->setup = lu_work(t, is_matched(c), flops, 0);
   c->hurdle = PREDICTION_WORTH * prediction_work(t);
+}
+
+bisai_status bsi_work_estimate_lu(const bsi_task *t, bsi_candidates *list) {
+  double flops = 0;
+  if (!bsi_task_is_saddle(t)) BSI_TRY(bsi_lu_estimate(t->context, t->matrix, &flops));
+  for (int i = 0; i < list->count; i++) {
+    bsi_candidate *c = &list->items[i];
+    if (!c->guessed) continue;
+    const double expected = lu_work(t, is_matched(c), flops, 0);
+    c->setup = fmax(c->setup, fmin(expected, PREDICTION_CHEAP * prediction_work(t)));
+    c->estimated = true;
+  }
+  return BISAI_OK;
 }
 
 /* Minimum degree first: the ordering is found in less time, and with it lu takes 0.53 times as long

@@ -9,7 +9,7 @@
 
 #include "choice/candidate.h"
 
-/* Finds what fill depends on: bsi_task::growth. */
+/* Finds what fill and triangular solves depend on: the pairs and the levels of the task. */
 bisai_status bsi_work_measure(bsi_task *task);
 
 /* Sets what a candidate is expected to need: setup, step, memory. */
@@ -25,6 +25,10 @@ double bsi_work_memory(const bsi_task *task, const bsi_candidate *candidate);
 /* Gives a complete factorisation the work of so many operations as a guess, and the hurdle of its
  * prediction. */
 void bsi_work_guess_lu(const bsi_task *task, double flops, bsi_candidate *candidate);
+
+/* Raises the guesses to what the graph of A lets expect. On saddle points, where it lets expect too
+ * much, they stay. */
+bisai_status bsi_work_estimate_lu(const bsi_task *task, bsi_candidates *candidates);
 
 /* Predicts a complete factorisation by its ordering and its structure, and gives the candidate the
  * ordering. An ordering that cannot make it cheaper than `alternative`, the work of the other

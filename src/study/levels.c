@@ -6,8 +6,8 @@
 /* Rows and blocks that are looked at: about a millisecond. */
 enum { FIRST_BLOCKS = 1 << 19 };
 
-static int32_t levels_of(int32_t rows, const int32_t *row_ptr, const int32_t *col_idx,
-                         int32_t *level) {
+int32_t bsi_study_levels_of(int32_t rows, const int32_t *row_ptr, const int32_t *col_idx,
+                            int32_t *level) {
   int32_t levels = 0;
   for (int32_t i = 0; i < rows; i++) {
     int32_t highest = 0;
@@ -68,7 +68,7 @@ bisai_status bsi_study_count_levels(bisai_context *context, const bsi_study_view
   if (!status && !level) status = BISAI_OUT_OF_MEMORY;
   if (!status) {
     order->level_rows = first.rows;
-    order->levels = levels_of(first.rows, first.row_ptr, first.col_idx, level);
+    order->levels = bsi_study_levels_of(first.rows, first.row_ptr, first.col_idx, level);
   }
   bsi_release(context, level);
   bsi_study_release_rows(context, &first);

@@ -12,6 +12,11 @@
 extern "C" {
 #endif
 
+/* Studies what the choice of a method asks: all rows, a small sample, the constants, and the
+ * unknowns where A is not symmetric. Neither fields nor levels. */
+bisai_status bsi_study_briefly(bisai_context *context, const bisai_bcsr *matrix,
+                               bisai_matrix_study_report *study);
+
 /* Fills the report from the sums, maxima and minima. */
 void bsi_study_report_fill(const bsi_study_view *a, const bsi_study_record *record,
                            bisai_matrix_study_report *study);
@@ -34,6 +39,10 @@ bisai_status bsi_study_find_fields(bisai_context *context, const bsi_study_view 
                                    bisai_study_fields *fields);
 bisai_status bsi_study_count_levels(bisai_context *context, const bsi_study_view *a,
                                     bisai_study_order *order);
+
+/* Returns the levels of the first rows. `level` has `rows` entries. */
+int32_t bsi_study_levels_of(int32_t rows, const int32_t *row_ptr, const int32_t *col_idx,
+                            int32_t *level);
 
 /* The structure of the first rows, which the host reads; on a host that of the matrix itself. */
 typedef struct bsi_first_rows {

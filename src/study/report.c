@@ -99,8 +99,8 @@ void bsi_study_report_fill(const bsi_study_view *a, const bsi_study_record *reco
 bisai_status bsi_study_measure_unknowns(bisai_context *context, const bsi_study_view *a,
                                         bisai_study_unknowns *unknowns) {
   const int bs = a->block_size;
-  const int32_t count =
-      a->block_rows < BSI_STUDY_SAMPLE_UNKNOWNS ? a->block_rows : BSI_STUDY_SAMPLE_UNKNOWNS;
+  const int32_t most = a->brief ? BSI_STUDY_BRIEF_SAMPLE_UNKNOWNS : BSI_STUDY_SAMPLE_UNKNOWNS,
+                count = a->block_rows < most ? a->block_rows : most;
   uint64_t sums[2 * BISAI_MAX_BLOCK_SIZE];
   *unknowns = (bisai_study_unknowns){.first = 0};
   if (bs == 1 || count == 0) return BISAI_OK;

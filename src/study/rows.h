@@ -9,9 +9,11 @@
 extern "C" {
 #endif
 
-/* A square matrix in backend memory. */
+/* A square matrix in backend memory, and how it is studied. */
 typedef struct bsi_study_view {
   int32_t block_rows, block_size, blocks;
+  /* small samples, and no inverses of diagonal blocks */
+  bool brief;
   /* scalar rows without padding */
   int64_t rows;
   const int32_t *row_ptr, *col_idx;

@@ -11,16 +11,22 @@
 extern "C" {
 #endif
 
-/* Values of the sampled block rows beside their transposes, and block rows of the sample of
- * ellipticity. At 2^13 values the sample takes some 0.3 ms on a host, and a share of its rows is
- * known to 2 %. */
-enum { BSI_STUDY_SAMPLE_VALUES = 1 << 13, BSI_STUDY_SAMPLE_UNKNOWNS = 128 };
+/* Values of the sampled block rows beside their transposes, in a whole study and in a brief one,
+ * and block rows of the sample of ellipticity. 2^13 values take some 0.3 ms on a host, and a share
+ * of their rows is known to 2 %; of 2^11 values it is known to 4 %. */
+enum {
+  BSI_STUDY_SAMPLE_VALUES = 1 << 13,
+  BSI_STUDY_BRIEF_SAMPLE_VALUES = 1 << 11,
+  BSI_STUDY_SAMPLE_UNKNOWNS = 128,
+  BSI_STUDY_BRIEF_SAMPLE_UNKNOWNS = 32
+};
 
-/* Returns the number of block rows whose mean has BSI_STUDY_SAMPLE_VALUES values together. */
+/* Returns the number of block rows whose mean has the values of the sample together. */
 BSI_INLINE int32_t bsi_study_sample_size(const bsi_study_view *a) {
-  const double values = (double)a->blocks * a->block_size * a->block_size;
-  if (values <= BSI_STUDY_SAMPLE_VALUES) return a->block_rows;
-  const double rows = ceil(BSI_STUDY_SAMPLE_VALUES / values * a->block_rows);
+  const double values = (double)a->blocks * a->block_size * a->block_size,
+               most = a->brief ? BSI_STUDY_BRIEF_SAMPLE_VALUES : BSI_STUDY_SAMPLE_VALUES;
+  if (values <= most) return a->block_rows;
+  const double rows = ceil(most / values * a->block_rows);
   return rows < a->block_rows ? (int32_t)rows : a->block_rows;
 }
 

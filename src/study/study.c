@@ -57,10 +57,30 @@ static bisai_status study_matrix(bisai_context *context, const bisai_bcsr *matri
   symmetry->symmetric = symmetry->asymmetry <= BISAI_SYMMETRY_LIMIT;
   if (!status) status = study_rows(context, a, zeros, study);
   memory->release(context, zeros);
-  if (!status) status = bsi_study_measure_unknowns(context, a, &study->unknowns);
-  if (!status) status = bsi_study_find_fields(context, a, &study->fields);
-  if (!status) status = bsi_study_count_levels(context, a, &study->order);
-  return status;
+  if (!status && !(a->brief && symmetry->symmetric))
+    status = bsi_study_measure_unknowns(context, a, &study->unknowns);
+  if (status || a->brief) return status;
+  BSI_TRY(bsi_study_find_fields(context, a, &study->fields));
+  return bsi_study_count_levels(context, a, &study->order);
+}
+
+static bsi_study_view view_of(const bisai_bcsr *matrix, int64_t rows) {
+  return (bsi_study_view){.block_rows = matrix->block_rows,
+                          .block_size = matrix->block_size,
+                          .blocks = matrix->blocks,
+                          .rows = rows > 0 ? rows : bsi_bcsr_span(matrix),
+                          .row_ptr = matrix->row_ptr,
+                          .col_idx = matrix->col_idx,
+                          .values = matrix->values};
+}
+
+bisai_status bsi_study_briefly(bisai_context *context, const bisai_bcsr *matrix,
+                               bisai_matrix_study_report *study) {
+  BSI_TRY(check(context, matrix, 0));
+  bsi_study_view a = view_of(matrix, 0);
+  a.brief = true;
+  *study = (bisai_matrix_study_report){.struct_size = sizeof *study};
+  return study_matrix(context, matrix, &a, study);
 }
 
 bisai_status bisai_matrix_study(bisai_context *context, const bisai_bcsr *matrix, int64_t rows,
@@ -72,13 +92,7 @@ bisai_status bisai_matrix_study(bisai_context *context, const bisai_bcsr *matrix
   BSI_TRY(
       bsi_check_report(context, "bisai_matrix_study_report", study->struct_size, sizeof *study));
   BSI_TRY(check(context, matrix, rows));
-  const bsi_study_view a = {.block_rows = matrix->block_rows,
-                            .block_size = matrix->block_size,
-                            .blocks = matrix->blocks,
-                            .rows = rows > 0 ? rows : bsi_bcsr_span(matrix),
-                            .row_ptr = matrix->row_ptr,
-                            .col_idx = matrix->col_idx,
-                            .values = matrix->values};
+  const bsi_study_view a = view_of(matrix, rows);
   bisai_matrix_study_report found = {.struct_size = sizeof found};
   BSI_TRY(study_matrix(context, matrix, &a, &found));
   if (rhs)

@@ -163,7 +163,7 @@ template <int BS> __global__ void __launch_bounds__(THREADS) study_diagonal(cons
     const bsi_study_block found = bsi_study_block_row(BS, &job.a, row, off, &record);
     double inverse[BS * BS];
     job.zeros[i] = found.zeros;
-    if (found.diagonal >= 0)
+    if (found.diagonal >= 0 && !job.a.brief)
       bsi_study_invert_diagonal(BS, bsi_study_block_at(BS, &job.a, found.diagonal), off, row,
                                 inverse, &record);
   }
@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(BSI_WARP) study_large_diagonal(const study_job
   if (lane == 0) found = bsi_study_block_row(bs, &job.a, i, off, &record);
   if (lane == 0) job.zeros[i] = found.zeros;
   const int32_t p = __shfl_sync(BSI_FULL_WARP, found.diagonal, 0);
-  if (p >= 0) {
+  if (p >= 0 && !job.a.brief) {
     const double *block = bsi_study_block_at(bs, &job.a, p);
     double condition;
     const bool singular = bsi_warp_invert<0>(bs, block, inverse, &condition) == BSI_BLOCK_SINGULAR,

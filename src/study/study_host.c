@@ -62,7 +62,7 @@ BSI_INLINE void study_rows(const int bs, const study_job *job, bsi_rows rows, fi
     }
     const bsi_study_block block = bsi_study_block_row(bs, a, i, off, &found->record);
     job->zeros[i] = block.zeros;
-    if (block.diagonal >= 0)
+    if (block.diagonal >= 0 && !a->brief)
       bsi_study_invert_diagonal(bs, a->values + (size_t)block.diagonal * (size_t)(bs * bs), off, i,
                                 inverse, &found->record);
   }

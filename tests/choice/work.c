@@ -2,6 +2,9 @@
 /* The prediction of complete factorisations among candidates, and what the caller gives to them. */
 #include "choice/work.h"
 
+#include <math.h>
+
+#include "choice/trial.h"
 #include "lu/predict.h"
 #include "support/mesh.h"
 #include "support/support.h"
@@ -92,11 +95,53 @@ static void near_null_vectors_reach_the_candidates_of_multigrid(void **state) {
   bisai_context_destroy(&context);
 }
 
+/* The residual falls by 10 % an iteration: 20 were taken, and 164 more are needed. */
+static void a_trial_promises_nothing_that_the_iterations_left_forbid(void **state) {
+  (void)state;
+  bsi_trial t = {.state = BSI_TRIAL_WAITS, .step = 2, .bounds.iterations = 1000};
+  t.pace = (bsi_trial_pace){.iterations = 20, .target = -18.4, .doubt = 1};
+  for (int i = 0; i <= 20; i++) t.pace.logs[i] = -0.1 * i;
+  EXPECT_NEAR(2 * 164, bsi_trial_left(&t), 1e-9);
+  bsi_trial_say_why(&t);
+  assert_string_equal(
+      "predicted 164 more iterations; the next candidate was expected to be cheaper", t.result.why);
+  t.bounds.iterations = 183;
+  assert_true(isinf(bsi_trial_left(&t)));
+  bsi_trial_say_why(&t);
+  assert_string_equal("predicted 164 more iterations; fewer are left", t.result.why);
+  t.bounds.iterations = 185;
+  EXPECT_NEAR(2 * 164, bsi_trial_left(&t), 1e-9);
+}
+
+/* An estimate raises a guess, but not above what makes a prediction cheap. */
+static void estimates_put_off_predictions_of_bodies_only(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  for (int body = 0; body < 2; body++) {
+    bisai_bcsr *matrix = test_bcsr_take(context, body ? test_mesh_springs(16, 16, 16, TEST_FREE)
+                                                      : test_bcsr_grid(64, 64, 1, 5));
+    const double n = bisai_bcsr_block_rows(matrix), bs = bisai_bcsr_block_size(matrix);
+    bisai_matrix_study_report study = {.struct_size = sizeof study};
+    EXPECT_OK(context, bisai_matrix_study(context, matrix, 0, NULL, &study));
+    const bsi_task task = {.context = context, .matrix = matrix, .study = &study};
+    bsi_candidates list = {.items = {complete(BISAI_MATCHING_NONE)}, .count = 1};
+    bsi_work_guess_lu(&task, 30 * pow(n, 1.5) * bs * bs * bs, &list.items[0]);
+    const double guess = list.items[0].setup;
+    EXPECT_OK(context, bsi_work_estimate_lu(&task, &list));
+    assert_true(list.items[0].guessed && list.items[0].estimated);
+    assert_true(body ? list.items[0].setup > 2 * guess : list.items[0].setup < 1.5 * guess);
+    bisai_bcsr_destroy(&matrix);
+  }
+  bisai_context_destroy(&context);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(few_operations_are_ordered_by_minimum_degree),
       cmocka_unit_test(many_operations_are_ordered_for_the_least_fill_of_the_build),
       cmocka_unit_test(no_ordering_is_searched_that_cannot_be_cheaper_than_the_others),
-      cmocka_unit_test(near_null_vectors_reach_the_candidates_of_multigrid)};
+      cmocka_unit_test(near_null_vectors_reach_the_candidates_of_multigrid),
+      cmocka_unit_test(a_trial_promises_nothing_that_the_iterations_left_forbid),
+      cmocka_unit_test(estimates_put_off_predictions_of_bodies_only)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "fixture.h"
 #include "flow.h"
 #include "mesh.h"
+#include "study/parts.h"
 
 static bisai_matrix_study_report study(const bisai_bcsr *matrix) {
   bisai_matrix_study_report report = {.struct_size = sizeof report};
@@ -77,6 +78,36 @@ static void a_sample_says_of_a_large_matrix_what_all_rows_say(void **state) {
   EXPECT_NEAR(one_sided / (double)rows, s.symmetry.one_sided, 0.01);
   assert_false(s.symmetry.symmetric);
   assert_true(s.symmetry.asymmetry > BISAI_SYMMETRY_LIMIT);
+}
+
+/* What the choice of a method asks is the same in a brief study, but for samples. */
+static void a_brief_study_finds_what_a_whole_one_finds(void **state) {
+  (void)state;
+  test_bcsr systems[] = {test_flow(20, 20, 3, 1, 7), test_bcsr_grid(70, 70, 1, 5),
+                         test_mesh_diffusion(90, 60, 2, TEST_ZERO_OUTSIDE, 0.3),
+                         test_bcsr_definite(3000, 2, 3)};
+  for (size_t k = 0; k < sizeof systems / sizeof *systems; k++) {
+    bisai_bcsr *matrix = test_bcsr_take(context, systems[k]);
+    const bisai_matrix_study_report whole = study(matrix);
+    bisai_matrix_study_report brief;
+    EXPECT_OK(context, bsi_study_briefly(context, matrix, &brief));
+    assert_memory_equal(&whole.entries, &brief.entries, sizeof whole.entries);
+    assert_memory_equal(&whole.saddle, &brief.saddle, sizeof whole.saddle);
+    assert_memory_equal(&whole.null, &brief.null, sizeof whole.null);
+    assert_int_equal(whole.symmetry.symmetric, brief.symmetry.symmetric);
+    assert_int_equal(whole.diagonal.zero, brief.diagonal.zero);
+    assert_int_equal(whole.diagonal.positive, brief.diagonal.positive);
+    assert_int_equal(whole.diagonal.negative, brief.diagonal.negative);
+    EXPECT_NEAR(whole.couplings.opposite, brief.couplings.opposite, 0);
+    EXPECT_NEAR(whole.couplings.dominant_rows, brief.couplings.dominant_rows, 0);
+    EXPECT_NEAR(whole.symmetry.one_sided, brief.symmetry.one_sided, 0.04);
+    if (!whole.symmetry.symmetric) {
+      assert_int_equal(whole.unknowns.first, brief.unknowns.first);
+      EXPECT_CLOSE(bisai_bcsr_block_size(matrix), whole.unknowns.ellipticity,
+                   brief.unknowns.ellipticity, 0.2);
+    }
+    bisai_bcsr_destroy(&matrix);
+  }
 }
 
 static void weak_couplings_tell_anisotropy(void **state) {
@@ -197,6 +228,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(ellipticity_is_that_of_cpr),
       cmocka_unit_test(a_sample_says_of_a_large_matrix_what_all_rows_say),
+      cmocka_unit_test(a_brief_study_finds_what_a_whole_one_finds),
       cmocka_unit_test(weak_couplings_tell_anisotropy),
       cmocka_unit_test(unknowns_stored_field_by_field_are_found),
       cmocka_unit_test(other_orders_have_no_fields),
