@@ -28,7 +28,7 @@ void bsi_work_guess_lu(const bsi_task *task, double flops, bsi_candidate *candid
 
 /* Raises the guesses to what the graph of A lets expect. On saddle points, where it lets expect too
  * much, they stay. */
-bisai_status bsi_work_estimate_lu(const bsi_task *task, bsi_candidates *candidates);
+bisai_status bsi_work_estimate_lu(const bsi_task *task, bsi_candidates *list);
 
 /* Predicts a complete factorisation by its ordering and its structure, and gives the candidate the
  * ordering. An ordering that cannot make it cheaper than `alternative`, the work of the other
