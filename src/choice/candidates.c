@@ -127,6 +127,7 @@ static void add_lu(const maker *m, bisai_matching matching) {
   if (m->task->precond.automatic.incomplete) return;
   bsi_candidate *c = add(m, lu, gmres(m, 30), matching == BISAI_MATCHING_NONE ? 2 : 3);
   bsi_work_guess_lu(m->task, 30 * pow(n, 1.5) * bs * bs * bs, c);
+  c->estimated = bsi_task_is_saddle(m->task); /* their graph lets expect too much */
 }
 
 /* Adds complete factorisations: one that keeps the rows in their order where no diagonal entry is

@@ -270,7 +270,7 @@ void bsi_work_guess_lu(const bsi_task *t, double flops, bsi_candidate *c) {
 
 bisai_status bsi_work_estimate_lu(const bsi_task *t, bsi_candidates *list) {
   double flops = 0;
-  if (!bsi_task_is_saddle(t)) BSI_TRY(bsi_lu_estimate(t->context, t->matrix, &flops));
+  BSI_TRY(bsi_lu_estimate(t->context, t->matrix, &flops));
   for (int i = 0; i < list->count; i++) {
     bsi_candidate *c = &list->items[i];
     if (!c->guessed) continue;

@@ -26,8 +26,7 @@ double bsi_work_memory(const bsi_task *task, const bsi_candidate *candidate);
  * prediction. */
 void bsi_work_guess_lu(const bsi_task *task, double flops, bsi_candidate *candidate);
 
-/* Raises the guesses to what the graph of A lets expect. On saddle points, where it lets expect too
- * much, they stay. */
+/* Raises the guesses to what the graph of A lets expect. */
 bisai_status bsi_work_estimate_lu(const bsi_task *task, bsi_candidates *list);
 
 /* Predicts a complete factorisation by its ordering and its structure, and gives the candidate the

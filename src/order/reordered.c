@@ -7,7 +7,7 @@
 
 #include "core/context/context_impl.h"
 #include "core/matrix/bcsr_impl.h"
-#include "order/matching.h"
+#include "order/matching/matching.h"
 #include "order/order_ops.h"
 
 static bisai_status create_equilibration(bisai_context *context, const bisai_bcsr *a,

@@ -7,7 +7,7 @@
 #define BSI_REORDERED_STRUCTURE_H
 
 #include "order/graph.h"
-#include "order/matching_entries.h"
+#include "order/matching/entries.h"
 
 #define BSI_EXPONENT_OF_ZERO INT16_MIN
 

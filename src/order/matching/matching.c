@@ -13,7 +13,7 @@
  *
  * 2^(s_j) and 2^(r_i) / max_k w_ik scale A such that weights are 1 on the matching, and at most 1
  * elsewhere. */
-#include "order/matching.h"
+#include "order/matching/matching.h"
 
 #include <math.h>
 

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "core/threads/parallel.h"
-#include "order/matching_entries.h"
+#include "order/matching/entries.h"
 
 /* the least number of values for which a thread is woken */
 enum { GRAIN = 8192 };

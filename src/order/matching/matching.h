@@ -5,7 +5,7 @@
 #ifndef BSI_MATCHING_H
 #define BSI_MATCHING_H
 
-#include "order/matching_entries.h"
+#include "order/matching/entries.h"
 
 /* Lists the entries of A and reserves all memory. */
 bisai_status bsi_matching_create(bisai_context *context, const bisai_bcsr *a, bisai_matching unit,
