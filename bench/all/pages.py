@@ -134,6 +134,14 @@ PAGES = [
         [program("bisai"), matrices], measure.draw_block_jacobi("block-jacobi-cpu")
     ),
     Page(
+        "strong-blocks", "host", "block-Jacobi with blocks of strongly coupled rows",
+        ["strong-blocks.md", "strong-blocks.json.xz"], 900,
+        lambda b: measure.script_of_matrices(
+            b, "block-jacobi/strong_blocks.py", "strong-blocks.md", *measure.many(b)
+        ),
+        [program("bisai"), matrices]
+    ),
+    Page(
         "block-formats", "host", "block-Jacobi in each format on one thread, out of cache",
         ["block-formats-cpu.md", "block-formats-cpu.json"], 20, measure.block_formats,
         [program("bench_formats")]

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Counts iterations with blocks of neighbouring rows and with blocks of strongly coupled rows.
+
+usage: strong_blocks.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N] [--at-once N]
+       [--backend cuda] [--only NAME]
+
+BISAI is the program, and MATRICES is a folder of NAME.mtx[.xz] files. A right-hand side is the file
+NAME_b if it exists, otherwise b = 1. IDR(4) solves each matrix as a scalar matrix to 1e-8. A matrix
+that takes more than a minute is left out.
+"""
+
+import sys
+
+sys.path.append(f"{sys.path[0]}/../common")
+import tables
+
+BOUNDS = (4, 8, 16, 32)
+METHODS = [f"bjacobi:max={m}{how}" for m in BOUNDS for how in ("", ":blocks=strength")]
+SECONDS = 60
+CLOSE = 0.05  # a difference of at most this part counts as none
+
+
+def measure(options, path):
+    arguments = [
+        str(path), "--block-size", "1", "--rhs", tables.right_hand_side(path), "--solver", "idr",
+        "--tolerance", "1e-8"
+    ]
+    result, _ = tables.compare(options, arguments, METHODS, SECONDS)
+    return result
+
+
+def pairs(results, bound):
+    """Returns (name, iterations, iterations with strong blocks) of a bound; None: no convergence."""
+    at = 2 * BOUNDS.index(bound)
+    found = []
+    for result in results:
+        runs = result["runs"][at : at + 2]
+        counts = [run["iterations"] if run["converged"] else None for run in runs]
+        found.append((result["matrix"]["name"], *counts))
+    return found
+
+
+def summary(results):
+    yield from tables.heading(
+        "", "both converge", "fewer", "as many (5 %)", "more", "median of the ratio",
+        "only neighbouring", "only strong"
+    )
+    for bound in BOUNDS:
+        found = pairs(results, bound)
+        both = sorted(strong / near for _, near, strong in found if near and strong)
+        fewer = sum(ratio < 1 - CLOSE for ratio in both)
+        more = sum(ratio > 1 + CLOSE for ratio in both)
+        yield tables.row(
+            f"max={bound}", len(both), fewer,
+            len(both) - fewer - more, more, f"{both[len(both) // 2]:.2f}" if both else "–",
+            sum(1 for _, near, strong in found if near and not strong),
+            sum(1 for _, near, strong in found if strong and not near)
+        )
+
+
+def page(options, results, names_left_out):
+    shown = [r for r in results if any(run["converged"] for run in r["runs"])]
+    lines = [
+        "# Block-Jacobi with blocks of strongly coupled rows",
+        "",
+        *tables.made_by(options, results[0], "IDR(4), tolerance 1e-8, every matrix in scalar rows"),
+        "A cell has the iterations with blocks of neighbouring rows (`bjacobi:max=N`), and with"
+        " blocks of strongly coupled rows (`:blocks=strength`). A dash is a run that does not"
+        f" converge. Runs of more than {SECONDS} s were left out:"
+        f" {', '.join(names_left_out) or 'none'}.",
+        "",
+        *summary(results),
+        "",
+        *tables.heading("matrix", "rows", *(f"max={m}" for m in BOUNDS)),
+    ]
+    for result in shown:
+        cells = []
+        for bound in BOUNDS:
+            _, near, strong = next(
+                found for found in pairs([result], bound) if found[0] == result["matrix"]["name"]
+            )
+            cells.append(f"{near or '–'} / {strong or '–'}")
+        lines.append(
+            tables.row(result["matrix"]["name"], result["matrix"]["block_rows"], *cells)
+        )
+    none = [r["matrix"]["name"] for r in results if r not in shown]
+    if none:
+        lines += ["", f"No method converges on {', '.join(f'`{name}`' for name in none)}."]
+    return lines
+
+
+def main():
+    options = tables.parser(__doc__, "4000").parse_args()
+    found = list(tables.matrices(options))
+    made = tables.each(options, lambda path: measure(options, path), [path for _, path in found])
+    results = [result for result in made if result]
+    left_out = [name for (name, _), result in zip(found, made) if not result]
+    tables.write(options.output, page(options, results, left_out), results)
+
+
+if __name__ == "__main__":
+    main()
