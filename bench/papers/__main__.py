@@ -34,6 +34,7 @@ import sys
 import time
 
 import common
+import items
 import tables
 
 FOLDER = pathlib.Path(__file__).resolve().parent
@@ -189,6 +190,7 @@ def page(folder):
     ]
     for module in modules():
         lines += section(module, folder)
+    lines += items.section()
     return "\n".join(wrapped(lines)).rstrip() + "\n"
 
 

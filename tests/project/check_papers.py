@@ -22,6 +22,7 @@ bench = pathlib.Path(sys.argv[1])
 papers = bench / "papers"
 sys.path[:0] = [str(bench / "common"), str(papers)]
 import common  # noqa: E402
+import items  # noqa: E402
 import tables  # noqa: E402
 
 problems = []
@@ -99,6 +100,13 @@ def check_papers():
         check("commit 0123abc" in page and "a quick try" in page, "the record is not on the page")
         check(not any("not measured" in line and "Table 3" in line for line in page.split("\n")),
               "rows of table 3 are not measured")
+
+
+def check_items():
+    """Each item has a state and a command."""
+    for item in items.ITEMS:
+        check(all(part.strip() for part in item), f"{item.what}: a part is missing")
+        check(item.state in items.STATES, f"{item.what}: {item.state} is no state")
 
 
 def check_page():
@@ -342,6 +350,7 @@ elif sys.argv[2:] == ["kept"]:
     check_kept()
 else:
     check_papers()
+    check_items()
     check_page()
 print("\n".join(problems) or "no problems")
 sys.exit(bool(problems))
