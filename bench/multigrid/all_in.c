@@ -247,8 +247,9 @@ static void measure(run *r) {
     f.sum.seconds[f.sum.count++] = t.setup + t.solve;
   }
   print_figures(r, &f);
-  measure_update(r, false, bench_minimum(&f.setup));
-  if (has_levels(r)) measure_update(r, true, bench_minimum(&f.setup));
+  const bool updates = r->method->options.multigrid.update != BISAI_MULTIGRID_UPDATE_NONE;
+  if (updates) measure_update(r, false, bench_minimum(&f.setup));
+  if (updates && has_levels(r)) measure_update(r, true, bench_minimum(&f.setup));
   fflush(stdout);
 }
 

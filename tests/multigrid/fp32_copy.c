@@ -24,19 +24,22 @@ static double difference(int64_t n, const double *x, const double *y) {
 static void copies_have_the_digits_of_fp32(void **state) {
   (void)state;
   static const double others[] = {0.0, -0x1p-100, 0x1p100, 0x1p101, 1e-31, INFINITY, NAN};
-  static const bool fit[] = {true, true, true, false, false, false, false};
+  static const bool fit[2][7] = {{true, true, true, false, false, false, false},
+                                 {true, true, true, false, true, false, false}};
   enum { COUNT = 5000 };
   double *from = test_vector_in_place(COUNT, 1);
   float *to = context->backend->memory->allocate(context, COUNT, sizeof *to);
-  for (int k = 0; k < 7; k++) {
-    bool fits = !fit[k];
+  for (int k = 0; k < 14; k++) {
+    const bool small = k >= 7;
+    bool fits = !fit[small][k % 7];
     test_synchronize();
-    from[COUNT - 2] = others[k];
+    from[COUNT - 2] = others[k % 7];
     /* the first array fits */
-    const bsi_fp32_rounding arrays[] = {{COUNT - 2, from, to}, {0, NULL, NULL}, {COUNT, from, to}};
+    const bsi_fp32_rounding arrays[] = {
+        {COUNT - 2, from, to, false}, {0, NULL, NULL, false}, {COUNT, from, to, small}};
     EXPECT_OK(context,
               context->backend->multigrid->fp32_copy->copy(context, 3, arrays, NULL, &fits));
-    assert_int_equal(fits, fit[k]);
+    assert_int_equal(fits, fit[small][k % 7]);
     test_synchronize();
     for (int i = 0; i < COUNT - 2; i++) assert_true(to[i] == (float)from[i]);
   }

@@ -32,11 +32,13 @@ typedef struct bsi_cycle_ops {
                               const double *c2, const double *v2, const double *r, double *work);
 } bsi_cycle_ops;
 
-/* A copy to make: to[k] ← from[k] for k < count, rounded to fp32. */
+/* A copy to make: to[k] ← from[k] for k < count, rounded to fp32. `small`: small values need not
+ * keep their digits (multigrid/cycle/fp32_values.h). */
 typedef struct bsi_fp32_rounding {
   int64_t count;
   const double *from;
   float *to;
+  bool small;
 } bsi_fp32_rounding;
 
 typedef struct bsi_fp32_copy_ops {

@@ -4,7 +4,11 @@
  * Memory traffic bounds the steps of large levels, and more than half of it are values. A
  * preconditioner may have rounding errors of 6·10⁻⁸, because the solver computes residuals with A
  * itself. Arithmetic stays fp64. R and P have the same values if R = Pᵀ, so that symmetric cycles
- * stay symmetric. A level with values that fp32 cannot represent keeps fp64. */
+ * stay symmetric. A level with values that fp32 cannot represent keeps fp64.
+ *
+ * Values of P and R may be as small as they like. T has ones or columns of norm 1, and what cancels
+ * beside them leaves some 10⁻³⁵: a hundred such values of a million kept whole levels in fp64. Rows
+ * of R have the scale of D⁻¹, and a level whose D is out of range keeps fp64 by its A. */
 #include "multigrid/cycle/fp32_copy.h"
 
 #include "multigrid/cycle/cycle_ops.h"
@@ -38,13 +42,14 @@ bisai_status bsi_fp32_copy_create_transfers(bsi_hierarchy *h, bsi_level *level) 
 }
 
 /* Returns what copies the values of m, which is nothing if there is no copy. */
-static bsi_fp32_rounding rounding_of(const bsi_block_matrix *m, bisai_bcsr *copy) {
+static bsi_fp32_rounding rounding_of(const bsi_block_matrix *m, bisai_bcsr *copy, bool small) {
   if (!copy) return (bsi_fp32_rounding){0};
   copy->row_ptr = m->row_ptr; /* an update may come with another matrix of the same pattern */
   copy->col_idx = m->col_idx;
   return (bsi_fp32_rounding){.count = (int64_t)bsi_block_matrix_offset(m, m->blocks),
                              .from = m->values,
-                             .to = copy->values};
+                             .to = copy->values,
+                             .small = small};
 }
 
 static void set_use(bsi_level *level) {
@@ -63,10 +68,10 @@ static bisai_status update(const bsi_hierarchy *h, bsi_level *level, bsi_copies 
   level->fp32.in_use = level->fp32.recorded[copies] = false;
   if (!level->fp32.matrix) return BISAI_OK;
   if (copies == BSI_COPY_OF_MATRIX) {
-    arrays[count++] = rounding_of(&a, level->fp32.matrix);
+    arrays[count++] = rounding_of(&a, level->fp32.matrix, false);
   } else {
-    arrays[count++] = rounding_of(bsi_prolongation_of(level), level->fp32.prolongation);
-    arrays[count++] = rounding_of(bsi_restriction_of(level), level->fp32.restriction);
+    arrays[count++] = rounding_of(bsi_prolongation_of(level), level->fp32.prolongation, true);
+    arrays[count++] = rounding_of(bsi_restriction_of(level), level->fp32.restriction, true);
   }
   BSI_TRY(bsi_ops_of(h)->fp32_copy->copy(h->context, count, arrays, record, &fits));
   level->fp32.fits[copies] = fits;

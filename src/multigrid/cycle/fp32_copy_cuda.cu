@@ -11,8 +11,8 @@ constexpr char what[] = "copy in fp32";
 constexpr int64_t cache_bytes = 1 << 25;
 enum { THREADS = 256, VALUES = 4 };
 
-__global__ void __launch_bounds__(THREADS)
-    copy_values(int64_t count, const double *from, float *to, bsi_first_record *record) {
+__global__ void __launch_bounds__(THREADS) copy_values(int64_t count, const double *from, float *to,
+                                                       bool small, bsi_first_record *record) {
   const int64_t first = blockIdx.x * static_cast<int64_t>(THREADS * VALUES) + threadIdx.x;
   double values[VALUES];
   bsi_wait_for_predecessor();
@@ -25,7 +25,8 @@ __global__ void __launch_bounds__(THREADS)
   for (int u = 0; u < VALUES; u++) {
     const int64_t k = first + u * THREADS;
     if (k < count) to[k] = static_cast<float>(values[u]);
-    if (!bsi_fits_fp32(values[u])) atomicMin(&record->index, static_cast<unsigned long long>(k));
+    if (!bsi_fits_fp32(values[u], small))
+      atomicMin(&record->index, static_cast<unsigned long long>(k));
   }
 }
 
@@ -44,7 +45,7 @@ static bisai_status copy(bisai_context *context, int arrays, const bsi_fp32_roun
   for (int i = 0; i < arrays; i++)
     if (array[i].count > 0)
       bsi_launch_early(context, copy_values, bsi_grid(array[i].count, THREADS * VALUES), THREADS, 0,
-                       array[i].count, array[i].from, array[i].to, record);
+                       array[i].count, array[i].from, array[i].to, array[i].small, record);
   BSI_TRY(bsi_launched(context, what));
   if (later) return BISAI_OK;
   BSI_TRY(bsi_record_fetch(context, what, &first));

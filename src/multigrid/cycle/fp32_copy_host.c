@@ -22,7 +22,7 @@ static void copy_part(void *work, bsi_part part) {
   int64_t misfits = 0; /* counted, so that the loop has no branches */
   for (int64_t k = range.begin; k < range.end; k++) {
     a->to[k] = (float)a->from[k];
-    misfits += !bsi_fits_fp32(a->from[k]);
+    misfits += !bsi_fits_fp32(a->from[k], a->small);
   }
   if (misfits > 0) bsi_min_index(bsi_partial(job->context, part.thread), 0);
 }

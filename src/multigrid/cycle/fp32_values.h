@@ -12,10 +12,11 @@
 #define BSI_FP32_LEAST 0x1p-100
 #define BSI_FP32_MOST 0x1p100
 
-/* Returns true if fp32 represents a value with all of its digits. Zero is such a value. */
-BSI_INLINE bool bsi_fits_fp32(double value) {
+/* Returns true if fp32 represents a value with all of its digits. Zero is such a value. With
+ * `small`, every small value counts as one: fp32 represents it up to 2⁻¹⁵⁰. */
+BSI_INLINE bool bsi_fits_fp32(double value, bool small) {
   const double magnitude = fabs(value);
-  return value == 0.0 || (magnitude >= BSI_FP32_LEAST && magnitude <= BSI_FP32_MOST);
+  return value == 0.0 || (magnitude <= BSI_FP32_MOST && (small || magnitude >= BSI_FP32_LEAST));
 }
 
 #endif
