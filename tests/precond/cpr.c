@@ -485,8 +485,8 @@ static void the_stages_report_in_the_members_of_their_kinds(void **state) {
     assert_int_equal(r.cpr.weights, BISAI_WEIGHTS_QUASI_IMPES);
     assert_int_equal(r.cpr.first_singular_row, -1);
     assert_int_equal(r.cpr.first_excluded_row, -1);
-    /* the pressure matrix, columns, weights and the residual, two vectors of pressures, and a struct
-     * with a report */
+    /* the pressure matrix, columns, weights and the residual, two vectors of pressures, and a
+     * struct with a report */
     const int64_t values = 8 * (blocks + 3 * blocks + 2 * 3 * CELLS + 2 * CELLS),
                   integers = 4 * (blocks + 2 * CELLS);
     assert_in_range(r.memory_bytes - first.memory_bytes - second.memory_bytes, values + integers,
