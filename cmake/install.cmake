@@ -29,7 +29,8 @@ if(TARGET bisai_fortran)
     DESTINATION ${BISAI_PACKAGE_DIR})
 endif()
 
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE README.md CHANGELOG.md docs/guide.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 if(PROJECT_IS_TOP_LEVEL AND NOT TARGET uninstall)
   add_custom_target(uninstall COMMAND ${CMAKE_COMMAND}
@@ -95,4 +96,16 @@ if(TARGET bisai_fortran)
   configure_file(fortran/bisai_fortran.pc.in ${PROJECT_BINARY_DIR}/bisai_fortran.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/bisai_fortran.pc
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
+
+# `cpack` packs what is installed: bisai-0.2.0-Linux-x86_64.tar.gz.
+if(PROJECT_IS_TOP_LEVEL)
+  set(CPACK_GENERATOR TGZ)
+  set(CPACK_PACKAGE_VENDOR "The bisai developers")
+  set(CPACK_PACKAGE_FILE_NAME
+    ${PROJECT_NAME}-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR})
+  set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+  set(CPACK_STRIP_FILES ON)
+  set(CPACK_VERBATIM_VARIABLES ON)
+  include(CPack)
 endif()
