@@ -3,11 +3,11 @@
 """Counts iterations with blocks of neighbouring rows and with blocks of strongly coupled rows.
 
 usage: strong_blocks.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N] [--at-once N]
-       [--backend cuda] [--only NAME]
+       [--backend cuda] [--only NAME] [--least-rows N] [--repeats N]
 
 BISAI is the program, and MATRICES is a folder of NAME.mtx[.xz] files. A right-hand side is the file
 NAME_b if it exists, otherwise b = 1. IDR(4) solves each matrix as a scalar matrix to 1e-8. A matrix
-that takes more than a minute is left out.
+that takes more than a minute is left out. With --repeats the table has times, too.
 """
 
 import sys
@@ -41,6 +41,16 @@ def pairs(results, bound):
     return found
 
 
+def cell_of(options, runs):
+    """Returns the iterations of a run with neighbouring rows and of one with strong blocks, and
+    with repeats their milliseconds, set-up and solve."""
+    text = " / ".join(str(run["iterations"]) if run["converged"] else "–" for run in runs)
+    if options.repeats and any(run["converged"] for run in runs):
+        times = [tables.seconds(run) if run["converged"] else None for run in runs]
+        text += ", " + " / ".join(f"{1e3 * t:.3g}" if t else "–" for t in times)
+    return text
+
+
 def summary(results):
     yield from tables.heading(
         "", "both converge", "fewer", "as many (5 %)", "more", "median of the ratio",
@@ -60,6 +70,7 @@ def summary(results):
 
 
 def page(options, results, names_left_out):
+    times = "Times are medians, of set-up and solve, in ms. " if options.repeats else ""
     shown = [r for r in results if any(run["converged"] for run in r["runs"])]
     lines = [
         "# Block-Jacobi with blocks of strongly coupled rows",
@@ -67,7 +78,7 @@ def page(options, results, names_left_out):
         *tables.made_by(options, results[0], "IDR(4), tolerance 1e-8, every matrix in scalar rows"),
         "A cell has the iterations with blocks of neighbouring rows (`bjacobi:max=N`), and with"
         " blocks of strongly coupled rows (`:blocks=strength`). A dash is a run that does not"
-        f" converge. Runs of more than {SECONDS} s were left out:"
+        f" converge. {times}Runs of more than {SECONDS} s were left out:"
         f" {', '.join(names_left_out) or 'none'}.",
         "",
         *summary(results),
@@ -75,12 +86,8 @@ def page(options, results, names_left_out):
         *tables.heading("matrix", "rows", *(f"max={m}" for m in BOUNDS)),
     ]
     for result in shown:
-        cells = []
-        for bound in BOUNDS:
-            _, near, strong = next(
-                found for found in pairs([result], bound) if found[0] == result["matrix"]["name"]
-            )
-            cells.append(f"{near or '–'} / {strong or '–'}")
+        starts = [2 * i for i in range(len(BOUNDS))]
+        cells = [cell_of(options, result["runs"][at : at + 2]) for at in starts]
         lines.append(
             tables.row(result["matrix"]["name"], result["matrix"]["block_rows"], *cells)
         )
