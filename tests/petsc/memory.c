@@ -1,27 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A thousand solves inside PETSc, each with new values, hold no more memory than those before. */
+#include "allocated.h"
 #include "fixture.h"
-
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33) && !defined(__SANITIZE_ADDRESS__)
-#include <malloc.h>
-#define HAVE_MALLINFO2
-#endif
-
 #include "petsc_fixture.h"
 
 enum { WARM = 200, SOLVES = 1200 };
-
-/* Bytes that the program has allocated. PETSc's own count serves where the C library has none. */
-static size_t allocated(void) {
-#if defined(HAVE_MALLINFO2)
-  const struct mallinfo2 now = mallinfo2();
-  return now.uordblks + now.hblkhd;
-#else
-  PetscLogDouble bytes = 0;
-  PetscMallocGetCurrentUsage(&bytes);
-  return (size_t)bytes;
-#endif
-}
 
 /* Solves with A and Aᵀ and makes the preconditioner again for new values in each round. Every tenth
  * round changes an option, which discards the preconditioner. */
@@ -42,7 +25,7 @@ static void expect_no_growth(const bisai_bcsr *matrix, const char *options, Pets
   KSPSetOperators(ksp, mat, mat);
   assert_int_equal(KSPSetFromOptions(ksp), 0);
   for (int solve = 0; solve < SOLVES; solve++) {
-    if (solve == WARM) after_warm_up = allocated();
+    if (solve == WARM) after_warm_up = test_allocated();
     MatShift(mat, solve % 2 ? 0.5 : -0.5);
     if (solve % 10 == 0) {
       bisai_petsc_pc_get_options(pc, &own);
@@ -51,7 +34,7 @@ static void expect_no_growth(const bisai_bcsr *matrix, const char *options, Pets
     assert_int_equal(KSPSolve(ksp, b, x), 0);
     if (transposed) assert_int_equal(KSPSolveTranspose(ksp, b, x), 0);
   }
-  const size_t end = allocated();
+  const size_t end = test_allocated();
   /* The C library keeps some freed blocks for later, and counts them. */
   if (end > after_warm_up + 4096)
     fail_msg("%s: %zu bytes after %d solves, %zu after %d", options, after_warm_up, WARM, end,
