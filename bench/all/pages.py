@@ -27,6 +27,11 @@ BY_HAND = {
         "host", "Newton's method on the cavity up to Re = 1000, on a CPU and on a GPU",
         "it has outputs of cases/navier_stokes, with their commands"
     ),
+    "petsc-ranks": (
+        "host", "multigrid of one hierarchy on ranks of MPI and on two GPUs",
+        "it has outputs of a test program on two GPUs; bench/petsc/petsc_ranks.py measures ranks"
+        " with PETSc's ex10, beside GAMG and BoomerAMG"
+    ),
 }
 
 
