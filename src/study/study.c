@@ -59,9 +59,9 @@ static bisai_status study_matrix(bisai_context *context, const bisai_bcsr *matri
   memory->release(context, zeros);
   if (!status && !(a->brief && symmetry->symmetric))
     status = bsi_study_measure_unknowns(context, a, &study->unknowns);
-  if (status || a->brief) return status;
-  BSI_TRY(bsi_study_find_fields(context, a, &study->fields));
-  return bsi_study_count_levels(context, a, &study->order);
+  if (!status && !a->brief) status = bsi_study_find_fields(context, a, &study->fields);
+  if (!status && !a->brief) status = bsi_study_count_levels(context, a, &study->order);
+  return status;
 }
 
 static bsi_study_view view_of(const bisai_bcsr *matrix, int64_t rows) {

@@ -183,7 +183,7 @@ static const refusal arguments[] = {
     {CAVITY "--methods none:level=1", "bisai: --methods: none:level=1: none takes no keys\n"},
     {CAVITY "--methods bjacobi:level=1",
      "bisai: --methods: bjacobi:level=1: 'level' is not a key "
-     "of bjacobi (max, form, storage, digits, formats, extraction, "
+     "of bjacobi (max, blocks, form, storage, digits, formats, extraction, "
      "relax, damping, shift)\n"},
     {CAVITY "--methods bjacobi:max=33",
      "bisai: --methods: bjacobi:max=33: max must be an integer from 0 to 32\n"},
