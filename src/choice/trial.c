@@ -15,6 +15,8 @@ enum { FIRST_OF_GMRES = 12, FIRST_OF_OTHERS = 25, SHORTEST_WINDOW = 8 };
 
 /* A prediction is wrong if the solve takes this many times the iterations. */
 #define OVERTIME 1.5
+/* A trial that promises no end takes no more than this share of the iterations that it may take. */
+#define SHARE_OF_ITERATIONS 0.2
 
 static void note_residual(bsi_trial_pace *p, int iteration, double residual) {
   const double log_of = residual > 0 ? log(residual) : -INFINITY;
@@ -45,6 +47,14 @@ double bsi_trial_left(const bsi_trial *trial) {
   const double iterations = p->doubt * iterations_left(p);
   return p->iterations + iterations <= trial->bounds.iterations ? iterations * trial->step
                                                                 : INFINITY;
+}
+
+bool bsi_trial_should_wait(const bsi_trial *t) {
+  const double left = bsi_trial_left(t);
+  if (t->work >= t->bounds.most) return left > 0.5 * t->bounds.most;
+  const bool stalls =
+      isinf(left) && t->pace.iterations >= SHARE_OF_ITERATIONS * t->bounds.iterations;
+  return (stalls || t->work >= t->bounds.least) && left > t->bounds.alternative;
 }
 
 void bsi_trial_say_why(bsi_trial *t) {
@@ -79,9 +89,7 @@ static bool ask(void *user, int iteration, double residual) {
   if (bsi_now() > t->bounds.end) return true;
   if (iteration < first_iterations(t)) return false;
   judge_promise(&t->pace);
-  const double left = bsi_trial_left(t);
-  if (t->work >= t->bounds.most) return left > 0.5 * t->bounds.most;
-  return t->work >= t->bounds.least && left > t->bounds.alternative;
+  return bsi_trial_should_wait(t);
 }
 
 static bisai_status fail(bisai_context *context, bisai_status status, bsi_trial *t) {

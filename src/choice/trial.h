@@ -67,14 +67,18 @@ void bsi_trial_name(bsi_trial *trial);
 bisai_status bsi_trial_begin(const bsi_task *task, const double *b, const double *guess,
                              bsi_trial *trial);
 
-/* Continues the solve. It waits when `least` more work has been done and the residuals predict more
- * work than `alternative`, or when `most` work has been done and the end is not near. */
+/* Continues the solve. It waits when `least` more work or a fifth of its iterations has been done
+ * and the residuals predict more work than `alternative`, or when `most` work has been done and the
+ * end is not near. */
 bisai_status bsi_trial_run(bisai_context *context, double alternative, double least, double most,
                            bsi_trial *trial);
 
 /* Returns the work that is left as the residuals predict it; infinite if they do not decrease, or
  * predict more iterations than the trial may take. */
 double bsi_trial_left(const bsi_trial *trial);
+
+/* Returns true if the trial has to wait after its last iteration. */
+bool bsi_trial_should_wait(const bsi_trial *trial);
 
 /* Says in the result why a trial waits. */
 void bsi_trial_say_why(bsi_trial *trial);

@@ -113,6 +113,19 @@ static void a_trial_promises_nothing_that_the_iterations_left_forbid(void **stat
   EXPECT_NEAR(2 * 164, bsi_trial_left(&t), 1e-9);
 }
 
+/* With iterations that cost little, a trial would not reach its share of the alternative's work. */
+static void a_trial_that_stalls_leaves_iterations_to_others(void **state) {
+  (void)state;
+  bsi_trial t = {.state = BSI_TRIAL_WAITS, .step = 1e-4, .work = 0.1};
+  t.bounds = (bsi_trial_bounds){.alternative = 10, .least = 2, .most = 100, .iterations = 1000};
+  t.pace = (bsi_trial_pace){.iterations = 199, .target = -18.4, .doubt = 1};
+  assert_false(bsi_trial_should_wait(&t));
+  t.pace.iterations = 200;
+  assert_true(isinf(bsi_trial_left(&t)) && bsi_trial_should_wait(&t));
+  t.bounds.alternative = INFINITY;
+  assert_false(bsi_trial_should_wait(&t));
+}
+
 /* An estimate raises a guess, but not above what makes a prediction cheap. */
 static void estimates_put_off_predictions_of_bodies_only(void **state) {
   (void)state;
@@ -142,6 +155,7 @@ int main(void) {
       cmocka_unit_test(no_ordering_is_searched_that_cannot_be_cheaper_than_the_others),
       cmocka_unit_test(near_null_vectors_reach_the_candidates_of_multigrid),
       cmocka_unit_test(a_trial_promises_nothing_that_the_iterations_left_forbid),
+      cmocka_unit_test(a_trial_that_stalls_leaves_iterations_to_others),
       cmocka_unit_test(estimates_put_off_predictions_of_bodies_only)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
