@@ -23,6 +23,10 @@ BY_HAND = {
         "bench/auto/page.py makes it from runs of bench/auto/grid.py on systems that"
         " bench/auto/systems.py writes with packages of Python that others do not need"
     ),
+    "multigrid-memory": (
+        "cuda", "the memory of multigrid, array by array, and what updates need of it",
+        "it has outputs of bench_multigrid before and after a change, with their commands"
+    ),
     "newton-cavity": (
         "host", "Newton's method on the cavity up to Re = 1000, on a CPU and on a GPU",
         "it has outputs of cases/navier_stokes, with their commands"
