@@ -63,7 +63,7 @@ typedef struct bisai_trial {
    *  BISAI_OUT_OF_MEMORY: automatic.memory was too small. Otherwise why it failed */
   bisai_status status;
   /** why it was left, or the message of its failure */
-  char why[160];
+  char why[256];
   /** iterations */
   int iterations;
   /** ‖b − A x‖₂/‖b‖₂ when it ended; 1 if the set-up failed */

@@ -95,7 +95,7 @@ static bool ask(void *user, int iteration, double residual) {
 static bisai_status fail(bisai_context *context, bisai_status status, bsi_trial *t) {
   t->state = BSI_TRIAL_FAILED;
   t->result.status = status;
-  snprintf(t->result.why, sizeof t->result.why, "%.150s", bisai_context_error(context));
+  snprintf(t->result.why, sizeof t->result.why, "%.255s", bisai_context_error(context));
   return status == BISAI_OUT_OF_MEMORY ? status : BISAI_OK;
 }
 

@@ -149,6 +149,41 @@ static void say_indefinite(const bsi_solver_run *run, size_t size, char *text) {
     bsi_precond_say_indefinite(run->system.precond, size, text);
 }
 
+/* *share ← the residual that rounding the entries of x alone causes, over ‖b‖. The entries lose half
+ * of their digits (Dekker 1971), which A makes visible, and of that 2⁻²⁷ is what rounding loses. */
+static bisai_status measure_rounding(bsi_solver_run *run, double *share) {
+  const double splitter = 0x1p27 + 1, rounding = 0x1p-27;
+  bisai_solver *s = run->solver;
+  const bsi_vector_ops *vectors = bsi_backend_of(run)->vectors;
+  const double *x = run->system.x;
+  double *half = s->vectors.spare, *rest = s->vectors.scratch, *image = s->vectors.residual;
+  double size = NAN;
+  BSI_TRY(vectors->combine(s->context, s->n, splitter, x, 0, half));
+  BSI_TRY(vectors->copy(s->context, s->n, half, rest));
+  BSI_TRY(vectors->combine(s->context, s->n, -1, x, 1, rest));
+  BSI_TRY(vectors->combine(s->context, s->n, -1, rest, 1, half));
+  BSI_TRY(vectors->combine(s->context, s->n, 1, x, -1, half));
+  BSI_TRY(bsi_multiply_given(run, half, image));
+  BSI_TRY(bsi_norm(run, image, &size));
+  *share = rounding * size / (run->norms.b / run->scaling.vectors);
+  return BISAI_OK;
+}
+
+/* text ← that x is as exact as its digits allow, if rounding explains the residual, otherwise "". */
+static void say_rounding(bsi_solver_run *run, size_t size, char *text) {
+  enum { MOST_OVER_ROUNDING = 16 };
+  double share = NAN;
+  text[0] = '\0';
+  if (run->reason != BISAI_REASON_STAGNATED) return;
+  const bisai_status status = measure_rounding(run, &share);
+  run->reason = BISAI_REASON_STAGNATED;
+  if (!status && run->norms.residual / run->norms.b <= MOST_OVER_ROUNDING * share)
+    snprintf(text, size,
+             "; rounding the entries of x alone changes A x by %.0e of b: double precision holds "
+             "no better x of this size",
+             share);
+}
+
 void bsi_say_cause(bsi_solver_run *run, size_t size, char *text) {
   const constants c = measure_constants(run);
   say_empty(run, size, text);
@@ -156,5 +191,6 @@ void bsi_say_cause(bsi_solver_run *run, size_t size, char *text) {
   if (text[0] == '\0') say_indefinite(run, size, text);
   if (text[0] == '\0') say_singular(&c, size, text);
   if (text[0] == '\0') say_null_space(run, size, text);
+  if (text[0] == '\0') say_rounding(run, size, text);
   if (text[0] == '\0') say_growth(run, size, text);
 }

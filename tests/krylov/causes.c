@@ -184,6 +184,30 @@ static void short_solves_make_no_products_for_their_message(void **state) {
   bisai_context_destroy(&context);
 }
 
+/* --- x --- */
+
+/* Complete factors of a chain whose condition grows with the square of its length. */
+static void a_tolerance_below_the_digits_of_x_is_named(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  for (int bs = 1; bs <= 2; bs++) {
+    const int blocks = 20000, n = bs * blocks;
+    bisai_bcsr *a = test_bcsr_take(context, test_bcsr_tridiagonal(blocks, bs, 2, -1));
+    bisai_precond *m = test_precond(context, a, BISAI_PRECOND_LU);
+    double *b = test_random_vector(n, 7), *x = malloc((size_t)n * sizeof *x);
+    bisai_solver_options options = bisai_solver_options_default();
+    for (int i = 0; i < n; i++) b[i] += 1;
+    options.tolerance = 1e-14;
+    EXPECT_STATUS(context, BISAI_STAGNATED, test_solve(context, &options, a, m, b, x, NULL));
+    EXPECT_IN_MESSAGE(context, "; rounding the entries of x alone changes A x by ");
+    EXPECT_IN_MESSAGE(context, "e-09 of b: double precision holds no better x of this size");
+    free(b), free(x);
+    bisai_precond_destroy(&m);
+    bisai_bcsr_destroy(&a);
+  }
+  bisai_context_destroy(&context);
+}
+
 /* --- M --- */
 
 /* ILU(0) leaves out the entries (1, 3) and (3, 1), and the last pivot is negative (Kershaw 1978).
@@ -252,6 +276,7 @@ int main(void) {
       cmocka_unit_test(padding_does_not_hide_the_constants),
       cmocka_unit_test(nothing_is_said_of_constants_that_a_sees),
       cmocka_unit_test(short_solves_make_no_products_for_their_message),
+      cmocka_unit_test(a_tolerance_below_the_digits_of_x_is_named),
       cmocka_unit_test(cg_says_what_of_the_preconditioner_is_not_definite),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
