@@ -149,8 +149,8 @@ static void say_indefinite(const bsi_solver_run *run, size_t size, char *text) {
     bsi_precond_say_indefinite(run->system.precond, size, text);
 }
 
-/* *share ← the residual that rounding the entries of x alone causes, over ‖b‖. The entries lose half
- * of their digits (Dekker 1971), which A makes visible, and of that 2⁻²⁷ is what rounding loses. */
+/* *share ← the residual that rounding the entries of x alone causes, over ‖b‖. The entries lose
+ * half of their digits (Dekker 1971), and of the image of that, 2⁻²⁷ is what rounding loses. */
 static bisai_status measure_rounding(bsi_solver_run *run, double *share) {
   const double splitter = 0x1p27 + 1, rounding = 0x1p-27;
   bisai_solver *s = run->solver;
@@ -169,7 +169,7 @@ static bisai_status measure_rounding(bsi_solver_run *run, double *share) {
   return BISAI_OK;
 }
 
-/* text ← that x is as exact as its digits allow, if rounding explains the residual, otherwise "". */
+/* text ← that x is as exact as its digits allow, if rounding explains the residual, else "". */
 static void say_rounding(bsi_solver_run *run, size_t size, char *text) {
   enum { MOST_OVER_ROUNDING = 16 };
   double share = NAN;
