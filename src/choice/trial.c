@@ -42,11 +42,14 @@ static double iterations_left(const bsi_trial_pace *p) {
   return pace > 1e-9 ? (log_now - p->target) / pace : INFINITY;
 }
 
+static double doubted_iterations_left(const bsi_trial_pace *p) {
+  return p->doubt * iterations_left(p);
+}
+
 double bsi_trial_left(const bsi_trial *trial) {
-  const bsi_trial_pace *p = &trial->pace;
-  const double iterations = p->doubt * iterations_left(p);
-  return p->iterations + iterations <= trial->bounds.iterations ? iterations * trial->step
-                                                                : INFINITY;
+  const double iterations = doubted_iterations_left(&trial->pace),
+               all = trial->pace.iterations + iterations;
+  return all <= trial->bounds.iterations ? iterations * trial->step : INFINITY;
 }
 
 bool bsi_trial_should_wait(const bsi_trial *t) {
@@ -59,7 +62,7 @@ bool bsi_trial_should_wait(const bsi_trial *t) {
 
 void bsi_trial_say_why(bsi_trial *t) {
   if (t->state != BSI_TRIAL_WAITS) return;
-  const double iterations = t->pace.doubt * iterations_left(&t->pace);
+  const double iterations = doubted_iterations_left(&t->pace);
   if (isfinite(iterations))
     snprintf(t->result.why, sizeof t->result.why, "predicted %.0f more iterations; %s", iterations,
              isfinite(bsi_trial_left(t)) ? "the next candidate was expected to be cheaper"
