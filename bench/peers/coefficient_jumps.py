@@ -31,7 +31,8 @@ from scipy.sparse.linalg import cg
 sys.path.append(f"{sys.path[0]}/../common")
 import tables
 import tetrahedra
-from peers_cpu import CG, GAMG, HYPRE, INTERPOLATED, NODAL_ALONE, NOT_AGGRESSIVE, RANKS
+from peers_cpu import CG, GAMG, HYPRE, INTERPOLATED, NODAL_ALONE, NOT_AGGRESSIVE
+from ranks import RANKS
 
 TOLERANCE, STEPS = 1e-8, 1000
 BISAI, DEGREE, SA, RS = "`mg`", "`mg:degree=4`", "pyamg SA", "pyamg RS"

@@ -32,13 +32,8 @@ import time
 
 sys.path.append(f"{sys.path[0]}/../common")
 import tables
+from ranks import RANKS
 
-# of processes of MPI: no threads of BLAS; containers often run them as root
-RANKS = {
-    "OMP_NUM_THREADS": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-}
 CG = ["-ksp_type", "cg", "-ksp_norm_type", "unpreconditioned"]
 FGMRES = ["-ksp_type", "fgmres", "-ksp_gmres_restart", "30"]
 

@@ -27,12 +27,8 @@ import tempfile
 
 sys.path.append(f"{sys.path[0]}/../common")
 import tables
+from ranks import RANKS, times
 
-RANKS = {
-    "OMP_NUM_THREADS": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-}
 OWN = "-sub_pc_type bisai -sub_pc_bisai_type"
 # key: what runs, and its options of PETSc, or METHOD of the program bisai
 SETTINGS = {
@@ -69,10 +65,10 @@ def tutorial(arguments, system, ranks, options):
     ]
     text = run(["mpirun", "--oversubscribe", "-n", ranks, *command], arguments.limit)
     iterations = re.findall(r"solve converged due to \w+ iterations (\d+)", text or "")
-    stages = dict(re.findall(r"^ *\d+: +(KSPSetUp 1|KSPSolve 1): (\S+)", text or "", re.M))
-    if len(stages) < 2 or not iterations:
+    seconds = times(text or "")
+    if not seconds or not iterations:
         return None
-    return int(iterations[-1]), float(stages["KSPSetUp 1"]), float(stages["KSPSolve 1"])
+    return int(iterations[-1]), *seconds
 
 
 def program(arguments, system, threads, method):

@@ -26,12 +26,8 @@ import time
 
 sys.path.append(f"{sys.path[0]}/../common")
 import tables
+from ranks import RANKS, times
 
-RANKS = {
-    "OMP_NUM_THREADS": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-}
 FGMRES = "-ksp_type fgmres -ksp_gmres_restart 30 -ksp_pc_side right"
 # name: case, size, block size, solver
 SYSTEMS = {
@@ -96,15 +92,14 @@ def run(options, path, system, setting, ranks, gpus):
     text, failure = call(command, options.limit, visible)
     row = {"method": setting[0][0], "setting": setting[0][1], "ranks": ranks, "gpus": gpus}
     solves = re.findall(r"solve (converged|did not converge) due to (\w+) iterations (\d+)", text)
-    stages = dict(re.findall(r"^ *\d+: +(KSPSetUp 1|KSPSolve 1): (\S+)", text, re.M))
-    if not solves or len(stages) < 2:
+    seconds = times(text)
+    if not solves or not seconds:
         words = [line for line in text.splitlines() if "ERROR" in line and "---" not in line]
         missing = "hypre" in text and "nknown" in text
         return {**row, "failure": failure or ("no hypre" if missing else (words + ["failed"])[0][:90])}
     return {
         **row, "converged": solves[-1][0] == "converged", "reason": solves[-1][1],
-        "iterations": int(solves[-1][2]), "setup_s": float(stages["KSPSetUp 1"]),
-        "solve_s": float(stages["KSPSolve 1"]),
+        "iterations": int(solves[-1][2]), "setup_s": seconds[0], "solve_s": seconds[1],
     }
 
 

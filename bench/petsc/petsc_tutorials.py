@@ -27,13 +27,9 @@ import sys
 import tempfile
 
 sys.path.append(f"{sys.path[0]}/../common")
+from ranks import RANKS
 from tables import measured_commit, processor
 
-RANKS = {
-    "OMP_NUM_THREADS": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-}
 # the number with which a matrix begins in PETSc's files
 MATRIX = 1211216
 TOLERANCE = "1e-8"
