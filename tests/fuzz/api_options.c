@@ -232,6 +232,8 @@ void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond
                                                       : fuzz_between(choices, -12, 1));
   }
   o->factor.ordering = (bisai_ordering)(fuzz_rarely(choices, 2) ? fuzz_pick(choices, 5) : 0);
+  /* Complete factors of a large matrix in the order of colours have more fill than memory holds. */
+  if (kind == BISAI_PRECOND_LU && s->large) o->factor.ordering = BISAI_ORDERING_NATURAL;
   if (o->factor.ordering == BISAI_ORDERING_GIVEN) choose_permutation(choices, s, choice);
   choose_diagonal(choices, kind, o);
   fuzz_scene(SCENE_PRECOND,
