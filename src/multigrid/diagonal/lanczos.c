@@ -11,15 +11,20 @@ typedef struct tridiagonal {
 /* A residual of this part of the first one consists of rounding errors: the process has ended. */
 #define ENDED 0x1p-90
 
-/* Takes the steps up to the one that ends the process. */
+/* An eigenvalue of a singular matrix that is zero but for rounding errors is at least this part of
+ * the largest one, below zero. The errors are those of fp32 and of ill-conditioned blocks of D. */
+#define ROUNDED (-0x1p-7)
+
+/* Takes the steps up to the one that ends the process. α is negative where T has a leading part
+ * with an eigenvalue below zero. Returns false if D is not positive definite. */
 static bool read_steps(const double *c, tridiagonal *t) {
   double left = 1.0, before = 0.0;
   for (t->n = 0; t->n < BSI_LANCZOS_STEPS; t->n++) {
     const double alpha = c[2 * t->n], beta = c[2 * t->n + 1];
     if (left <= ENDED) break;
-    if (!(alpha > 0.0 && beta >= 0.0)) return false;
+    if (alpha == 0.0 || !(beta >= 0.0)) return false;
     t->diagonal[t->n] = 1.0 / alpha + before;
-    t->beside[t->n] = sqrt(beta) / alpha;
+    t->beside[t->n] = sqrt(beta) / fabs(alpha);
     before = beta / alpha;
     left *= beta;
   }
@@ -34,7 +39,15 @@ static bool is_above(const tridiagonal *t, double x) {
   return pivot > 0.0;
 }
 
-/* Returns the largest eigenvalue of T, by bisection. */
+/* Returns true if all eigenvalues of T are above x. */
+static bool is_below(const tridiagonal *t, double x) {
+  double pivot = t->diagonal[0] - x;
+  for (int k = 1; k < t->n && pivot > 0.0; k++)
+    pivot = t->diagonal[k] - x - t->beside[k - 1] * t->beside[k - 1] / pivot;
+  return pivot > 0.0;
+}
+
+/* Returns the largest eigenvalue of T, by bisection; at least 0. */
 static double largest_eigenvalue(const tridiagonal *t) {
   double low = 0.0, high = 0.0;
   for (int k = 0; k < t->n; k++) {
@@ -86,6 +99,7 @@ bool bsi_lanczos_radius(const double coefficients[BSI_LANCZOS_COEFFICIENTS], bsi
   tridiagonal t = {.n = 0};
   if (!read_steps(coefficients, &t)) return false;
   const double theta = largest_eigenvalue(&t);
+  if (!(theta > 0.0 && is_below(&t, ROUNDED * theta))) return false;
   radius->bound = theta + t.beside[t.n - 1] * last_component(&t, theta);
   radius->growth = growth_of(&t);
   return true;

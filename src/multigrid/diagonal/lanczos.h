@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An upper bound of ρ(D⁻¹A) for a symmetric A whose D⁻¹A has positive eigenvalues.
+/* An upper bound of ρ(D⁻¹A) for a symmetric A whose D⁻¹A has no negative eigenvalues.
  *
  * CG for A with the preconditioner D⁻¹ is a Lanczos process for D⁻¹A in the inner product of D
  * (Saad, Iterative Methods, 6.7.3). From z = D⁻¹r and p = z, step k is
  *
  *   q = A p,  αₖ = (r·z)/(p·q),  r ← r − αₖ q,  z = D⁻¹r,  βₖ = (r·z)/(r·z before),  p ← z + βₖ p
  *
- * and the tridiagonal matrix T has 1/αₖ + βₖ₋₁/αₖ₋₁ on its diagonal and √βₖ/αₖ beside it. For the
+ * and the tridiagonal matrix T has 1/αₖ + βₖ₋₁/αₖ₋₁ on its diagonal and √βₖ/|αₖ| beside it. For the
  * largest eigenvalue θ of T, of which the last component of the eigenvector is s, D⁻¹A has an
  * eigenvalue in θ ± |s|√β/α with the last α and β (Parlett, The Symmetric Eigenvalue Problem,
  * 13.2). The upper end of this interval is in practice an upper bound of ρ (Zhou and Li, Linear
@@ -64,7 +64,7 @@ typedef struct bsi_radius {
   double growth;
 } bsi_radius;
 
-/* Returns false if the coefficients show that D⁻¹A has eigenvalues that are not positive. */
+/* Returns false if the coefficients show that D⁻¹A has negative eigenvalues. */
 bool bsi_lanczos_radius(const double coefficients[BSI_LANCZOS_COEFFICIENTS], bsi_radius *radius);
 
 #endif

@@ -89,7 +89,7 @@ bool bsi_radius_from_lanczos(const double coefficients[BSI_LANCZOS_COEFFICIENTS]
   return true;
 }
 
-/* *found ← false if D⁻¹A has eigenvalues that are not positive. */
+/* *found ← false if D⁻¹A has negative eigenvalues. */
 static bisai_status lanczos(const bsi_hierarchy *h, bsi_level *level, bool *found) {
   bsi_radius_estimates e = {0.0, 0.0};
   const lanczos_vectors v = {level->work.x, level->work.y, level->work.residual};
