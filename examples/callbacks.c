@@ -71,7 +71,7 @@ int main(void) {
   desc.block_size = 2; /* 0 would take the size from the pattern */
   if (!status) status = bisai_bcsr_from_csr(context, &desc, &matrix);
 
-  if (!status) status = bisai_precond_create(context, matrix, NULL, &local);
+  if (!status) status = bisai_precond_create_text(context, matrix, "isai", &local);
   bisai_precond_options own = bisai_precond_options_default();
   own.kind = BISAI_PRECOND_CALLBACK;
   own.callback.apply = precondition;

@@ -71,7 +71,7 @@ int main(void) {
 
   bisai_precond *precond = NULL;
   bisai_solver *solver = NULL;
-  if (!status) status = bisai_precond_create(context, matrix, NULL, &precond);
+  if (!status) status = bisai_precond_create_text(context, matrix, "ilu", &precond);
   if (!status) status = bisai_solver_create(context, rows, NULL, &solver);
 
   bisai_solver_report solve = {.struct_size = sizeof solve};

@@ -9,19 +9,14 @@ int main(void) {
   double x[4] = {0};
   bisai_context *context = NULL;
   bisai_bcsr *matrix = NULL;
-  bisai_precond *precond = NULL;
-  bisai_solver *solver = NULL;
   bisai_bcsr_desc desc = bisai_bcsr_desc_default();
   desc.block_rows = desc.block_cols = desc.block_size = 2;
   desc.row_ptr = row_ptr, desc.col_idx = col_idx, desc.values = values;
   bisai_status status = bisai_context_create(NULL, &context);
   if (!status) status = bisai_bcsr_create(context, &desc, &matrix);
-  /* block-ISAI, k = 1 */
-  if (!status) status = bisai_precond_create(context, matrix, NULL, &precond);
-  if (!status) status = bisai_solver_create(context, 4, NULL, &solver); /* GMRES(30), 1e-8 */
-  if (!status) status = bisai_solver_solve(solver, matrix, precond, b, x, NULL);
+  /* chooses the preconditioner and the solver; a relative residual of 1e-8 */
+  if (!status) status = bisai_solve(context, matrix, b, x, NULL, NULL);
   printf("%s: x = %g %g %g %g\n", bisai_status_string(status), x[0], x[1], x[2], x[3]);
-  bisai_solver_destroy(&solver), bisai_precond_destroy(&precond), bisai_bcsr_destroy(&matrix);
-  bisai_context_destroy(&context);
+  bisai_bcsr_destroy(&matrix), bisai_context_destroy(&context);
   return (int)status;
 }

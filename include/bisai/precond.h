@@ -191,7 +191,7 @@ typedef struct bisai_callback_options {
 typedef struct bisai_precond_options {
   /** set by bisai_precond_options_default() */
   size_t struct_size;
-  /** the kind; default BISAI_PRECOND_ISAI */
+  /** the kind; default BISAI_PRECOND_AUTO */
   bisai_precond_kind kind;
   /** how singular diagonal blocks are treated by BJACOBI, and by ILU, ISAI and SWEEPS if they
    *  compute their factors. LU raises tiny pivots. Default BISAI_SHIFT_NONE */

@@ -21,7 +21,7 @@ static PetscErrorCode create(PC pc) {
   bsi_pc *m;
   PetscFunctionBegin;
   PetscCall(PetscNew(&m));
-  m->options = m->used = bsi_pc_default_options();
+  m->options = m->used = bisai_precond_options_default();
   m->ranks.wanted = PETSC_TRUE;
   m->ranks.gather = BSI_PC_GATHER;
   m->place.threads = 1; /* the processes of MPI share the processors */

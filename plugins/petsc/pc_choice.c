@@ -11,12 +11,6 @@
  * choice, as in bisai_auto_solver. Solves that are shorter cost less than a choice. */
 enum { GROWTH_OF_ITERATIONS = 2, SHORT_SOLVE = 20 };
 
-bisai_precond_options bsi_pc_default_options(void) {
-  bisai_precond_options o = bisai_precond_options_default();
-  o.kind = BISAI_PRECOND_AUTO;
-  return o;
-}
-
 /* ILU(0) smooths better than the other kinds of its price (bench/results/petsc-tutorials.md), and
  * ILU(1) is the strongest kind with a transpose that needs no choice. */
 static bisai_precond_options ilu(int level) {

@@ -126,9 +126,6 @@ enum { BSI_PC_GATHER = 10000 };
   PetscCheck(!(status), PETSC_COMM_SELF, bsi_petsc_error(status), "bisai: %s",                     \
              bsi_petsc_message((m)->context, status))
 
-/* The options of a PC that has been given none. */
-bisai_precond_options bsi_pc_default_options(void);
-
 /* Makes the preconditioner of this process from m->used. */
 PetscErrorCode bsi_pc_create_precond(PC pc, bisai_status *status);
 

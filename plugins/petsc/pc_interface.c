@@ -20,7 +20,7 @@ PetscErrorCode bisai_petsc_pc_set_options(PC pc, const bisai_precond_options *op
   PetscCheck(!options || options->struct_size == sizeof *options, PetscObjectComm((PetscObject)pc),
              PETSC_ERR_ARG_WRONG,
              "bisai: options.struct_size is wrong: start from bisai_precond_options_default()");
-  ((bsi_pc *)pc->data)->options = options ? *options : bsi_pc_default_options();
+  ((bsi_pc *)pc->data)->options = options ? *options : bisai_precond_options_default();
   PetscCall(bsi_pc_renew(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -31,11 +31,9 @@ struct bisai_auto_solver {
 };
 
 bisai_solve_options bisai_solve_options_default(void) {
-  bisai_solve_options o = {.struct_size = sizeof o,
-                           .precond = bisai_precond_options_default(),
-                           .solver = bisai_solver_options_default()};
-  o.precond.kind = BISAI_PRECOND_AUTO;
-  return o;
+  return (bisai_solve_options){.struct_size = sizeof(bisai_solve_options),
+                               .precond = bisai_precond_options_default(),
+                               .solver = bisai_solver_options_default()};
 }
 
 static bisai_status check_options(bisai_context *context, const bisai_solve_options *o) {

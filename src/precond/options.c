@@ -60,7 +60,7 @@ bool bisai_precond_kind_needs_code(bisai_precond_kind kind) {
 
 bisai_precond_options bisai_precond_options_default(void) {
   bisai_precond_options o = {.struct_size = sizeof(bisai_precond_options),
-                             .kind = BISAI_PRECOND_ISAI,
+                             .kind = BISAI_PRECOND_AUTO,
                              .shift_amount = bisai_factor_options_default().shift_amount};
   for (int kind = 0; kind < BISAI_PRECOND_KINDS; kind++) {
     const bsi_precond_ops *ops = bsi_precond_ops_of((bisai_precond_kind)kind);

@@ -225,7 +225,7 @@ static void saddle_points_fail_here_and_work_with_ilu(void **state) {
   expect_refused(&a, BISAI_SINGULAR_BLOCK, "block row 1: the diagonal block is singular");
   bisai_bcsr *matrix = test_bcsr_make(context, &a);
   bisai_precond *precond = NULL;
-  EXPECT_OK(context, bisai_precond_create(context, matrix, NULL, &precond));
+  EXPECT_OK(context, bisai_precond_create_text(context, matrix, "ilu", &precond));
   bisai_precond_destroy(&precond);
   bisai_bcsr_destroy(&matrix);
 }

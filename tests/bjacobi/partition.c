@@ -263,7 +263,7 @@ static void arguments_are_refused_by_name_and_value(void **state) {
   options.bjacobi.digits = 16;
   expect_refused(matrix, &options, "digits 16: 1 … 15 are possible");
   bisai_precond *isai = NULL;
-  EXPECT_OK(context, bisai_precond_create(context, matrix, NULL, &isai));
+  EXPECT_OK(context, bisai_precond_create_text(context, matrix, "isai", &isai));
   int32_t blocks[64];
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_get_blocks(isai, blocks));
   EXPECT_MESSAGE(context, "isai has no blocks of its own");

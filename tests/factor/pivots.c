@@ -187,6 +187,7 @@ static void shares_outside_their_range_are_refused(void **state) {
     assert_null(factors);
     bisai_precond *precond = NULL;
     bisai_precond_options whole = bisai_precond_options_default();
+    whole.kind = BISAI_PRECOND_ISAI;
     whole.factor.least_pivot = bad[i].least;
     EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                   bisai_precond_create(context, matrix, &whole, &precond));

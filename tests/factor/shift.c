@@ -234,6 +234,7 @@ static void bad_shifts_are_refused(void **state) {
                   bisai_factors_create(context, matrix, &options, &factors));
     if (bad[i].message) EXPECT_MESSAGE(context, bad[i].message);
     bisai_precond_options whole = bisai_precond_options_default();
+    whole.kind = BISAI_PRECOND_ISAI;
     whole.shift = options.shift;
     whole.shift_amount = options.shift_amount;
     EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
@@ -254,6 +255,7 @@ static void the_amount_of_no_shift_does_not_matter(void **state) {
     bisai_precond *precond = NULL;
     bisai_factor_options options = bisai_factor_options_default();
     bisai_precond_options whole = bisai_precond_options_default();
+    whole.kind = BISAI_PRECOND_ISAI;
     options.shift_amount = whole.shift_amount = amounts[i];
     EXPECT_OK(context, bisai_factors_create(context, matrix, &options, &factors));
     EXPECT_OK(context, bisai_precond_create(context, matrix, &whole, &precond));

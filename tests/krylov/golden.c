@@ -206,6 +206,7 @@ static void cavity_300_has_the_values_of_the_host(void **state) {
       double *b = NULL;
       EXPECT_OK(contexts[k], case_cavity(contexts[k], 300, 0, &matrix, &b));
       bisai_precond_options options = bisai_precond_options_default();
+      options.kind = BISAI_PRECOND_ISAI;
       options.isai.power = power;
       EXPECT_OK(contexts[k], bisai_precond_create(contexts[k], matrix, &options, &precond[k]));
       free(b);

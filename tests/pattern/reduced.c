@@ -12,6 +12,7 @@ static bisai_precond *make(bisai_context *c, const bisai_bcsr *matrix, const bis
                            int power, double drop, int32_t limit) {
   bisai_precond_options options = bisai_precond_options_default();
   bisai_precond *precond = NULL;
+  options.kind = BISAI_PRECOND_ISAI;
   options.isai.power = power;
   options.factor.factors = factors;
   options.isai.drop_tolerance = drop;
@@ -243,6 +244,7 @@ static void bad_reductions_are_refused(void **state) {
              {0, -1, "column_limit -1: at least 0 is needed"}};
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     bisai_precond_options options = bisai_precond_options_default();
+    options.kind = BISAI_PRECOND_ISAI;
     options.isai.drop_tolerance = bad[i].drop;
     options.isai.column_limit = bad[i].limit;
     EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,

@@ -270,6 +270,7 @@ static void a_reused_preconditioner_stays_as_it_is(void **state) {
   bisai_precond_options options = bisai_precond_options_default();
   bisai_precond *old = NULL;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(7, 6, 3, 5)), *changed = NULL;
+  options.kind = BISAI_PRECOND_ISAI;
   EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &old));
   Mat mat = test_petsc_mat(matrix);
   PC pc = test_petsc_pc(mat, "-pc_bisai_type isai");
@@ -409,6 +410,7 @@ static void options_and_preconditioner_are_reached_in_c(void **state) {
   assert_int_equal(bisai_petsc_pc_get_options(pc, &read), 0);
   assert_int_equal(read.kind, BISAI_PRECOND_ILU);
   assert_int_equal(PCSetUp(pc), 0);
+  options.kind = BISAI_PRECOND_ISAI;
   options.isai.power = 3;
   EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &expected));
   assert_int_equal(bisai_petsc_pc_set_options(pc, &options), 0);

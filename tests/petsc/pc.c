@@ -78,6 +78,7 @@ static void options_are_those_of_the_library(void **state) {
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(9, 8, 3, 5));
   Mat mat = test_petsc_mat(matrix);
   bisai_precond_options options = bisai_precond_options_default();
+  options.kind = BISAI_PRECOND_ISAI;
   options.isai.power = 3;
   options.isai.drop_tolerance = 0.05;
   options.isai.column_limit = 4;
@@ -111,6 +112,7 @@ static void options_are_those_of_the_library(void **state) {
 static void symmetric_isai_is_an_option(void **state) {
   (void)state;
   bisai_precond_options options = bisai_precond_options_default();
+  options.kind = BISAI_PRECOND_ISAI;
   options.isai.symmetric = true;
   options.isai.power = 2;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_definite(20, 2, 5));

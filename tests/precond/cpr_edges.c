@@ -422,6 +422,7 @@ static void options_of_other_second_stages_are_refused_by_name(void **state) {
   bisai_precond *m = test_precond_with(context, a, &o);
   bisai_precond_destroy(&m);
   o = bisai_precond_options_default();
+  o.kind = BISAI_PRECOND_ISAI;
   o.cpr.additive = true;
   test_expect_refused(context, a, &o, BISAI_INVALID_ARGUMENT,
                       "isai does not take the option additive");

@@ -170,6 +170,7 @@ static void null_vectors_of_any_size_give_the_same_levels(void **state) {
 static void options_are_refused_by_other_kinds(void **state) {
   (void)state;
   bisai_precond_options o = bisai_precond_options_default();
+  o.kind = BISAI_PRECOND_ISAI;
   o.multigrid.pre = 2;
   expect_option_refused(o, "isai does not take the option pre, which is for mg");
 }

@@ -25,7 +25,7 @@ static void options_have_documented_defaults(void **state) {
   (void)state;
   bisai_precond_options options = bisai_precond_options_default();
   assert_int_equal(options.struct_size, sizeof options);
-  assert_int_equal(options.kind, BISAI_PRECOND_ISAI);
+  assert_int_equal(options.kind, BISAI_PRECOND_AUTO);
   assert_int_equal(options.isai.power, 1);
   assert_int_equal(options.isai.relax, 0);
   assert_int_equal(options.sweeps.count, 1);
@@ -41,7 +41,7 @@ static void options_have_documented_defaults(void **state) {
   assert_null(options.callback.user);
 }
 
-static void null_options_mean_isai_of_power_one(void **state) {
+static void null_options_mean_the_default_ones(void **state) {
   (void)state;
   bisai_bcsr *matrix = small_grid(1);
   const bisai_precond_options initial = bisai_precond_options_default();
@@ -400,7 +400,7 @@ static void overflow_in_an_update_is_not_ready(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(options_have_documented_defaults),
-      cmocka_unit_test(null_options_mean_isai_of_power_one),
+      cmocka_unit_test(null_options_mean_the_default_ones),
       cmocka_unit_test(every_kind_describes_itself),
       cmocka_unit_test(none_copies),
       cmocka_unit_test(only_isai_has_inverses),

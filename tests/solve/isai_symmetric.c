@@ -16,6 +16,7 @@ enum { BLOCK_SIZES = sizeof block_sizes / sizeof block_sizes[0] };
 
 static bisai_precond_options symmetric_isai(int power, int relax, bisai_value_type storage) {
   bisai_precond_options options = bisai_precond_options_default();
+  options.kind = BISAI_PRECOND_ISAI;
   options.isai.symmetric = true;
   options.isai.power = power;
   options.isai.relax = relax;

@@ -225,6 +225,7 @@ static void patterns_of_the_caller_are_solved_on(void **state) {
       bisai_pattern *upper =
           (given & 2) != 0 ? random_pattern(20, BISAI_UPPER, 0.5 * bs, (uint64_t)(9 + bs)) : NULL;
       bisai_precond_options options = bisai_precond_options_default();
+      options.kind = BISAI_PRECOND_ISAI;
       options.isai.lower_pattern = lower;
       options.isai.upper_pattern = upper;
       bisai_precond *precond = NULL;

@@ -71,6 +71,7 @@ static void expect_refused_storage(bisai_bcsr *matrix, bisai_value_type storage,
   bisai_precond *const untouched = (bisai_precond *)(uintptr_t)64;
   bisai_precond *precond = untouched;
   bisai_precond_options options = bisai_precond_options_default();
+  options.kind = BISAI_PRECOND_ISAI;
   options.isai.storage = storage;
   EXPECT_STATUS(context, status, bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context, message);
@@ -108,6 +109,7 @@ static void the_largest_half_is_stored_and_the_next_is_not(void **state) {
     bisai_factors *factors = NULL;
     EXPECT_OK(context, bisai_factors_from_matrices(context, lower, upper, &factors));
     bisai_precond_options options = bisai_precond_options_default();
+    options.kind = BISAI_PRECOND_ISAI;
     options.factor.factors = factors;
     options.isai.storage = BISAI_FP16;
     bisai_precond *precond = NULL;
@@ -140,6 +142,7 @@ static void values_beyond_doubles_are_not_finite(void **state) {
   bisai_precond *precond = NULL;
   EXPECT_OK(context, bisai_factors_from_matrices(context, lower, upper, &factors));
   bisai_precond_options options = bisai_precond_options_default();
+  options.kind = BISAI_PRECOND_ISAI;
   options.factor.factors = factors;
   EXPECT_STATUS(context, BISAI_NOT_FINITE,
                 bisai_precond_create(context, upper, &options, &precond));

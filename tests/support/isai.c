@@ -167,6 +167,7 @@ void test_isai_expect_solved(const bisai_bcsr *t, const bisai_bcsr *n) {
 bisai_precond *test_isai_of(bisai_context *context, const bisai_bcsr *matrix,
                             const bisai_factors *factors, int power, bisai_value_type storage) {
   bisai_precond_options options = bisai_precond_options_default();
+  options.kind = BISAI_PRECOND_ISAI;
   options.isai.power = power;
   options.isai.storage = storage;
   options.factor.factors = factors;

@@ -65,6 +65,7 @@ static void numbers_keep_all_their_bits(void **state) {
                                 "INFINITY"};
   char text[256], line[64];
   bisai_precond_options p = bisai_precond_options_default();
+  p.kind = BISAI_PRECOND_ISAI;
   for (int i = 0; i < 5; i++) {
     p.isai.drop_tolerance = numbers[i];
     bisai_options_text(&p, NULL, sizeof text, text);

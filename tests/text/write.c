@@ -20,6 +20,8 @@ static void expect_text(const char *expected, const bisai_precond_options *o) {
 static void defaults_are_left_out(void **state) {
   (void)state;
   bisai_precond_options o = bisai_precond_options_default();
+  expect_text("auto", &o);
+  o.kind = BISAI_PRECOND_ISAI;
   expect_text("isai", &o);
   o.isai.power = 2;
   o.shift = BISAI_SHIFT_IN_BLOCKS;
@@ -66,6 +68,7 @@ static void what_no_text_can_give_is_left_out(void **state) {
   o.multigrid.null_count = 1;
   expect_text("mg", &o);
   o = bisai_precond_options_default();
+  o.kind = BISAI_PRECOND_ISAI;
   o.isai.drop_tolerance = INFINITY;
   o.isai.relax = -1;
   o.factor.ordering = BISAI_ORDERING_GIVEN;
@@ -81,6 +84,7 @@ static void there_is_no_text_of_unknown_words_and_of_code(void **state) {
   o.kind = (bisai_precond_kind)BISAI_PRECOND_KINDS;
   expect_text("", &o);
   o = bisai_precond_options_default();
+  o.kind = BISAI_PRECOND_ISAI;
   o.isai.storage = (bisai_value_type)99;
   expect_text("", &o);
   o.isai.storage = (bisai_value_type)-1;

@@ -63,6 +63,7 @@ int main(void) {
   desc.col_idx = col_idx;
   desc.values = values;
   bisai_precond_options options = bisai_precond_options_default();
+  options.kind = BISAI_PRECOND_ISAI;
   options.isai.power = 2;
 
   bisai_status status = bisai_context_create(NULL, &context);
