@@ -10,12 +10,32 @@
 
 namespace {
 
-constexpr int WARPS = 4;
 /* Registers for the values that a lane has under way. */
 constexpr int REGISTERS = 32;
 
+/* How a warp takes groups of blocks. Each row of the table was the fastest, or nearly so, of those
+ * measured (docs/tuning.md, "Block-Jacobi"). */
+struct plan {
+  /* the most rows of a block */
+  int rows;
+  /* how often a warp takes as many groups as it has lanes for */
+  int sets;
+  /* warps of a thread block, and the thread blocks that a multiprocessor is to hold, which bounds
+   * the registers of a thread */
+  int warps, resident;
+};
+constexpr plan PLANS[] = {
+    {1, 4, 4, 8},  {2, 1, 4, 8},  {3, 2, 4, 8},  {4, 1, 4, 8},  {5, 4, 4, 5},   {6, 2, 4, 8},
+    {7, 1, 4, 8},  {8, 1, 4, 8},  {9, 2, 4, 7},  {10, 2, 4, 6}, {11, 2, 2, 14}, {12, 1, 4, 8},
+    {13, 2, 4, 7}, {14, 1, 4, 8}, {15, 2, 4, 5}, {16, 1, 4, 8}, {17, 1, 4, 7},  {18, 1, 4, 8},
+    {19, 1, 4, 7}, {20, 1, 4, 8}, {21, 2, 4, 7}, {22, 1, 4, 8}, {23, 2, 4, 6},  {24, 1, 4, 8},
+    {25, 1, 4, 6}, {26, 1, 4, 8}, {27, 1, 4, 6}, {28, 1, 4, 8}, {29, 2, 4, 5},  {30, 1, 4, 8},
+    {31, 2, 4, 5}, {32, 1, 4, 8},
+};
+
 /* The places of a warp, which takes several groups of blocks of M rows. */
 template <int M> struct shape {
+  static_assert(PLANS[M - 1].rows == M, "one plan for each size");
   static constexpr int per_group = BSI_WARP / M, height = per_group * M;
   static constexpr bool odd = height % 2 != 0;
   /* Rows of a lane. If the height is odd, the last lane of a group has one row only. */
@@ -24,9 +44,7 @@ template <int M> struct shape {
   static constexpr int blocks = M % rows == 0 || per_group == 1 ? 1 : rows;
   /* Lanes of a group, the groups that the warp takes at once, and how often it does so. */
   static constexpr int lanes = (height + rows - 1) / rows, at_once = BSI_WARP / lanes,
-                       sets = M == 1                         ? 4
-                              : rows == 2 && M <= 13 && !odd ? 2
-                                                             : 1;
+                       sets = PLANS[M - 1].sets, warps = PLANS[M - 1].warps;
   /* groups and rows of the warp, and the steps in which it copies parts of x and y */
   static constexpr int groups = sets * at_once, all = groups * height,
                        steps = (all + BSI_WARP - 1) / BSI_WARP;
@@ -34,23 +52,26 @@ template <int M> struct shape {
    * lanes of eight blocks read them without bank conflicts. */
   static constexpr int pitch = (M + 1) / 2 % 2 != 0 ? (M + 1) / 2 * 2 : (M + 1) / 2 * 2 + 2;
   static constexpr int group_pitch = per_group * pitch;
-  /* Thread blocks that a multiprocessor is to hold. This bounds the registers of a thread. */
-  static constexpr int resident = odd ? 7 : sets == 2 && M > 6 ? 6 : 8;
 };
 
+/* True if columns of BYTES bytes a value share sectors (stored::load). */
+template <int M, int BYTES> constexpr bool shares_sectors = shape<M>::height *BYTES % 32 != 0;
+
 /* A lane's values of a column of BYTES bytes each, where heights are even. */
-template <int BYTES, int ROWS> struct even_values : stored<BYTES, ROWS> {
-  __device__ __forceinline__ void load(const char *from, int) { stored<BYTES, ROWS>::load(from); }
+template <int BYTES, int ROWS, bool SHARED> struct even_values : stored<BYTES, ROWS, SHARED> {
+  __device__ __forceinline__ void load(const char *from, int) {
+    stored<BYTES, ROWS, SHARED>::load(from);
+  }
   __device__ __forceinline__ void settle(bool, unsigned) {}
   template <bisai_value_type FORMAT> __device__ __forceinline__ double value(int r) const {
     return decoded<FORMAT>(this->part, r);
   }
 };
 
-/* Where they are odd, so that columns begin anywhere. */
+/* Where they are odd, so that columns begin anywhere and share sectors. */
 template <int BYTES> struct odd_values {
   static constexpr int registers = BYTES / 2;
-  stored<BYTES, 1> one[2];
+  stored<BYTES, 1, true> one[2];
   /* second: rows to the second value, 0: there is none */
   __device__ __forceinline__ void load(const char *from, int second) {
     one[0].load(from), one[1].load(from + second * BYTES);
@@ -67,8 +88,8 @@ template <> struct odd_values<2> {
   static constexpr int registers = 1;
   uint32_t word;
   __device__ __forceinline__ void load(const char *from, int) {
-    word =
-        __ldcs(reinterpret_cast<const uint32_t *>(from - (reinterpret_cast<uintptr_t>(from) & 2)));
+    word = load_once<true>(
+        reinterpret_cast<const uint32_t *>(from - (reinterpret_cast<uintptr_t>(from) & 2)));
   }
   /* lanes: those of the group, which all call */
   __device__ __forceinline__ void settle(bool between, unsigned lanes) {
@@ -81,8 +102,8 @@ template <> struct odd_values<2> {
 };
 
 template <int M, int BYTES>
-using values_of =
-    std::conditional_t<shape<M>::odd, odd_values<BYTES>, even_values<BYTES, shape<M>::rows>>;
+using values_of = std::conditional_t<shape<M>::odd, odd_values<BYTES>,
+                                     even_values<BYTES, shape<M>::rows, shares_sectors<M, BYTES>>>;
 
 /* Columns of M rows that a lane has under way. */
 template <int M, bisai_value_type FORMAT>
@@ -209,12 +230,12 @@ __device__ __forceinline__ void apply_part(const bsi_apply_job &p, part<M> &l, d
 
 /* M: the rows of every block. */
 template <int M>
-__global__ void __launch_bounds__(WARPS *BSI_WARP, shape<M>::resident)
+__global__ void __launch_bounds__(shape<M>::warps *BSI_WARP, PLANS[M - 1].resident)
     apply_rows(const __grid_constant__ bsi_apply_job p) {
   using s = shape<M>;
-  __shared__ __align__(16) double vectors[WARPS][s::groups * s::group_pitch];
+  __shared__ __align__(16) double vectors[s::warps][s::groups * s::group_pitch];
   const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
-  const int32_t group = static_cast<int32_t>(blockIdx.x * WARPS + warp) * s::groups;
+  const int32_t group = static_cast<int32_t>(blockIdx.x * s::warps + warp) * s::groups;
   const int64_t top = static_cast<int64_t>(group) * s::height + lane;
   const int left = static_cast<int>(min(p.partition.rows - top, int64_t{s::all - lane}));
   double own[s::steps];
@@ -268,7 +289,8 @@ void enqueue(const bisai_context *context, const bsi_apply_job &p) {
     if (p.partition.uniform < M) return enqueue<M - 1>(context, p);
   const int64_t units =
       (static_cast<int64_t>(p.partition.groups) + shape<M>::groups - 1) / shape<M>::groups;
-  bsi_launch_early(context, apply_rows<M>, bsi_grid(units, WARPS), WARPS * BSI_WARP, 0, p);
+  bsi_launch_early(context, apply_rows<M>, bsi_grid(units, shape<M>::warps),
+                   shape<M>::warps * BSI_WARP, 0, p);
 }
 
 } // namespace

@@ -15,19 +15,25 @@ template <> struct piece<4> { using type = uint32_t; };
 template <> struct piece<8> { using type = uint2; };
 template <> struct piece<16> { using type = uint4; };
 
-/* COUNT values of BYTES bytes, as they are stored. */
-template <int BYTES, int COUNT> struct stored {
+template <bool SHARED, typename T> __device__ __forceinline__ T load_once(const T *from) {
+  return SHARED ? __ldg(from) : __ldcs(from);
+}
+
+/* COUNT values of BYTES bytes, as they are stored.
+ * SHARED: columns do not begin and end with sectors of 32 bytes. The next column then has a part of
+ * the same sector, which the first-level cache is to keep. */
+template <int BYTES, int COUNT, bool SHARED = false> struct stored {
   static constexpr int together = COUNT % 2 == 0 ? BYTES * COUNT : BYTES;
   static constexpr int bytes = together < 16 ? together : 16;
   static constexpr int pieces = BYTES * COUNT / bytes;
   static constexpr int registers = pieces * (bytes < 4 ? 1 : bytes / 4);
   typename piece<bytes>::type part[pieces];
-  /* Loads values side by side, from a multiple of `bytes` on, past the first-level cache: they are
-   * not read again. */
+  /* Loads values side by side, from a multiple of `bytes` on, past the first-level cache if their
+   * sectors are not read again. */
   __device__ __forceinline__ void load(const char *from) {
 #pragma unroll
     for (int k = 0; k < pieces; k++)
-      part[k] = __ldcs(reinterpret_cast<const typename piece<bytes>::type *>(from) + k);
+      part[k] = load_once<SHARED>(reinterpret_cast<const typename piece<bytes>::type *>(from) + k);
   }
 };
 
