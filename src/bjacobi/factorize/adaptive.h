@@ -6,7 +6,9 @@
  * ‖D‖₁‖E‖₁, and if the values are in its range. The paper then inverts the rounded block Ẽ again
  * and sees whether underflow has made it singular. bisai requires ‖D‖₁‖E − Ẽ‖₁ ≤ 10^−digits
  * instead. This needs no second inversion and shows more: ‖I − D Ẽ‖₁ has the same bound, so that Ẽ
- * is regular and has the digits. Without underflow it follows from the first condition.
+ * is regular and has the digits. Without underflow it follows from the first condition, and values
+ * that underflow add little to the error: norms mostly show that the condition holds, and only
+ * otherwise is the error summed up.
  *
  * The list is that of the paper: shorter formats come first, and of equal length the more accurate
  * one. A group takes the first format that all its blocks may have. The caller may restrict the
@@ -52,6 +54,46 @@ BSI_INLINE double bsi_adaptive_tolerance(const int digits) {
 BSI_INLINE bool bsi_adaptive_allows(const bisai_value_type format, const double condition,
                                     const double tolerance) {
   return condition * bsi_value_roundoff(format) <= tolerance;
+}
+
+/* Returns the largest error of values below the smallest normal number 2^lowest: 2^lowest u.
+ * Values up to this vanish. */
+BSI_INLINE double bsi_adaptive_lost(const bisai_value_type format) {
+  switch (format) {
+  case BISAI_FP16: return 0x1p-14 * bsi_value_roundoff(BISAI_FP16);
+  case BISAI_BF16: return 0x1p-126 * bsi_value_roundoff(BISAI_BF16);
+  case BISAI_FP32: return 0x1p-126 * bsi_value_roundoff(BISAI_FP32);
+  default: return 0x1p-1022 * bsi_value_roundoff(format);
+  }
+}
+
+/* Returns a power of two that the format has, 2^(1 − lowest). */
+BSI_INLINE double bsi_adaptive_large(const bisai_value_type format) {
+  switch (format) {
+  case BISAI_FP16: return 0x1p15;
+  case BISAI_BF16:
+  case BISAI_FP32: return 0x1p127;
+  default: return 0x1p1023;
+  }
+}
+
+/* Returns true if norms show that the rounded block of m rows has the digits: its values are at
+ * most ‖E‖₁ = κ₁/‖D‖₁, and ‖E − Ẽ‖₁ is at most u‖E‖₁ and what values lose that underflow. `norm` is
+ * ‖D‖₁. */
+BSI_INLINE bool bsi_adaptive_certain(const bisai_value_type format, const int m, const double norm,
+                                     const double condition, const double tolerance) {
+  return condition <= norm * bsi_adaptive_large(format) &&
+         condition * bsi_value_roundoff(format) + m * norm * bsi_adaptive_lost(format) <= tolerance;
+}
+
+/* Returns true if norms show that all values of an inverse of m rows fit a format, and that no row
+ * or column vanishes in it. The diagonal of E D is about 1 if κ₁ is not very large. A row of E
+ * therefore has a value of about 1/‖D‖₁ at least, and a column, because rows of D have sums of at
+ * most m‖D‖₁, one of 1/(m‖D‖₁). */
+BSI_INLINE bool bsi_inverse_fits(const bisai_value_type format, const int m, const double norm,
+                                 const double condition) {
+  return condition <= 0x1p33 && condition <= norm * bsi_adaptive_large(format) &&
+         m * norm * bsi_adaptive_lost(format) <= 0.25;
 }
 
 /* Returns true if the rounded block has the digits. `error` is ‖E − Ẽ‖₁, infinite or NaN if a value

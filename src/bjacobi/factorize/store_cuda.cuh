@@ -39,15 +39,20 @@ static __device__ bisai_value_type bsi_choose_adaptive_format(const bsi_values_j
   unsigned mask = 1u << (BSI_ADAPTIVE_FORMATS - 1);
 #pragma unroll
   for (int k = 0; k < BSI_ADAPTIVE_FORMATS - 1; k++) {
+    const bisai_value_type format = bsi_adaptive_format(k);
+    const double tolerance = p.result.tolerance;
     const bool wanted = l.w.m > 0 && (p.result.admitted >> k & 1u) != 0 &&
-                        bsi_adaptive_allows(bsi_adaptive_format(k), condition, p.result.tolerance);
-    if (!__any_sync(BSI_FULL_WARP, wanted)) continue;
-    const auto lost = [k](double v) {
-      bool fits;
-      return fabs(v - bsi_value_round(bsi_adaptive_format(k), v, &fits));
-    };
-    const double error = fabs(bsi_sub_largest<LANES>(l.w, bsi_column_sums<R>(l, tile, lost)));
-    if (wanted && bsi_adaptive_keeps(norm, error, p.result.tolerance)) mask |= 1u << k;
+                        bsi_adaptive_allows(format, condition, tolerance);
+    bool keeps = wanted && bsi_adaptive_certain(format, l.w.m, norm, condition, tolerance);
+    if (__any_sync(BSI_FULL_WARP, wanted && !keeps)) {
+      const auto lost = [format](double v) {
+        bool fits;
+        return fabs(v - bsi_value_round(format, v, &fits));
+      };
+      const double error = fabs(bsi_sub_largest<LANES>(l.w, bsi_column_sums<R>(l, tile, lost)));
+      keeps |= wanted && bsi_adaptive_keeps(norm, error, tolerance);
+    }
+    if (keeps) mask |= 1u << k;
   }
   if (l.w.m == 0) mask = ~0u;
 #pragma unroll
@@ -160,6 +165,9 @@ static __device__ __forceinline__ bisai_value_type bsi_select_format(const bsi_v
   if (p.result.storage == BISAI_FP64) return BISAI_FP64;
   if (p.result.storage != BISAI_ADAPTIVE) {
     const bisai_value_type format = static_cast<bisai_value_type>(p.result.storage);
+    const bool certain = l.w.m == 0 || (p.result.form == BISAI_FORM_INVERSE &&
+                                        bsi_inverse_fits(format, l.w.m, norm, condition));
+    if (__all_sync(BSI_FULL_WARP, certain)) return format;
     const unsigned bad = __ballot_sync(BSI_FULL_WARP, !bsi_fits(p, l, tile, format)) & l.w.mask;
     if (l.leader && bad != 0)
       atomicMax(&p.record->first_overflow, ~static_cast<unsigned long long>(l.block));

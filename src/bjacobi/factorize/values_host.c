@@ -162,7 +162,8 @@ static unsigned formats_of(const block *b, const bsi_bjacobi_options *o) {
   for (int k = 0; k < BSI_ADAPTIVE_FORMATS - 1; k++) {
     const bisai_value_type format = bsi_adaptive_format(k);
     if ((admitted >> k & 1u) && bsi_adaptive_allows(format, b->condition, tolerance) &&
-        bsi_adaptive_keeps(norm, rounding_error(format, b), tolerance))
+        (bsi_adaptive_certain(format, b->m, norm, b->condition, tolerance) ||
+         bsi_adaptive_keeps(norm, rounding_error(format, b), tolerance)))
       mask |= 1u << k;
   }
   return mask;
