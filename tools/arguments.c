@@ -297,7 +297,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   "ilu, isai and sweeps take level=L, the level of fill of ILU(L). They, bjacobi and mg take "     \
   "shift=S, which repairs singular diagonal blocks: 0.01 is a good S. "                            \
   "pivots=T of ilu, isai and sweeps enlarges pivots below the share T of their row: 1e-4 is a "    \
-  "good T. "                                                                                       \
+  "good T. updates=R of these has updates take R sweeps from the factors that are there. "         \
   "ilu, isai, sweeps and lu take ordering=NAME, matching=NAME and equilibrate, which replace the " \
   "options. "                                                                                      \
   "lu makes complete factors, whose memory is F times that of the matrix or G gigabytes at most. " \

@@ -125,11 +125,9 @@ static json_t *diagonal(const run_result *r) {
 
 /* Returns the JSON key of an option by its name in messages. */
 static const char *json_key(const char *name) {
-  static const char *const others[][2] = {{"drop_tolerance", "drop"},
-                                          {"column_limit", "cap"},
-                                          {"least_pivot", "pivots"},
-                                          {"pattern", "patterns"},
-                                          {"apply", "products"}};
+  static const char *const others[][2] = {{"drop_tolerance", "drop"}, {"column_limit", "cap"},
+                                          {"least_pivot", "pivots"},  {"update_sweeps", "updates"},
+                                          {"pattern", "patterns"},    {"apply", "products"}};
   for (size_t k = 0; k < sizeof others / sizeof *others; k++)
     if (strcmp(name, others[k][0]) == 0) return others[k][1];
   return name;
@@ -204,7 +202,8 @@ static json_t *run(const run_result *r, bisai_method solver, int block_size) {
       {"blocks", integer(run_has_pattern(r), r->setup.isai.blocks)},
       {"reason", text(true, r->reason)}, {"level", option(r, "level")},
       {"shift", option(r, "shift")}, {"pivots", option(r, "least_pivot")},
-      {"drop", option(r, "drop_tolerance")}, {"cap", option(r, "column_limit")},
+      {"updates", option(r, "update_sweeps")}, {"drop", option(r, "drop_tolerance")},
+      {"cap", option(r, "column_limit")},
       {"repairs", integer(r->set_up && repairs, r->setup.repairs)},
       {"first_repair_row", integer(r->set_up && r->setup.repairs > 0, r->setup.first_repair_row)},
       {"dropped_lower", integer(run_has_pattern(r), r->setup.isai.dropped_lower)},

@@ -46,6 +46,13 @@ typedef struct bisai_factor_options {
    *  ‖D⁻¹‖₁ ≤ 10/(least_pivot·ρ). 1e-8, about the root of the unit roundoff, is the value of the
    *  source; incomplete factors gain from more, as 1e-4 */
   double least_pivot;
+  /** how bisai_factors_update() computes the factors. 0, the default: exactly, as creation does.
+   *  s > 0: by s sweeps from the factors at hand (Chow and Patel 2015). A sweep computes each row
+   *  of L and U from the rows of U of the sweep before, so that no row waits for another. After as
+   *  many sweeps as L has levels the factors are exact; two or three do if values change little.
+   *  After an update that failed, the next one is exact. Takes a copy of U and of the inverses of
+   *  its diagonal blocks. Bitwise repeatable */
+  int update_sweeps;
 } bisai_factor_options;
 
 /** Returns the default options. */
@@ -73,7 +80,8 @@ BISAI_API bisai_status bisai_factors_create(bisai_context *context, const bisai_
                                             const bisai_factor_options *options,
                                             bisai_factors **factors);
 
-/** Factorises a matrix of the same pattern again; allocates nothing. The pattern is checked.
+/** Factorises a matrix of the same pattern again, exactly or by sweeps (update_sweeps); allocates
+ *  nothing. The pattern is checked.
  *  @retval BISAI_INVALID_ARGUMENT  an argument is NULL, or the pattern differs; the factors are
  *                                  unchanged
  *  @retval BISAI_UNSUPPORTED       the values are not fp64; the factors are unchanged

@@ -20,6 +20,9 @@ typedef struct bisai_factored_options {
    *  repairs them by its own amount. From 0 to 1, default 0: none is. bisai_precond_report::repairs
    *  counts them with the singular blocks */
   double least_pivot;
+  /** sweeps by which updates compute the factors, as update_sweeps in bisai_factor_options; default
+   *  0: exactly. An update then gives other factors than a new preconditioner */
+  int32_t update_sweeps;
   /** the caller's factors, which must outlive the preconditioner. Default NULL: the
    *  preconditioner computes and owns the factors of block ILU(level) of the matrix */
   const bisai_factors *factors;

@@ -7,7 +7,11 @@
  *
  * Source: Saad, Iterative Methods, 10.3.2 (IKJ order), on blocks. The rows of L and U are the two
  * halves of A's sorted rows with the fill in between, so that values are copied by row. A bit for
- * each block marks fill. */
+ * each block marks fill.
+ *
+ * An update may take sweeps instead (Chow and Patel, Fine-grained parallel incomplete LU
+ * factorization, SIAM J. Sci. Comput. 37, 2015): the same loop with U_pp⁻¹ and U_pj of the sweep
+ * before. The source takes L_ip of the sweep before, too. */
 #include "factor/symbolic.h"
 
 #include "apply/apply_ops.h"
@@ -24,7 +28,7 @@ bisai_factor_options bisai_factor_options_default(void) {
 }
 
 bisai_status bsi_factor_options_check(bisai_context *context, int level, bisai_shift shift,
-                                      double shift_amount, double least_pivot) {
+                                      double shift_amount, double least_pivot, int update_sweeps) {
   if (level < 0)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "level %d: at least 0 is needed", level);
   if (shift != BISAI_SHIFT_NONE && shift != BISAI_SHIFT_IN_BLOCKS)
@@ -35,6 +39,9 @@ bisai_status bsi_factor_options_check(bisai_context *context, int level, bisai_s
   if (!(least_pivot >= 0.0 && least_pivot <= 1.0))
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "least_pivot %g: must be from 0 to 1",
                     least_pivot);
+  if (update_sweeps < 0)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "update_sweeps %d: must not be negative",
+                    update_sweeps);
   return BISAI_OK;
 }
 
@@ -71,6 +78,17 @@ static bisai_status prepare_solves(bisai_context *context, bisai_factors *f) {
   return BISAI_OK;
 }
 
+/* Reserves what sweeps read. */
+static bisai_status prepare_sweeps(bisai_context *context, int count, bisai_factors *f) {
+  const bsi_memory_ops *memory = context->backend->memory;
+  const bisai_bcsr *u = f->upper;
+  if (count == 0) return BISAI_OK;
+  f->sweep.count = count;
+  f->sweep.upper = memory->allocate(context, bsi_block_offset(u, u->blocks), sizeof(double));
+  f->sweep.inverse = memory->allocate(context, bsi_block_offset(u, u->block_rows), sizeof(double));
+  return f->sweep.upper && f->sweep.inverse ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+}
+
 static bisai_factors *reserve(bisai_context *context) {
   bisai_factors *f = bsi_allocate(context, 1, sizeof *f);
   if (f) *f = (bisai_factors){.context = context, .stats = BSI_INVERT_STATS_NONE};
@@ -86,7 +104,8 @@ bisai_status bisai_factors_create(bisai_context *context, const bisai_bcsr *matr
   const bisai_factor_options o = options ? *options : bisai_factor_options_default();
   bisai_status status = bsi_check_struct(context, "bisai_factor_options", o.struct_size, sizeof o);
   if (!status)
-    status = bsi_factor_options_check(context, o.level, o.shift, o.shift_amount, o.least_pivot);
+    status = bsi_factor_options_check(context, o.level, o.shift, o.shift_amount, o.least_pivot,
+                                      o.update_sweeps);
   if (!status) status = check_square(context, "the matrix", matrix);
   if (status) return status;
   bisai_factors *f = reserve(context);
@@ -100,6 +119,7 @@ bisai_status bisai_factors_create(bisai_context *context, const bisai_bcsr *matr
     f->lower->row_names = f->upper->row_names = matrix->row_names;
     status = prepare_solves(context, f);
   }
+  if (!status) status = prepare_sweeps(context, o.update_sweeps, f);
   if (!status) status = bsi_factors_refresh(f, matrix);
   if (status)
     bisai_factors_destroy(&f);
@@ -132,10 +152,28 @@ bisai_status bsi_factors_check(const bisai_factors *factors, const bisai_bcsr *m
   return BISAI_OK;
 }
 
+/* Takes a sweep from the factors as they are. */
+static bisai_status sweep(bisai_factors *f, const bisai_bcsr *matrix) {
+  const bsi_backend *backend = f->context->backend;
+  const bisai_bcsr *u = f->upper;
+  f->stats = BSI_INVERT_STATS_NONE;
+  BSI_TRY(backend->memory->copy(f->context, f->sweep.upper, u->values,
+                                bsi_block_offset(u, u->blocks) * sizeof(double)));
+  BSI_TRY(backend->memory->copy(f->context, f->sweep.inverse, f->upper_inverse,
+                                bsi_block_offset(u, u->block_rows) * sizeof(double)));
+  return backend->factor->ilu->sweep(f->context, matrix, f, &f->stats);
+}
+
 bisai_status bsi_factors_refresh(bisai_factors *factors, const bisai_bcsr *matrix) {
+  const bool exact = factors->sweep.count == 0 || !factors->ready;
+  bisai_status status = BISAI_OK;
   factors->stats = BSI_INVERT_STATS_NONE;
-  bisai_status status = factors->context->backend->factor->ilu->factorise(factors->context, matrix,
-                                                                          factors, &factors->stats);
+  factors->ready = false;
+  if (exact)
+    status = factors->context->backend->factor->ilu->factorise(factors->context, matrix, factors,
+                                                               &factors->stats);
+  for (int s = 0; s < factors->sweep.count && !exact && !status; s++)
+    status = sweep(factors, matrix);
   if (!status) status = bsi_invert_stats_judge(factors->context, "", matrix, &factors->stats);
   factors->ready = !status;
   return status;
@@ -263,6 +301,8 @@ void bisai_factors_destroy(bisai_factors **factors) {
   bisai_bcsr_destroy(&f->upper);
   context->backend->memory->release(context, f->ilu.lower_fill);
   context->backend->memory->release(context, f->ilu.upper_fill);
+  context->backend->memory->release(context, f->sweep.upper);
+  context->backend->memory->release(context, f->sweep.inverse);
   context->backend->memory->release(context, f->spare);
   context->backend->memory->release(context, f->lower_inverse);
   context->backend->memory->release(context, f->upper_inverse);
@@ -296,9 +336,13 @@ int64_t bsi_factors_memory(const bisai_factors *factors) {
   const size_t fill = (factors->ilu.lower_fill ? bsi_fill_bytes(factors->lower->blocks) : 0) +
                       (factors->ilu.upper_fill ? bsi_fill_bytes(factors->upper->blocks) : 0);
   const int64_t spare = factors->spare ? 8 * n * factors->upper->block_size : 0;
-  return (int64_t)sizeof *factors + (int64_t)fill + spare + bsi_bcsr_memory(factors->lower) +
-         bsi_bcsr_memory(factors->upper) + inverses + (factors->lower_inverse ? inverses : 0) +
-         levels;
+  const int64_t copies =
+      factors->sweep.upper
+          ? inverses + 8 * (int64_t)bsi_block_offset(factors->upper, factors->upper->blocks)
+          : 0;
+  return (int64_t)sizeof *factors + (int64_t)fill + spare + copies +
+         bsi_bcsr_memory(factors->lower) + bsi_bcsr_memory(factors->upper) + inverses +
+         (factors->lower_inverse ? inverses : 0) + levels;
 }
 
 bisai_status bisai_factors_solve(const bisai_factors *factors, bisai_schedule schedule,

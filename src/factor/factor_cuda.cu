@@ -50,6 +50,12 @@ struct factor {
   double *values;
 };
 
+/* What rows meet: the values of U and the inverses of its diagonal blocks. In a sweep they are
+ * those of the sweep before, so that no row waits. */
+struct met {
+  const double *upper, *inverse;
+};
+
 struct job {
   int32_t block_rows, block_size, longest, levels;
   const int32_t *order;
@@ -58,6 +64,7 @@ struct job {
     const double *values;
   } a;
   factor l, u;
+  met met;
   double *inverse;
   bsi_repair repair;
   unsigned *ticket;
@@ -216,7 +223,7 @@ __device__ __forceinline__ void do_values(const job &p, const row<BS, SHARED> &w
   for (int e = 0; e < PASSES; e++) {
     const int32_t v = begin + lane + e * BSI_WARP;
     from[e] = v < it.total
-                  ? p.u.values + static_cast<int64_t>(list->q[it.match + v / values]) * values +
+                  ? p.met.upper + static_cast<int64_t>(list->q[it.match + v / values]) * values +
                         v % values / BS * BS
                   : nullptr;
   }
@@ -271,7 +278,7 @@ __device__ __forceinline__ void do_item(const job &p, const row<BS, SHARED> &w, 
                 match = number > 0 ? list->end[number - 1] : 0;
   const item it = {match,
                    (list->end[number] - match) * values,
-                   p.inverse + static_cast<int64_t>(w.col(at)) * values,
+                   p.met.inverse + static_cast<int64_t>(w.col(at)) * values,
                    w.block(at),
                    pivot,
                    scaled};
@@ -290,7 +297,7 @@ __device__ __forceinline__ void do_item(const job &p, const row<BS, SHARED> &w, 
     }
     for (int32_t v = lane; v < it.total; v += BSI_WARP) {
       const int32_t m = match + v / values, r = v % bs, c = v % values / bs;
-      const double *from = p.u.values + static_cast<int64_t>(list->q[m]) * values + c * bs;
+      const double *from = p.met.upper + static_cast<int64_t>(list->q[m]) * values + c * bs;
       double *to = w.block(list->t[m]) + c * bs + r, sum = *to;
       for (int k = 0; k < bs; k++)
         sum -= scaled[k * bs + r] * (SHARED ? bsi_await(from + k) : bsi_peek(from + k));
@@ -453,18 +460,20 @@ bisai_status clear(bisai_context *context, const bisai_bcsr *u, bool shared, con
 
 } // namespace
 
-static bisai_status factor_ilu(bisai_context *context, const bisai_bcsr *matrix, bisai_factors *f,
-                               bsi_invert_stats *stats) {
+/* Factorises, or takes a sweep from what rows are to meet. */
+static bisai_status compute(bisai_context *context, const bisai_bcsr *matrix, bisai_factors *f,
+                            const met &met, bool sweep, bsi_invert_stats *stats) {
   const bisai_bcsr *l = f->lower, *u = f->upper;
   const job p = {
       .block_rows = matrix->block_rows,
       .block_size = matrix->block_size,
       .longest = f->ilu.longest_row,
-      .levels = f->lower_levels.count,
+      .levels = sweep ? 1 : f->lower_levels.count,
       .order = f->lower_levels.rows,
       .a = {.row_ptr = matrix->row_ptr, .values = static_cast<const double *>(matrix->values)},
       .l = factor_of(l, f->ilu.lower_fill),
       .u = factor_of(u, f->ilu.upper_fill),
+      .met = met,
       .inverse = f->upper_inverse,
       .repair = f->repair,
       .ticket = context->tickets,
@@ -472,7 +481,7 @@ static bisai_status factor_ilu(bisai_context *context, const bisai_bcsr *matrix,
   if (p.block_rows == 0) return BISAI_OK;
   const bool shared = fits(context, p);
   BSI_TRY(bsi_record_begin<bsi_inversion_record>(context, what));
-  BSI_TRY(clear(context, u, shared, p));
+  if (!sweep) BSI_TRY(clear(context, u, shared, p));
   BSI_TRY(shared ? enqueue_size<true>(context, p) : enqueue_size<false>(context, p));
   BSI_TRY(bsi_gpu_fill(context, what, context->tickets, 0, sizeof *context->tickets));
   const unsigned blocks = bsi_grid(p.block_rows, CONDITION_THREADS);
@@ -483,4 +492,15 @@ static bisai_status factor_ilu(bisai_context *context, const bisai_bcsr *matrix,
   return bsi_inversion_record_fetch(context, what, stats);
 }
 
-const bsi_ilu_ops bsi_ilu_cuda = {.factorise = factor_ilu};
+static bisai_status factor_ilu(bisai_context *context, const bisai_bcsr *matrix, bisai_factors *f,
+                               bsi_invert_stats *stats) {
+  const met own = {static_cast<const double *>(f->upper->values), f->upper_inverse};
+  return compute(context, matrix, f, own, false, stats);
+}
+
+static bisai_status sweep_ilu(bisai_context *context, const bisai_bcsr *matrix, bisai_factors *f,
+                              bsi_invert_stats *stats) {
+  return compute(context, matrix, f, {f->sweep.upper, f->sweep.inverse}, true, stats);
+}
+
+const bsi_ilu_ops bsi_ilu_cuda = {.factorise = factor_ilu, .sweep = sweep_ilu};

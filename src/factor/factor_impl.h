@@ -23,6 +23,14 @@ typedef struct bsi_ilu_origin {
   uint8_t *lower_fill, *upper_fill;
 } bsi_ilu_origin;
 
+/* Sweeps of an update. */
+typedef struct bsi_ilu_sweeps {
+  /* 0: updates are exact */
+  int count;
+  /* the values of U and the inverses of its diagonal blocks before a sweep, in backend memory */
+  double *upper, *inverse;
+} bsi_ilu_sweeps;
+
 struct bisai_factors {
   bisai_context *context;
   /* L without its identity diagonal, or a general L with its diagonal; U with the diagonal block
@@ -35,6 +43,7 @@ struct bisai_factors {
   bsi_triangular lower_solve, upper_solve;
   bsi_invert_stats stats;
   bsi_ilu_origin ilu;
+  bsi_ilu_sweeps sweep;
   /* the vector of the solves */
   double *spare;
   /* of the diagonal blocks of U */
@@ -51,7 +60,7 @@ static inline bool bsi_is_fill(const uint8_t *fill, int32_t p) {
 
 /* Checks the options that bisai_factor_options and bisai_precond_options have in common. */
 bisai_status bsi_factor_options_check(bisai_context *context, int level, bisai_shift shift,
-                                      double shift_amount, double least_pivot);
+                                      double shift_amount, double least_pivot, int update_sweeps);
 
 /* Checks that the factors can be updated from `matrix`. */
 bisai_status bsi_factors_check(const bisai_factors *factors, const bisai_bcsr *matrix);

@@ -34,6 +34,10 @@ typedef struct bsi_ilu_ops {
    * the statistics on a device. */
   bisai_status (*factorise)(bisai_context *, const bisai_bcsr *matrix, bisai_factors *,
                             struct bsi_invert_stats *);
+  /* Does the same in one sweep: every row meets rows of f->sweep.upper and inverses of
+   * f->sweep.inverse instead of those that are computed at the same time. */
+  bisai_status (*sweep)(bisai_context *, const bisai_bcsr *matrix, bisai_factors *,
+                        struct bsi_invert_stats *);
 } bsi_ilu_ops;
 
 /* The inverses of a caller's diagonal blocks. */

@@ -14,6 +14,9 @@ static const bisai_option factored_options[] = {
     {BSI_PRECOND_OPTION(factor.least_pivot), .name = "least_pivot", .key = "pivots",
      .petsc = "pivots", .help = "enlarges pivots below this share of their row; 0: none",
      .type = BISAI_OPTION_NUMBER, .maximum = 1.0, .advised = 1.0},
+    {BSI_PRECOND_OPTION(factor.update_sweeps), .name = "update_sweeps", .key = "updates",
+     .petsc = "updates", .help = "sweeps by which updates compute the factors; 0: exactly",
+     .type = BISAI_OPTION_INTEGER, .maximum = INT32_MAX, .advised = 100},
     {BSI_PRECOND_OPTION(factor.factors), .name = "factors", .help = "the caller's factors",
      .type = BISAI_OPTION_POINTER}};
 const bsi_option_list bsi_factored_options = BSI_OPTION_LIST(factored_options);
@@ -118,6 +121,7 @@ static bisai_status factorise(bisai_precond *m, const bisai_bcsr *matrix) {
   o.shift = m->options.shift;
   o.shift_amount = m->options.shift_amount;
   o.least_pivot = m->options.factor.least_pivot;
+  o.update_sweeps = m->options.factor.update_sweeps;
   const bisai_status status = bisai_factors_create(m->context, matrix, &o, &m->own_factors);
   m->factors = m->own_factors;
   m->report.factor_seconds = bsi_now() - start;
@@ -161,6 +165,8 @@ void bsi_describe_factors(bisai_precond *m) {
   if (m->ops->needs_factors && o->factor.level > 0) bsi_append(m, " level=%d", o->factor.level);
   if (m->ops->needs_factors && o->factor.least_pivot > 0.0)
     bsi_append(m, " pivots=%g", o->factor.least_pivot);
+  if (m->ops->needs_factors && o->factor.update_sweeps > 0)
+    bsi_append(m, " updates=%d", o->factor.update_sweeps);
   if (o->shift == BISAI_SHIFT_IN_BLOCKS) bsi_append(m, " shift=%g", o->shift_amount);
 }
 

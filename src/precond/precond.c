@@ -24,7 +24,7 @@ static bisai_status check_arguments(bisai_context *context, const bisai_bcsr *ma
                     matrix->block_rows, matrix->block_cols);
   BSI_TRY(bsi_precond_options_check(context, o));
   BSI_TRY(bsi_factor_options_check(context, o->factor.level, o->shift, o->shift_amount,
-                                   o->factor.least_pivot));
+                                   o->factor.least_pivot, o->factor.update_sweeps));
   if (ops->needs_factors) BSI_TRY(bsi_ordering_check(context, o, matrix->block_rows));
   BSI_TRY(bsi_precond_ranges_check(context, o));
   if (ops->check) BSI_TRY(ops->check(context, o, matrix));

@@ -161,7 +161,7 @@ static const refusal arguments[] = {
      "bisai: --methods: 'ilut' is not a method (none, bjacobi, ilu, "
      "isai, sweeps, mg, cpr, lu, direct, auto, schur, petsc, petsc-ilu, cusparse-ilu)\n"},
     {CAVITY "--methods ilu:k=1",
-     "bisai: --methods: ilu:k=1: 'k' is not a key of ilu (level, pivots, "
+     "bisai: --methods: ilu:k=1: 'k' is not a key of ilu (level, pivots, updates, "
      "shift, ordering, matching, equilibrate, factors, apply)\n"},
     {CAVITY "--methods isai:symmetric=1",
      "bisai: --methods: isai:symmetric=1: 'symmetric' takes no value\n"},
@@ -174,11 +174,11 @@ static const refusal arguments[] = {
     {CAVITY "--methods isai:n=1",
      "bisai: --methods: isai:n=1: 'n' is not a key of isai (k, "
      "symmetric, relax, storage, drop, cap, "
-     "level, pivots, shift, ordering, matching, equilibrate, factors, pattern, "
+     "level, pivots, updates, shift, ordering, matching, equilibrate, factors, pattern, "
      "apply)\n"},
     {CAVITY "--methods isai:",
      "bisai: --methods: isai:: '' is not a key of isai (k, symmetric, relax, storage, drop, "
-     "cap, level, pivots, shift, ordering, matching, equilibrate, factors, pattern, "
+     "cap, level, pivots, updates, shift, ordering, matching, equilibrate, factors, pattern, "
      "apply)\n"},
     {CAVITY "--methods none:level=1", "bisai: --methods: none:level=1: none takes no keys\n"},
     {CAVITY "--methods bjacobi:level=1",
@@ -216,7 +216,7 @@ static const refusal arguments[] = {
      "bisai: --methods: bjacobi:extraction=all: extraction must be auto, uc, mc, us or ms\n"},
     {CAVITY "--methods sweeps:n=1:drop=1",
      "bisai: --methods: sweeps:n=1:drop=1: 'drop' is not a "
-     "key of sweeps (n, level, pivots, shift, ordering, matching, "
+     "key of sweeps (n, level, pivots, updates, shift, ordering, matching, "
      "equilibrate, factors)\n"},
     {CAVITY "--methods ilu:level=-1",
      "bisai: --methods: ilu:level=-1: level must be an integer from 0 to 2147483647\n"},

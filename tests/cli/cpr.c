@@ -64,24 +64,23 @@ static void a_section_takes_its_own_keys_only(void **state) {
                  "weights, storage, first, second); it is one of first=mg");
   expect_refused("cpr:k=2", "cpr:k=2: 'k' is not a key of cpr (pressure, additive, keep, weights, "
                             "storage, first, second); it is one of first=mg");
-  expect_refused(
-      "cpr:second=ilu:pressure=1",
-      "cpr:second=ilu:pressure=1: 'pressure' is not a key of second=ilu (level, pivots, shift, "
-      "ordering, matching, equilibrate, first, second); keys of cpr come before first= "
-      "and second=");
+  expect_refused("cpr:second=ilu:pressure=1",
+                 "cpr:second=ilu:pressure=1: 'pressure' is not a key of second=ilu (level, pivots, "
+                 "updates, shift, "
+                 "ordering, matching, equilibrate, first, second); keys of cpr come before first= "
+                 "and second=");
   expect_refused("cpr:second=ilu:cap=2", "cpr:second=ilu:cap=2: 'cap' is not a key of second=ilu "
-                                         "(level, pivots, shift, ordering, matching, equilibrate, "
-                                         "first, second)");
+                                         "(level, pivots, updates, shift, ordering, matching, "
+                                         "equilibrate, first, second)");
   expect_refused("cpr:second=auto:relax=2",
                  "cpr:second=auto:relax=2: 'relax' is not a key of second=auto (first, second); "
                  "it is one of first=mg");
   expect_refused("cpr:second=isai:factors=petsc",
                  "cpr:second=isai:factors=petsc: 'factors' is not a key of second=isai (k, "
-                 "symmetric, relax, storage, drop, cap, level, pivots, shift, ordering, matching, "
-                 "equilibrate, "
-                 "first, second)");
+                 "symmetric, relax, storage, drop, cap, level, pivots, updates, shift, "
+                 "ordering, matching, equilibrate, first, second)");
   expect_refused("ilu:second=isai",
-                 "ilu:second=isai: 'second' is not a key of ilu (level, pivots, shift, "
+                 "ilu:second=isai: 'second' is not a key of ilu (level, pivots, updates, shift, "
                  "ordering, matching, equilibrate, factors, apply)");
 }
 

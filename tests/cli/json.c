@@ -40,6 +40,7 @@ static const char *const run_keys[] = {"method",
                                        "level",
                                        "shift",
                                        "pivots",
+                                       "updates",
                                        "drop",
                                        "cap",
                                        "repairs",
@@ -201,19 +202,19 @@ static void what_does_not_apply_is_null(void **state) {
   (void)state;
   static const char *const applies[] = {
       "nnnnyyynnnynyny"
-      "nnnnnnnnnnnnnnnnnnnnnynyyyynnynn", /* none */
+      "nnnnnnnnnnnnnnnnnnnnnnynyyyynnynn", /* none */
       "nynyyyynnyyyyny"
-      "nynnnynnnnnnnnnnnynnnynyyyynnynn", /* bjacobi */
+      "nynnnnynnnnnnnnnnnynnnynyyyynnynn", /* bjacobi */
       "nnnnyyyynnyyyny"
-      "yyynnynnnnnyyynynnnnnynyyyynnynn", /* ilu */
+      "yyyynnynnnnnyyynynnnnnynyyyynnynn", /* ilu */
       "yynyyyyyyyyyyyy"
-      "yyyyyynyyyyyyyyynnnnnynyyyyynynn", /* isai */
+      "yyyyyyynyyyyyyyyynnnnnynyyyyynynn", /* isai */
       "nnynyyyynyyyyny"
-      "yyynnynnnnnyyynnnnnnnynyyyynnynn", /* sweeps */
+      "yyyynnynnnnnyyynnnnnnnynyyyynnynn", /* sweeps */
       "yyynyyynyyyyyny"
-      "yynnnynnnnnnnnnnnnynnynyyyynnynn", /* mg */
+      "yynnnnynnnnnnnnnnnnynnynyyyynnynn", /* mg */
       "nnnyyyyyyyyyyny"
-      "nnnnnynnnnnyynnnnnyynynyyyynnynn", /* cpr */
+      "nnnnnnynnnnnyynnnnnyynynyyyynnynn", /* cpr */
   };
   json_t *root = results("compare --case cavity --size 5 --methods "
                          "none,bjacobi,ilu,isai:storage=fp32:k=2:relax=1,sweeps:n=3,mg,cpr");

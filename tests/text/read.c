@@ -85,7 +85,8 @@ static const struct fault {
     {"mg:cycle", "cycle", "'cycle' needs a value"},
     {"ilu:equilibrate=1", "equilibrate=1", "'equilibrate' takes no value"},
     {"ilu:level=1:level2=3", "level2=3",
-     "'level2' is not a key of ilu (level, pivots, shift, ordering, matching, equilibrate)"},
+     "'level2' is not a key of ilu (level, pivots, updates, shift, ordering, matching, "
+     "equilibrate)"},
     {"ilu:level=1e3", "level=1e3", "level must be an integer from 0 to 2147483647"},
     {"ilu:shift=0,5", "shift=0,5", "shift must be a number from 0 to 1000000"},
     {"ilu:shift=nan", "shift=nan", "shift must be a number from 0 to 1000000"},
@@ -93,7 +94,7 @@ static const struct fault {
     {"none:level=1", "level=1", "none takes no keys"},
     {"mg:null=modes.mtx", "null=modes.mtx", "null must be components"},
     {"cpr:second=ilu:pressure=1", "pressure=1",
-     "'pressure' is not a key of second=ilu (level, pivots, shift, ordering, matching, "
+     "'pressure' is not a key of second=ilu (level, pivots, updates, shift, ordering, matching, "
      "equilibrate, first, second); keys of cpr come before first= and second="},
     {"cpr:first=ilu", "first=ilu", "first must be mg"},
     {"cpr:first=mg:first=mg", "first=mg", "'first' is given twice"},

@@ -310,8 +310,8 @@ static void callers_add_words_keys_and_files(void **state) {
   expect_again("mg:null=components", "mg:colour=red");
   expect_again("isai", "isai:k=1:colour=red");
   expect_again("ilu:level=1", "ilu:level=1");
-  expect_again("ilu:colour=red", "'colour' is not a key of ilu (level, pivots, shift, ordering, "
-                                 "matching, equilibrate)");
+  expect_again("ilu:colour=red", "'colour' is not a key of ilu (level, pivots, updates, shift, "
+                                 "ordering, matching, equilibrate)");
   expect_again("paint:colour=grey", "colour must be red or blue");
   expect_again("paint:level=2", "'level' is not a key of paint (colour)");
   expect_again("mg:null=", "null must be components or a file");
