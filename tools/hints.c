@@ -210,10 +210,22 @@ static void say_numbering(bisai_context *context, const problem *p, const facts 
         p->name);
 }
 
+/* Says that no setting helps if a run has all the digits that x can have. */
+static bool say_exhausted(const runs *all, const problem *p) {
+  for (int i = 0; i < all->count; i++) {
+    const bisai_solver_report *r = &all->results[i].solve;
+    if (!all->results[i].solved || !r->exhausted) continue;
+    say("%s: double precision holds no x with that residual: ask for --tolerance %.0e", p->name,
+        2 * r->relative_residual);
+    return true;
+  }
+  return false;
+}
+
 void hints_say(bisai_context *context, const options *o, problem *p, int count,
                const run_result *results) {
   const runs all = {count, results, o->solver.method};
-  if (!are_needed(&all) || empties_exist(p->matrix)) return;
+  if (!are_needed(&all) || empties_exist(p->matrix) || say_exhausted(&all, p)) return;
   const facts *f = problem_facts(context, p);
   if (!f->known) return;
   if (f->zero_rows > 0) {

@@ -353,6 +353,9 @@ typedef struct bisai_solver_report {
   bisai_cg_report cg;
   /** report of IDR */
   bisai_idr_report idr;
+  /** BISAI_REASON_STAGNATED: rounding the entries of x alone causes a residual of this size, so that
+   *  double precision holds no better x of the same norm */
+  bool exhausted;
 } bisai_solver_report;
 
 /** Creates a solver for systems of n scalar unknowns and reserves all its memory. The vectors of

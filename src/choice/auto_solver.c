@@ -175,6 +175,7 @@ static void fill_report(const bisai_auto_solver *s, bool refused, const bisai_so
                                 : BISAI_REASON_STAGNATED;
     report->solver.iterations = s->choice.race.iterations;
     report->solver.relative_residual = s->choice.race.best.relative_residual;
+    report->solver.exhausted = s->choice.race.exhausted;
     return;
   }
   const bsi_trial *t = &s->choice.race.trials[s->choice.race.winner];

@@ -85,7 +85,6 @@ bisai_status bsi_choose(bsi_choice *c, const double *b, double *x) {
   const bsi_vector_ops *vectors = context->backend->vectors;
   const int64_t n = (int64_t)c->task.matrix->block_rows * c->task.matrix->block_size;
   bisai_status status = prepare(c, b, x);
-  if (!status && !c->task.solver.use_initial_guess) status = vectors->set(context, n, 0, x);
   if (!status) status = bsi_race_run(&c->race);
   const bsi_trial *winner = bsi_choice_winner(c);
   if (!status && winner) status = vectors->copy(context, n, winner->x, x);
@@ -136,8 +135,9 @@ void bsi_choice_say(const bsi_choice *c, size_t size, char *text) {
     const bisai_trial *t = &c->race.trials[best].result;
     snprintf(text, size,
              "none of %d trials solved the system; the best relative residual is %.1e, by %s "
-             "with %s",
-             bsi_race_tried(&c->race), t->relative_residual, t->method, t->solver);
+             "with %s%s",
+             bsi_race_tried(&c->race), t->relative_residual, t->method, t->solver,
+             c->race.exhausted ? ": double precision holds no better x" : "");
   } else {
     snprintf(text, size, "no preconditioner could be set up: %s",
              c->race.begun > 0 ? c->race.trials[c->race.order[c->race.begun - 1]].result.why : "");

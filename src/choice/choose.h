@@ -24,8 +24,8 @@ typedef struct bsi_choice {
 bisai_status bsi_choice_check(bisai_context *context, const bisai_auto_options *o);
 
 /* Tries candidates on A x = b. choice->task has everything but the study. b and x are in backend
- * memory; x is read if task.solver.use_initial_guess. x ← the solution, or the best that was found.
- * The winner's trial keeps its preconditioner and its solver. */
+ * memory; x is a guess if task.solver.use_initial_guess, and otherwise 0. x ← the solution, or the
+ * best that was found. The winner's trial keeps its preconditioner and its solver. */
 bisai_status bsi_choose(bsi_choice *choice, const double *b, double *x);
 
 /* Returns the trial that solved the system, or NULL. */

@@ -81,6 +81,7 @@ static bisai_status auto_setup(bisai_precond *m, const bisai_bcsr *a) {
                                   .solver = solver_of(m),
                                   .solver_given = true};
   bisai_status status = backend->vectors->start(m->context, n, b);
+  if (!status) status = backend->vectors->set(m->context, n, 0, b + n);
   if (!status) status = bsi_choose(&state->choice, b, b + n);
   if (!status) status = take_best(m, a);
   backend->memory->release(m->context, b);

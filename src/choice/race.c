@@ -172,6 +172,7 @@ static bisai_status run_trial(bsi_race *race, int which) {
   race->stopped = t->opened && t->open.run.stop;
   if (!status) status = keep_best(race, t);
   bsi_trial_say_why(t);
+  race->exhausted = t->exhausted;
   if (t->state == BSI_TRIAL_FAILED) bsi_trial_release(race->task->context, t);
   if (t->state == BSI_TRIAL_SOLVED) race->winner = which;
   limit_waiting(race);
@@ -179,7 +180,7 @@ static bisai_status run_trial(bsi_race *race, int which) {
 }
 
 static bool is_over(const bsi_race *race) {
-  return race->winner >= 0 || race->stopped || race->work > race->budget ||
+  return race->winner >= 0 || race->stopped || race->exhausted || race->work > race->budget ||
          race->iterations >= race->task->solver.max_iterations || bsi_now() > race->end;
 }
 

@@ -31,7 +31,8 @@ typedef struct bsi_race {
   bsi_best best;
   /* monitor of the caller */
   int iterations;
-  bool stopped;
+  /* the caller's monitor has ended the race; a trial has shown that no x is good enough */
+  bool stopped, exhausted;
   /* the ordering of a complete factorisation, once it was predicted */
   int32_t *permutation;
 } bsi_race;

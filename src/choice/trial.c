@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "choice/trial.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "choice/work.h"
 #include "core/context/context_impl.h"
+#include "precond/precond_impl.h"
 
 /* Before so many iterations residuals predict nothing. Methods with short recurrences oscillate. */
 enum { FIRST_OF_GMRES = 12, FIRST_OF_OTHERS = 25, SHORTEST_WINDOW = 8 };
@@ -95,7 +97,16 @@ static bool ask(void *user, int iteration, double residual) {
   return bsi_trial_should_wait(t);
 }
 
+/* A solve with complete factors that stagnates with the residual of rounded entries has all digits
+ * of x, unless pivots were raised, or one is so small that A may be singular and x far too large. */
+static bool has_all_digits(const bsi_trial *t) {
+  const bisai_precond_report *r = &t->precond->report;
+  return t->open.run.norms.exhausted && r->kind == BISAI_PRECOND_LU && r->repairs == 0 &&
+         r->lu.smallest_pivot > DBL_EPSILON * r->lu.largest_pivot;
+}
+
 static bisai_status fail(bisai_context *context, bisai_status status, bsi_trial *t) {
+  t->exhausted = status == BISAI_STAGNATED && has_all_digits(t);
   t->state = BSI_TRIAL_FAILED;
   t->result.status = status;
   snprintf(t->result.why, sizeof t->result.why, "%.255s", bisai_context_error(context));

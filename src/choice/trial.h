@@ -56,6 +56,8 @@ typedef struct bsi_trial {
   bsi_trial_bounds bounds;
   /* iterations that the race has counted */
   int counted;
+  /* complete factors stopped where rounding x causes the residual: no method has a better x */
+  bool exhausted;
   bisai_trial result;
 } bsi_trial;
 

@@ -177,7 +177,9 @@ static void say_rounding(bsi_solver_run *run, size_t size, char *text) {
   if (run->reason != BISAI_REASON_STAGNATED) return;
   const bisai_status status = measure_rounding(run, &share);
   run->reason = BISAI_REASON_STAGNATED;
-  if (!status && run->norms.residual / run->norms.b <= MOST_OVER_ROUNDING * share)
+  run->norms.exhausted =
+      !status && run->norms.residual / run->norms.b <= MOST_OVER_ROUNDING * share;
+  if (run->norms.exhausted)
     snprintf(text, size,
              "; rounding the entries of x alone changes A x by %.0e of b: double precision holds "
              "no better x of this size",

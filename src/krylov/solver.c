@@ -141,6 +141,7 @@ static void fill_report(const bsi_solver_run *run, double seconds, bisai_solver_
       .restarts = run->counts.cycles > 0 ? run->counts.cycles - 1 : 0,
       .breakdown = run->cycle.breakdown,
       .cg = {.asymmetry = run->system.asymmetry},
+      .exhausted = run->norms.exhausted,
   };
   if (s->method->report) s->method->report(s, report);
 }

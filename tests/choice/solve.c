@@ -205,6 +205,41 @@ static void what_cannot_be_solved_ends_with_a_diagnosis(void **state) {
 }
 
 /* Fails unless the options are refused with this message by both ways to choose. */
+/* A clamped beam of n points: fourth differences, with a condition of about n⁴. */
+static test_bcsr beam(int32_t n) {
+  static const double differences[] = {1, -4, 6, -4, 1};
+  test_bcsr a = {.block_rows = n, .block_cols = n, .block_size = 1};
+  a.row_ptr = calloc((size_t)n + 1, sizeof *a.row_ptr);
+  a.col_idx = calloc(5 * (size_t)n, sizeof *a.col_idx);
+  a.values = calloc(5 * (size_t)n, sizeof *a.values);
+  assert_true(a.row_ptr && a.col_idx && a.values);
+  for (int32_t i = 0, p = 0; i < n; i++) {
+    for (int32_t k = -2; k <= 2; k++) {
+      if (i + k < 0 || i + k >= n) continue;
+      a.col_idx[p] = i + k;
+      a.values[p++] = differences[k + 2];
+    }
+    a.row_ptr[i + 1] = p;
+  }
+  return a;
+}
+
+/* Rounding the x of constant loads alone leaves a residual of 10^-5. */
+static void a_system_beyond_all_digits_ends_with_its_complete_factors(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  setting s = begin(context, beam(2000));
+  bisai_solve_report report = {.struct_size = sizeof report};
+  for (int64_t i = 0; i < s.n; i++) s.b[i] = 1;
+  EXPECT_STATUS(context, BISAI_STAGNATED,
+                bisai_solve(context, s.matrix, s.b, s.x, NULL, &report));
+  EXPECT_IN_MESSAGE(context, "double precision holds no better x");
+  assert_true(report.choice.count <= 3 && report.solver.exhausted);
+  assert_true(residual(&s) < 1e-2);
+  end(&s);
+  bisai_context_destroy(&context);
+}
+
 static void expect_refused(const setting *s, bisai_precond_options precond, const char *part) {
   bisai_solve_options o = bisai_solve_options_default();
   bisai_precond *made = NULL;
@@ -427,6 +462,7 @@ int main(void) {
       cmocka_unit_test(a_choice_is_made_again_after_a_solve_of_twice_the_iterations),
       cmocka_unit_test(a_given_preconditioner_and_solver_are_taken),
       cmocka_unit_test(what_cannot_be_solved_ends_with_a_diagnosis),
+      cmocka_unit_test(a_system_beyond_all_digits_ends_with_its_complete_factors),
       cmocka_unit_test(options_that_a_choice_cannot_take_are_refused_by_name),
       cmocka_unit_test(vectors_that_are_not_finite_are_named),
       cmocka_unit_test(near_null_vectors_of_the_caller_are_used),

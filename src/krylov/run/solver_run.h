@@ -54,6 +54,8 @@ typedef struct bsi_run_norms {
   double target;
   /* ‖b − A x‖ of the present x; NaN while unknown, infinity if x is not finite */
   double residual;
+  /* the residual of a solve that stagnated is what rounding x causes */
+  bool exhausted;
   /* the same at the start of the solve */
   double first;
   /* the same at the start of the last cycle */
