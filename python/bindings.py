@@ -13,6 +13,7 @@ DECLARATIONS = """
 typedef enum { BISAI_OK, ... } bisai_status;
 typedef enum { BISAI_BACKEND_AUTO, BISAI_BACKEND_HOST, BISAI_BACKEND_CUDA, ... } bisai_backend;
 typedef enum { BISAI_COLUMN_MAJOR, BISAI_ROW_MAJOR, ... } bisai_layout;
+typedef enum { BISAI_HOST, BISAI_DEVICE, ... } bisai_location;
 typedef int... bisai_precond_kind;
 typedef int... bisai_symmetry;
 typedef int... bisai_method;
@@ -31,7 +32,8 @@ const char *bisai_reason_string(bisai_reason value);
 const char *bisai_symmetry_string(bisai_symmetry value);
 const char *bisai_precond_kind_string(bisai_precond_kind value);
 
-typedef struct { size_t struct_size; bisai_backend backend; int threads; ...; }
+typedef struct { size_t struct_size; bisai_backend backend; int threads, device;
+  void *stream; ...; }
   bisai_context_options;
 bisai_context_options bisai_context_options_default(void);
 bool bisai_backend_parse(const char *word, bisai_backend *value);
@@ -40,9 +42,14 @@ void bisai_context_destroy(bisai_context **context);
 const char *bisai_context_error(const bisai_context *context);
 const char *bisai_context_device(const bisai_context *context);
 int bisai_context_threads(const bisai_context *context);
+bisai_backend bisai_context_backend(const bisai_context *context);
+void *bisai_context_stream(const bisai_context *context);
+bisai_status bisai_context_synchronize(bisai_context *context);
+const char *bisai_backend_missing(bisai_backend backend, int device);
 
 typedef struct { size_t struct_size; int32_t block_rows, block_cols, block_size;
-  const int32_t *row_ptr, *col_idx; const void *values; bisai_layout layout; ...; } bisai_bcsr_desc;
+  const int32_t *row_ptr, *col_idx; const void *values; bisai_layout layout;
+  bisai_location location; ...; } bisai_bcsr_desc;
 typedef struct { size_t struct_size; int32_t rows, cols; const int32_t *row_ptr, *col_idx;
   const double *values; int32_t block_size; bool pad; int32_t fields; const int32_t *node;
   bool find_nodes; ...; } bisai_csr_desc;
@@ -60,6 +67,8 @@ int32_t bisai_bcsr_blocks(const bisai_bcsr *matrix);
 int32_t bisai_bcsr_rows(const bisai_bcsr *matrix);
 int32_t bisai_bcsr_padding(const bisai_bcsr *matrix);
 bisai_status bisai_bcsr_places(const bisai_bcsr *matrix, int32_t *place);
+void bisai_bcsr_arrays(const bisai_bcsr *matrix, const int32_t **row_ptr, const int32_t **col_idx,
+  const void **values);
 bisai_status bisai_bcsr_fetch(const bisai_bcsr *, int32_t *row_ptr, int32_t *col_idx, void *values);
 bisai_status bisai_bcsr_to_blocks(const bisai_bcsr *, int32_t width, const double *x, double *z);
 bisai_status bisai_bcsr_from_blocks(const bisai_bcsr *, int32_t width, const double *z, double *x);

@@ -8,8 +8,9 @@ from typing import Any, Optional, Tuple, Union
 import numpy as np
 
 from ._bisai import ffi, lib
+from .arrays import numpy_of, vector
 from .context import Context, default_context
-from .matrix import Matrix, doubles, matrix_of, vector
+from .matrix import Matrix, matrix_of
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -47,7 +48,7 @@ def write(path: Path, A: Any, b: Any = None) -> None:
     options = ffi.new("bisai_write_options *", lib.bisai_write_options_default())
     with matrix.context.lock:
         if b is not None:
-            b = vector(b, matrix.shape[0], "b")
-            options.rhs = doubles(b)
+            held = vector(numpy_of(b, "b"), matrix.shape[0], "b", matrix.context)
+            options.rhs = held.pointer
         matrix.context.check(lib.bisai_write_matrix(matrix.context.handle, os.fsencode(path),
                                                     matrix.handle, options))

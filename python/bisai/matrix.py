@@ -9,97 +9,57 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from ._bisai import ffi, lib
-from .context import Context, default_context
+from .arrays import Vector, finish, gpu_of, stream_of, vector
+from .context import Context, default_context, refuse_copy
 from .errors import invalid
-
-INDEX_LIMIT = 2**31 - 1
-LARGEST_BLOCK = 32
+from .sources import OnGpu, canonical
 
 
-HOST_DEVICES = (1, 3)  # of DLPack: host memory, and host memory that a GPU reads
-
-
-def _array(values: Any, name: str) -> np.ndarray:
-    """Returns an array of another library (PyTorch, JAX, …) as one of NumPy, without a copy."""
-    if isinstance(values, np.ndarray):
-        return values
-    on_device = hasattr(values, "__cuda_array_interface__")
-    if not on_device and hasattr(values, "__dlpack__"):
-        if values.__dlpack_device__()[0] in HOST_DEVICES:
-            try:
-                return np.from_dlpack(values)
-            except (BufferError, RuntimeError, TypeError) as error:
-                raise invalid(f"{name} cannot be read: {error}") from error
-        on_device = True
-    if on_device:
-        raise invalid(f"{name} is in the memory of a GPU, and bisai for Python takes vectors in "
-                      "host memory: copy it by .cpu() or cupy.asnumpy()")
-    return np.asarray(values)
-
-
-def target(out: Any, rows: int) -> np.ndarray:
-    """Returns an array that takes x in place."""
-    if not isinstance(out, np.ndarray) or out.shape != (rows,) or out.dtype != np.float64 or \
-       not out.flags.c_contiguous or not out.flags.writeable:
-        raise invalid(f"out must be a contiguous, writable NumPy array of float64 and shape "
-                      f"({rows},)")
-    return out
-
-
-def vector(values: Any, rows: int, name: str) -> np.ndarray:
-    """Returns a vector as contiguous float64 of shape (rows,); itself if it is one."""
-    values = _array(values, name)
-    if np.iscomplexobj(values):
-        raise invalid(f"{name} is complex, and bisai computes with real numbers")
-    if values.shape not in ((rows,), (rows, 1)):
-        raise invalid(f"{name} has the shape {values.shape}, and ({rows},) is needed")
-    try:
-        return np.ascontiguousarray(values.reshape(rows), dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise invalid(f"{name} has the type {values.dtype}, and real numbers are needed") from error
-
-
-def doubles(array: np.ndarray) -> Any:
-    """Returns the address of float64 values."""
-    return ffi.cast("double *", array.ctypes.data)
-
-
-def _integers(array: np.ndarray) -> np.ndarray:
+def _integers(array: Any) -> np.ndarray:
     return np.ascontiguousarray(array, dtype=np.int32)
 
 
-def _pointer(array: np.ndarray) -> Any:
+def _integer_pointer(array: np.ndarray) -> Any:
     return ffi.cast("int32_t *", array.ctypes.data)
 
 
-def _canonical(A: Any) -> Any:
-    """Returns a sorted BSR or CSR matrix without duplicates, of float64. A stays as it is."""
-    if not sp.issparse(A):
-        raise invalid(f"A is of type {type(A).__name__}, and a SciPy sparse matrix is needed: "
-                      "scipy.sparse.csr_array(A) makes one of a dense array")
-    if A.ndim != 2 or A.dtype.kind not in "biuf":
-        raise invalid(f"A has {A.ndim} dimensions and the type {A.dtype}: "
-                      "2 and real numbers are needed")
-    square = A.format == "bsr" and A.blocksize[0] == A.blocksize[1]
-    if not square or A.blocksize[0] == 1 or A.blocksize[0] > LARGEST_BLOCK:
-        A = A.tocsr()
-    A = A.astype(np.float64, copy=False)
-    if max(A.shape) > INDEX_LIMIT or A.nnz > INDEX_LIMIT:
-        raise invalid(f"A has {A.shape[0]} × {A.shape[1]} entries and stores {A.nnz}, and bisai "
-                      f"counts with 32 bits, up to {INDEX_LIMIT}")
-    if not A.has_canonical_format:
-        A = A.copy()
-        A.sum_duplicates()
-    return A
+def _values_pointer(array: np.ndarray) -> Any:
+    return ffi.cast("double *", array.ctypes.data)
 
 
-class Matrix(LinearOperator):
-    """A matrix of dense blocks, a copy of a SciPy matrix. `A @ x` multiplies.
+class Operator(LinearOperator):
+    """A linear operator of SciPy that also takes arrays in the memory of a GPU, one at a time."""
+
+    context: Context
+
+    def _apply(self, v: Vector) -> Vector:
+        raise NotImplementedError
+
+    def _matvec(self, v: Any) -> np.ndarray:
+        return self._apply(vector(v, self.shape[1], "v", self.context)).array
+
+    def dot(self, x: Any) -> Any:
+        """Returns the product with x of shape (n,) or (n, k): `A @ x`."""
+        if gpu_of(x, "x") is None:
+            return super().dot(x)
+        return self._apply(vector(x, self.shape[1], "x", self.context)).array
+
+    def __matmul__(self, x: Any) -> Any:
+        return self.dot(x)
+
+    def __reduce__(self) -> Any:
+        return refuse_copy(self)
+
+
+class Matrix(Operator):
+    """A matrix of dense blocks, a copy of the caller's. `A @ x` multiplies.
 
     Parameters
     ----------
     A : sparse matrix or array of shape (n, n)
-        BSR keeps its blocks; of others, the block size and nodes of any numbering are found
+        of SciPy, CuPy, PyTorch or JAX. BSR keeps its blocks; of others, the block size and nodes of
+        any numbering are found. A CSR matrix on a GPU goes through host memory for that, unless
+        block_size is 1
     block_size : int, optional
         the block size, 1 to 32, for CSR, CSC and COO
     fields : int, optional
@@ -107,23 +67,31 @@ class Matrix(LinearOperator):
     nodes : array of n integers, optional
         the node of each row, from 0, in any order
     context : Context, optional
-        default: that of the thread
+        default: that of the thread, on the GPU that has A and on the caller's stream there
     """
 
     def __init__(self, A: Any, block_size: Optional[int] = None, *, fields: Optional[int] = None,
                  nodes: Any = None, context: Optional[Context] = None) -> None:
-        self.context = context or default_context()
-        A = _canonical(A)
-        self._is_bsr = A.format == "bsr" and block_size in (None, A.blocksize[0]) and \
-            fields is None and nodes is None
-        if not self._is_bsr:
-            A = A.tocsr()
+        A = canonical(A)
+        on_gpu = isinstance(A, OnGpu)
+        self.context = context or (default_context(A.gpu, A.stream) if on_gpu else
+                                   default_context())
+        plain = fields is None and nodes is None
+        if on_gpu and not (plain and (block_size == A.block_size or
+                                      block_size is None and A.block_size > 1)):
+            A, on_gpu = Matrix(A, A.block_size, context=self.context).to_scipy(), False
+            A = A if A.blocksize[0] > 1 else A.tocsr()
+        # The blocks are those of A.
+        self._is_bsr = on_gpu or plain and A.format == "bsr" and \
+            block_size in (None, A.blocksize[0])
         made = ffi.new("bisai_bcsr **")
         with self.context.lock:
-            if self._is_bsr:
+            if on_gpu:
+                self._create_on_gpu(A, made)
+            elif self._is_bsr:
                 self._create_bsr(A, made)
             else:
-                self._create_csr(A, block_size, fields, nodes, made)
+                self._create_csr(A.tocsr(), block_size, fields, nodes, made)
             self._take(made, A.shape)
 
     @classmethod
@@ -135,15 +103,29 @@ class Matrix(LinearOperator):
         matrix._take(made, (rows, rows))
         return matrix
 
+    def _create(self, shape: Any, block_size: int, rows: Any, cols: Any, values: Any, location: int,
+                made: Any) -> None:
+        desc = ffi.new("bisai_bcsr_desc *", lib.bisai_bcsr_desc_default())
+        desc.block_size, desc.location = block_size, location
+        desc.block_rows, desc.block_cols = (n // block_size for n in shape)
+        desc.row_ptr, desc.col_idx = rows, cols
+        desc.values, desc.layout = values, lib.BISAI_ROW_MAJOR
+        self.context.check(lib.bisai_bcsr_create(self.context.handle, desc, made))
+
     def _create_bsr(self, A: Any, made: Any) -> None:
         rows, cols = _integers(A.indptr), _integers(A.indices)
         values = np.ascontiguousarray(A.data)
-        desc = ffi.new("bisai_bcsr_desc *", lib.bisai_bcsr_desc_default())
-        desc.block_size = A.blocksize[0]
-        desc.block_rows, desc.block_cols = (n // A.blocksize[0] for n in A.shape)
-        desc.row_ptr, desc.col_idx = _pointer(rows), _pointer(cols)
-        desc.values, desc.layout = ffi.cast("void *", values.ctypes.data), lib.BISAI_ROW_MAJOR
-        self.context.check(lib.bisai_bcsr_create(self.context.handle, desc, made))
+        self._create(A.shape, A.blocksize[0], _integer_pointer(rows), _integer_pointer(cols),
+                     _values_pointer(values), lib.BISAI_HOST, made)
+
+    def _create_on_gpu(self, A: OnGpu, made: Any) -> None:
+        if self.context.gpu != A.gpu:
+            where = "the host" if self.context.gpu is None else f"GPU {self.context.gpu}"
+            raise invalid(f"A is in the memory of GPU {A.gpu}, and the context computes on {where}:"
+                          f" context=bisai.Context('cuda', device={A.gpu}) computes there")
+        rows, cols, values = A.addresses(self.context)
+        self._create(A.shape, A.block_size, ffi.cast("int32_t *", rows),
+                     ffi.cast("int32_t *", cols), ffi.cast("void *", values), lib.BISAI_DEVICE, made)
 
     def _create_csr(self, A: Any, block_size: Optional[int], fields: Optional[int], nodes: Any,
                     made: Any) -> None:
@@ -151,10 +133,13 @@ class Matrix(LinearOperator):
         square = A.shape[0] == A.shape[1]
         desc.block_size, desc.fields, desc.pad = block_size or 0, fields or 0, square
         if nodes is not None:
+            if np.asarray(nodes).dtype.kind not in "iu":
+                raise invalid(f"nodes has the type {np.asarray(nodes).dtype}, and integers are "
+                              "needed")
             node = _integers(nodes)
             if node.shape != (A.shape[0],):
                 raise invalid(f"nodes has the shape {node.shape}, and ({A.shape[0]},) is needed")
-            desc.node = _pointer(node)
+            desc.node = _integer_pointer(node)
         desc.find_nodes = square and not block_size and fields is None and nodes is None
         self.context.check(lib.bisai_bcsr_from_csr(self.context.handle, desc, made))
         del keep
@@ -164,50 +149,68 @@ class Matrix(LinearOperator):
         keep = (_integers(A.indptr), _integers(A.indices), np.ascontiguousarray(A.data))
         desc = ffi.new("bisai_csr_desc *", lib.bisai_csr_desc_default())
         desc.rows, desc.cols = A.shape
-        desc.row_ptr, desc.col_idx = _pointer(keep[0]), _pointer(keep[1])
-        desc.values = doubles(keep[2])
+        desc.row_ptr, desc.col_idx = _integer_pointer(keep[0]), _integer_pointer(keep[1])
+        desc.values = _values_pointer(keep[2])
         return desc, keep
 
     def _take(self, made: Any, shape: Any) -> None:
         """Takes a matrix of the library. Vectors move between the rows of A and those of the blocks
         unless both are the same."""
-        self.handle = self.context.own(made, lib.bisai_bcsr_destroy)
+        self.native = self.context.own(self, made, lib.bisai_bcsr_destroy)
+        self.handle = made[0]
         self.block_size: int = lib.bisai_bcsr_block_size(self.handle)
         self.blocks: int = lib.bisai_bcsr_blocks(self.handle)
         self.held_rows: int = lib.bisai_bcsr_block_rows(self.handle) * self.block_size
         self.moves = False
         if not self._is_bsr and shape[0] == shape[1]:
             places = np.empty(shape[0], dtype=np.int32)
-            self.context.check(lib.bisai_bcsr_places(self.handle, _pointer(places)))
+            self.context.check(lib.bisai_bcsr_places(self.handle, _integer_pointer(places)))
             self.moves = self.held_rows != shape[0] or \
                 bool(np.any(places != np.arange(shape[0], dtype=np.int32)))
         super().__init__(np.dtype(np.float64), shape)
 
-    def to_blocks(self, x: np.ndarray) -> np.ndarray:
-        """Returns x of shape (n,) or (n, k), in the order of the blocks; x itself if it has it."""
+    def to_blocks(self, x: Vector) -> Vector:
+        """Returns x in the order of the blocks; x itself if it has it."""
         if not self.moves:
             return x
-        width = x.shape[1] if x.ndim == 2 else 1
-        moved = np.empty((self.held_rows,) + x.shape[1:])
-        self.context.check(lib.bisai_bcsr_to_blocks(self.handle, width, doubles(x),
-                                                    doubles(moved)))
+        moved = x.new(self.held_rows, self.context)
+        self.copy_to_blocks(x, moved)
         return moved
 
-    def from_blocks(self, z: np.ndarray, x: np.ndarray) -> None:
+    def copy_to_blocks(self, x: Vector, z: Vector) -> None:
+        """z of the blocks ← x."""
+        self.context.check(lib.bisai_bcsr_to_blocks(self.handle, 1, x.pointer, z.pointer))
+
+    def from_blocks(self, z: Vector, x: Vector) -> None:
         """x ← z of the blocks, unless both are the same array."""
         if self.moves:
-            self.context.check(lib.bisai_bcsr_from_blocks(self.handle, 1, doubles(z), doubles(x)))
+            self.context.check(lib.bisai_bcsr_from_blocks(self.handle, 1, z.pointer, x.pointer))
+
+    def rows_of_blocks(self, vectors: np.ndarray) -> np.ndarray:
+        """Returns contiguous vectors of shape (n, k) in the order of the blocks."""
+        if not self.moves:
+            return vectors
+        moved = np.empty((self.held_rows, vectors.shape[1]))
+        self.context.check(lib.bisai_bcsr_to_blocks(self.handle, vectors.shape[1],
+                                                    _values_pointer(vectors),
+                                                    _values_pointer(moved)))
+        return moved
 
     def update(self, A: Any) -> None:
         """Takes new values of a matrix with the same pattern and format."""
-        A = _canonical(A)
+        A = canonical(A)
+        if isinstance(A, OnGpu):
+            self._update_from(Matrix(A, A.block_size, context=self.context))
+            return
         if not self._is_bsr:
             A = A.tocsr()
+        elif A.format == "csr" and self.block_size == 1:
+            A = sp.bsr_matrix(A, blocksize=(1, 1))
         if A.shape != self.shape or (A.format == "bsr") != self._is_bsr:
             raise invalid(f"A of shape {A.shape} and format {A.format} is no update of this matrix")
         with self.context.lock:
             if self._is_bsr:
-                self._check_pattern(A)
+                self._check_pattern(A.indptr, A.indices, A.blocksize[0])
                 values = np.ascontiguousarray(A.data)
                 self.context.check(lib.bisai_bcsr_update(
                     self.handle, ffi.cast("void *", values.ctypes.data), lib.BISAI_ROW_MAJOR))
@@ -216,19 +219,39 @@ class Matrix(LinearOperator):
                 self.context.check(lib.bisai_bcsr_update_from_csr(self.handle, desc))
                 del keep
 
+    def _update_from(self, A: "Matrix") -> None:
+        """Takes the values of a matrix on the GPU. Only the pattern is fetched, for comparison."""
+        if A.shape != self.shape or not self._is_bsr and A.block_size > 1:
+            raise invalid(f"A of shape {A.shape} and block size {A.block_size} is no update of this "
+                          "matrix")
+        with self.context.lock:
+            rows, cols, _ = A._fetch(False)
+            values = ffi.new("void **")
+            lib.bisai_bcsr_arrays(A.handle, ffi.NULL, ffi.NULL, values)
+            if self._is_bsr:
+                self._check_pattern(rows, cols, A.block_size)
+                self.context.check(lib.bisai_bcsr_update(self.handle, values[0],
+                                                         lib.BISAI_COLUMN_MAJOR))
+            else:
+                desc = ffi.new("bisai_csr_desc *", lib.bisai_csr_desc_default())
+                desc.rows, desc.cols = A.shape
+                desc.row_ptr, desc.col_idx = _integer_pointer(rows), _integer_pointer(cols)
+                desc.values = ffi.cast("double *", values[0])
+                self.context.check(lib.bisai_bcsr_update_from_csr(self.handle, desc))
+
     def _fetch(self, with_values: bool) -> Any:
         rows = np.empty(lib.bisai_bcsr_block_rows(self.handle) + 1, dtype=np.int32)
         cols = np.empty(self.blocks, dtype=np.int32)
         values = np.empty((self.blocks if with_values else 0, self.block_size, self.block_size))
         self.context.check(lib.bisai_bcsr_fetch(
-            self.handle, _pointer(rows), _pointer(cols),
+            self.handle, _integer_pointer(rows), _integer_pointer(cols),
             ffi.cast("void *", values.ctypes.data) if with_values else ffi.NULL))
         return rows, cols, values.transpose(0, 2, 1)
 
-    def _check_pattern(self, A: Any) -> None:
+    def _check_pattern(self, row_ptr: np.ndarray, col_idx: np.ndarray, block_size: int) -> None:
         rows, cols, _ = self._fetch(False)
-        if A.blocksize[0] != self.block_size or not np.array_equal(rows, A.indptr) or \
-           not np.array_equal(cols, A.indices):
+        if block_size != self.block_size or not np.array_equal(rows, row_ptr) or \
+           not np.array_equal(cols, col_idx):
             raise invalid("the pattern of blocks differs from that of this matrix")
 
     def to_scipy(self) -> Any:
@@ -240,7 +263,7 @@ class Matrix(LinearOperator):
             if not self.moves:
                 return A
             places = np.empty(self.shape[0], dtype=np.int32)
-            self.context.check(lib.bisai_bcsr_places(self.handle, _pointer(places)))
+            self.context.check(lib.bisai_bcsr_places(self.handle, _integer_pointer(places)))
         A = A.tocsr()[places][:, places]
         A.eliminate_zeros()
         return A
@@ -253,14 +276,14 @@ class Matrix(LinearOperator):
             self.context.check(lib.bisai_bcsr_asymmetry(self.handle, value, ffi.NULL))
         return value[0]
 
-    def _matvec(self, x: np.ndarray) -> np.ndarray:
-        x = vector(x, self.shape[1], "x")
-        y = np.empty(self.shape[0])
+    def _apply(self, v: Vector) -> Vector:
+        y = v.new(self.shape[0], self.context)
         with self.context.lock:
-            z = np.empty(self.held_rows) if self.moves else y
-            self.context.check(lib.bisai_bcsr_multiply(self.handle, doubles(self.to_blocks(x)),
-                                                       doubles(z)))
+            z = v.new(self.held_rows, self.context) if self.moves else y
+            x = self.to_blocks(v)
+            self.context.check(lib.bisai_bcsr_multiply(self.handle, x.pointer, z.pointer))
             self.from_blocks(z, y)
+            finish(self.context, v, y)
         return y
 
     def __repr__(self) -> str:
@@ -268,9 +291,12 @@ class Matrix(LinearOperator):
                 f"{self.block_size}>")
 
 
-def matrix_of(A: Any, context: Optional[Context] = None) -> Matrix:
-    """Returns a Matrix: A itself, or a copy of a SciPy matrix."""
+def matrix_of(A: Any, context: Optional[Context] = None, b: Any = None) -> Matrix:
+    """Returns a Matrix: A itself, or a copy of the caller's, on the GPU that has b."""
     if not isinstance(A, Matrix):
+        gpu = None if b is None or context is not None else gpu_of(b, "b")
+        if gpu is not None:
+            context = default_context(gpu, stream_of(b, gpu))
         return Matrix(A, context=context)
     if context is not None and context is not A.context:
         raise invalid("the matrix belongs to another context")

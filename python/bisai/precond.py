@@ -8,9 +8,10 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ._bisai import ffi, lib
+from .arrays import Vector, finish, gpu_of, numpy_of
 from .context import Context
 from .errors import failure, invalid
-from .matrix import Matrix, doubles, matrix_of, vector
+from .matrix import Matrix, Operator, matrix_of
 
 # The asymmetry up to which the library takes a matrix for symmetric (BISAI_SYMMETRY_LIMIT).
 SYMMETRIC = 1e-10
@@ -42,16 +43,21 @@ def precond_text(options: Any) -> str:
 
 def null_vectors(matrix: Matrix, null: Any) -> np.ndarray:
     """Returns near-null-space vectors as rows of the blocks."""
-    null = np.asarray(null)
+    null = numpy_of(null, "null")
     if null.ndim == 1:
         null = null.reshape(-1, 1)
     if null.ndim != 2 or null.shape[0] != matrix.shape[0] or null.dtype.kind not in "biuf":
         raise invalid(f"null has the shape {null.shape} and the type {null.dtype}: "
                       f"({matrix.shape[0]}, k) and real numbers are needed")
-    return matrix.to_blocks(np.ascontiguousarray(null, dtype=np.float64))
+    return matrix.rows_of_blocks(np.ascontiguousarray(null, dtype=np.float64))
 
 
-class Preconditioner(LinearOperator):
+def doubles(array: np.ndarray) -> Any:
+    """Returns the address of float64 values."""
+    return ffi.cast("double *", array.ctypes.data)
+
+
+class Preconditioner(Operator):
     """M⁻¹ ≈ A⁻¹ as a linear operator: `M @ v` computes M⁻¹ v. Fits the solvers of SciPy.
 
     Parameters
@@ -81,7 +87,8 @@ class Preconditioner(LinearOperator):
                 options.multigrid.null_count = keep.shape[1]
             self.context.check(lib.bisai_precond_create(self.context.handle, self.matrix.handle,
                                                         options, made))
-            self.handle = self.context.own(made, lib.bisai_precond_destroy)
+            self.context.own(self, made, lib.bisai_precond_destroy, self.matrix.native)
+            self.handle = made[0]
         del keep
         self.text = precond_text(options)
         super().__init__(np.dtype(np.float64), self.matrix.shape)
@@ -113,18 +120,19 @@ class Preconditioner(LinearOperator):
                 "symmetry": ffi.string(lib.bisai_symmetry_string(report.symmetry)).decode(),
                 "nonlinear": bool(report.nonlinear), "levels": report.multigrid.levels}
 
-    def apply(self, v: Any) -> np.ndarray:
-        """Returns M⁻¹ v for v of shape (n,) or (n, k)."""
-        return self @ np.asarray(v)
+    def apply(self, v: Any) -> Any:
+        """Returns M⁻¹ v for v of shape (n,) or (n, k); (n,) on a GPU, where the result is too."""
+        return self.dot(v if gpu_of(v, "v") is not None else numpy_of(v, "v"))
 
-    def _matvec(self, v: np.ndarray) -> np.ndarray:
-        v = vector(v, self.shape[0], "v")
-        z = np.empty(self.shape[0])
+    def _apply(self, v: Vector) -> Vector:
+        z = v.new(self.shape[0], self.context)
         with self.context.lock:
-            held = np.empty(self.matrix.held_rows) if self.matrix.moves else z
-            self.context.check(lib.bisai_precond_apply_many(
-                self.handle, 1, doubles(self.matrix.to_blocks(v)), 0, doubles(held), 0))
+            held = v.new(self.matrix.held_rows, self.context) if self.matrix.moves else z
+            moved = self.matrix.to_blocks(v)
+            self.context.check(lib.bisai_precond_apply_many(self.handle, 1, moved.pointer, 0,
+                                                            held.pointer, 0))
             self.matrix.from_blocks(held, z)
+            finish(self.context, v, z)
         return z
 
     def _matmat(self, v: np.ndarray) -> np.ndarray:

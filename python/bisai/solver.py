@@ -9,10 +9,12 @@ from typing import Any, Callable, Iterable, List, Optional
 import numpy as np
 
 from ._bisai import ffi, lib
-from .context import Context
+from .arrays import Vector, finish, target, vector
+from .context import Context, refuse_copy
 from .errors import Error, NotConverged, failure, invalid
-from .matrix import Matrix, doubles, matrix_of, target, vector
-from .precond import (Preconditioner, null_vectors, parse_precond, precond_text, text_fault)
+from .matrix import Matrix, matrix_of
+from .precond import (Preconditioner, doubles, null_vectors, parse_precond, precond_text,
+                      text_fault)
 
 Callback = Callable[[int, float], Any]
 METHODS = ("none", "bjacobi", "ilu", "isai:k=1", "isai:k=2", "mg", "auto")
@@ -21,7 +23,7 @@ METHODS = ("none", "bjacobi", "ilu", "isai:k=1", "isai:k=2", "mg", "auto")
 @dataclass
 class Result:
     """How a solve went."""
-    x: np.ndarray
+    x: Any
     preconditioner: str
     solver: str
     iterations: int
@@ -81,25 +83,25 @@ def solver_text(options: Any) -> str:
     return ffi.string(text).decode()
 
 
-def _start(matrix: Matrix, x0: Any, out: Any) -> np.ndarray:
-    """Returns memory for x, in the order of the blocks: `out` if it has this order."""
-    if out is not None:
-        target(out, matrix.shape[0])
-    if x0 is not None:
-        x0 = vector(x0, matrix.shape[0], "x0")
-    if matrix.moves:
-        return np.zeros(matrix.held_rows) if x0 is None else matrix.to_blocks(x0)
-    held = np.empty(matrix.held_rows) if out is None else out
-    held[:] = 0 if x0 is None else x0
-    return held
+class _Vectors:
+    """b and x of a solve, as the caller has them and in the order of the blocks."""
 
+    def __init__(self, matrix: Matrix, b: Any, x0: Any, out: Any) -> None:
+        rows, context = matrix.shape[0], matrix.context
+        self.matrix = matrix
+        self.given = vector(b, rows, "b", context)
+        start = None if x0 is None else vector(x0, rows, "x0", context)
+        self.result = self.given.new(rows, context) if out is None else target(out, rows, context)
+        self.b = matrix.to_blocks(self.given)
+        self.x = self.given.new(matrix.held_rows, context) if matrix.moves else self.result
+        if start is not None:
+            matrix.copy_to_blocks(start, self.x)
 
-def _finish(matrix: Matrix, held: np.ndarray, out: Any) -> np.ndarray:
-    x = held
-    if matrix.moves:
-        x = np.empty(matrix.shape[0]) if out is None else out
-    matrix.from_blocks(held, x)
-    return x
+    def take(self) -> Any:
+        """Returns x as the caller wants it."""
+        self.matrix.from_blocks(self.x, self.result)
+        finish(self.matrix.context, self.given, self.result)
+        return self.result.array
 
 
 def _end(context: Context, status: int, watch: _Watch, result: Result) -> Result:
@@ -154,11 +156,12 @@ class Solver:
             made = ffi.new("bisai_solver **")
             self.context.check(lib.bisai_solver_create(self.context.handle, self.matrix.held_rows,
                                                        options, made))
-            self._kept[guess] = (self.context.own(made, lib.bisai_solver_destroy), watch, handle)
+            self.context.own(self, made, lib.bisai_solver_destroy)
+            self._kept[guess] = (made[0], watch, handle)
         return self._kept[guess]
 
     def run(self, b: Any, x0: Any = None, callback: Optional[Callback] = None,
-            out: Optional[np.ndarray] = None) -> Result:
+            out: Any = None) -> Result:
         """Solves A x = b.
 
         Parameters
@@ -168,40 +171,42 @@ class Solver:
             the initial guess
         callback : function of (iteration, relative residual), optional
             called after each iteration; a true result ends the solve
-        out : numpy.ndarray of float64 and shape (n,), optional
+        out : array of float64 and shape (n,), optional
             takes x in place
 
-        Arrays of other libraries in host memory are read in place through DLPack.
+        Arrays of CuPy, PyTorch, JAX and NumPy are read in place, in host memory or on the GPU of
+        the context. If b is on a GPU, so is x, as an array of the same library.
         Raises NotConverged, which has the best x, and whatever the callback raises.
         """
-        b = vector(b, self.matrix.shape[0], "b")
         report = ffi.new("bisai_solver_report *")
         report.struct_size = ffi.sizeof("bisai_solver_report")
         with self.context.lock:
             solver, watch, _ = self._solver(x0 is not None)
             watch.callback, watch.raised = callback, None
-            held = _start(self.matrix, x0, out)
+            vectors = _Vectors(self.matrix, b, x0, out)
             status = lib.bisai_solver_solve(solver, self.matrix.handle,
                                             self.M.handle if self.M else ffi.NULL,
-                                            doubles(self.matrix.to_blocks(b)), doubles(held),
-                                            report)
+                                            vectors.b.pointer, vectors.x.pointer, report)
             watch.callback = None
-            result = Result(_finish(self.matrix, held, out), self.M.text if self.M else "none",
+            result = Result(vectors.take(), self.M.text if self.M else "none",
                             solver_text(self.options), report.iterations,
                             report.relative_residual, 0.0, report.solve_seconds,
                             ffi.string(lib.bisai_reason_string(report.reason)).decode())
             return _end(self.context, status, watch, result)
 
     def solve(self, b: Any, x0: Any = None, callback: Optional[Callback] = None,
-              out: Optional[np.ndarray] = None) -> np.ndarray:
+              out: Any = None) -> Any:
         """Returns x of shape (n,): see run()."""
         return self.run(b, x0, callback, out).x
+
+    def __reduce__(self) -> Any:
+        return refuse_copy(self)
 
 
 def run(A: Any, b: Any, preconditioner: str = "auto", solver: Optional[str] = None, *,
         null: Any = None, tolerance: float = 1e-8, max_iterations: int = 10000, x0: Any = None,
         callback: Optional[Callback] = None, context: Optional[Context] = None,
-        out: Optional[np.ndarray] = None) -> Result:
+        out: Any = None) -> Result:
     """Does what solve() does, and returns a Result."""
     precond = parse_precond(preconditioner)
     options = ffi.new("bisai_solve_options *", lib.bisai_solve_options_default())
@@ -211,8 +216,7 @@ def run(A: Any, b: Any, preconditioner: str = "auto", solver: Optional[str] = No
     options.solver.use_initial_guess = x0 is not None
     watch = _Watch(callback)
     handle = watch.set_on(options.solver)
-    matrix = matrix_of(A, context)
-    b = vector(b, matrix.shape[0], "b")
+    matrix = matrix_of(A, context, b)
     keep = None
     report = ffi.new("bisai_solve_report *")
     report.struct_size = ffi.sizeof("bisai_solve_report")
@@ -221,11 +225,11 @@ def run(A: Any, b: Any, preconditioner: str = "auto", solver: Optional[str] = No
             keep = null_vectors(matrix, null)
             options.precond.multigrid.null_vectors = doubles(keep)
             options.precond.multigrid.null_count = keep.shape[1]
-        held = _start(matrix, x0, out)
-        status = lib.bisai_solve(matrix.context.handle, matrix.handle,
-                                 doubles(matrix.to_blocks(b)), doubles(held), options, report)
+        vectors = _Vectors(matrix, b, x0, out)
+        status = lib.bisai_solve(matrix.context.handle, matrix.handle, vectors.b.pointer,
+                                 vectors.x.pointer, options, report)
         setup = report.seconds - report.solver.solve_seconds
-        result = Result(_finish(matrix, held, out),
+        result = Result(vectors.take(),
                         precond_text(ffi.addressof(report, "precond_options")),
                         solver_text(ffi.addressof(report, "solver_options")),
                         report.solver.iterations, report.solver.relative_residual, setup,
@@ -235,7 +239,7 @@ def run(A: Any, b: Any, preconditioner: str = "auto", solver: Optional[str] = No
 
 
 def solve(A: Any, b: Any, preconditioner: str = "auto", solver: Optional[str] = None,
-          **options: Any) -> np.ndarray:
+          **options: Any) -> Any:
     """Solves A x = b and returns x of shape (n,).
 
     Parameters

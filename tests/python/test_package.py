@@ -13,6 +13,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 import bisai
+from bisai.arrays import vector
 
 
 def poisson(n):
@@ -143,9 +144,9 @@ def test_vectors_are_not_copied():
     A = poisson(6)
     matrix = bisai.Matrix(A, 1)
     x = np.ones(36)
-    assert not matrix.moves and matrix.to_blocks(x) is x
-    from bisai.matrix import vector
-    assert np.shares_memory(vector(x, 36, "x"), x)
+    held = vector(x, 36, "x", matrix.context)
+    assert not matrix.moves and matrix.to_blocks(held) is held
+    assert np.shares_memory(held.array, x) and held.address == x.ctypes.data
     x.flags.writeable = False
     np.testing.assert_allclose(matrix @ x, A @ x)
 
@@ -383,20 +384,18 @@ class Foreign:
 
 
 def test_arrays_of_other_libraries_are_read_in_place():
-    from bisai.matrix import vector
     A, b = blocks(20, 3), np.arange(60.0)
     foreign = Foreign(b)
-    assert np.shares_memory(vector(foreign, 60, "b"), b)
+    assert np.shares_memory(vector(foreign, 60, "b", bisai.Context()).array, b)
     x = bisai.solve(A, foreign, "ilu")
     assert foreign.calls == 2 and np.array_equal(x, bisai.solve(A, b, "ilu"))
     M = bisai.Preconditioner(A, "ilu")
     assert np.array_equal(bisai.Solver(A, M).solve(Foreign(b), x0=Foreign(b)),
                           bisai.Solver(A, M).solve(b, x0=b))
-    with pytest.raises(bisai.InvalidArgument, match="memory of a GPU"):
-        bisai.solve(A, Foreign(b, device=2))
-    foreign.__cuda_array_interface__ = {}
-    with pytest.raises(bisai.InvalidArgument, match="memory of a GPU"):
-        bisai.solve(A, foreign)
+    with pytest.raises(bisai.InvalidArgument, match="memory of GPU 0"):
+        bisai.solve(A, Foreign(b, device=2), context=bisai.Context())
+    with pytest.raises(bisai.InvalidArgument, match="kind 10"):
+        bisai.solve(A, Foreign(b, device=10))
 
 
 @pytest.mark.parametrize("fields", [None, 3])
