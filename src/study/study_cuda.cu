@@ -17,6 +17,9 @@ namespace {
 /* Larger blocks do not fit the registers of a thread. */
 constexpr int LARGEST = 6;
 enum { THREADS = 128, LARGE_THREADS = 64 };
+/* Thread blocks for each multiprocessor. A thread takes many rows, so that few records are added:
+ * all warps add to the same words, one after the other. */
+enum { BLOCKS = 16 };
 constexpr char what[] = "study of a matrix";
 
 using word = unsigned long long;
@@ -104,60 +107,77 @@ __device__ void add_lanes(const sharing &s, bsi_study_row *row) {
   row->nonzeros = sum_of_lanes(s, row->nonzeros);
 }
 
-/* Adds the sums of the rows of a thread block to those of all. */
-__device__ void add_probes(int bs, int r, const bsi_study_row &row, bool counts, double *probes) {
+/* Adds the sums of component r that the threads have, to those of all. */
+__device__ void add_probes(int bs, int r, double probe, double size, double *probes) {
   __shared__ double sums[2 * BISAI_MAX_BLOCK_SIZE];
   const int threads = static_cast<int>(blockDim.x);
   for (int k = threadIdx.x; k < 2 * bs; k += threads) sums[k] = 0.0;
   __syncthreads();
-  if (counts) {
-    atomicAdd(&sums[2 * r], row.probe);
-    atomicAdd(&sums[2 * r + 1], row.probe_size);
-  }
+  atomicAdd(&sums[2 * r], probe);
+  atomicAdd(&sums[2 * r + 1], size);
   __syncthreads();
   for (int k = threadIdx.x; k < 2 * bs; k += threads) atomicAdd(&probes[k], sums[k]);
 }
 
-/* A thread takes scalar row `at`, or a lane a part of it, in `row`. BS: the block size, or 0. */
+/* A thread takes scalar row `at`, or a lane a part of it, in `row`. Returns true if the thread has
+ * what the row is. All lanes of a warp call. BS: the block size, or 0. */
 template <int BS>
-__device__ __forceinline__ void study_row(const study_job &job, const sharing &s, int64_t at,
-                                          bsi_study_row *row) {
+__device__ __forceinline__ bool study_row(const study_job &job, const sharing &s, int64_t at,
+                                          bsi_study_row *row, bsi_study_record *record) {
   const int bs = BS > 0 ? BS : job.a.block_size;
   const bool inside = at < job.a.rows, counts = inside && s.member() == 0;
   const int32_t i = static_cast<int32_t>(at / bs);
   const int r = static_cast<int>(at % bs);
-  bsi_study_record record;
-  bsi_study_clear(&record);
   bsi_study_row_clear(bs, row);
   if (inside)
     for (int32_t p = job.a.row_ptr[i] + s.member(); p < job.a.row_ptr[i + 1]; p += s.lanes)
       bsi_study_row_add(bs, &job.a, job.probes != nullptr, i, r, p, row);
   if (BS == 1) add_lanes(s, row);
-  if (job.probes) add_probes(bs, r, *row, counts, job.probes);
-  if (counts) job.off[at] = bsi_study_row_end(bs, r, row, &record);
+  if (counts) job.off[at] = bsi_study_row_end(bs, r, row, record);
+  return counts;
+}
+
+/* The number of thread blocks is a multiple of the block size: a thread takes rows of a component.
+ */
+template <int BS>
+__global__ void __launch_bounds__(THREADS) study_rows(const study_job job, const sharing s) {
+  const int64_t threads = gridDim.x * static_cast<int64_t>(THREADS);
+  const int r = static_cast<int>(thread_of_grid() / s.lanes % BS);
+  double probe = 0.0, size = 0.0;
+  bsi_study_record record;
+  bsi_study_row row;
+  bsi_study_clear(&record);
+  for (int64_t from = thread_of_grid() - threadIdx.x; from < job.a.rows * s.lanes;
+       from += threads) {
+    if (!study_row<BS>(job, s, (from + threadIdx.x) / s.lanes, &row, &record)) continue;
+    probe += row.probe;
+    size += row.probe_size;
+  }
+  if (job.probes) add_probes(BS, r, probe, size, job.probes);
   add_record(record, job.record);
 }
 
-template <int BS>
-__global__ void __launch_bounds__(THREADS) study_rows(const study_job job, const sharing s) {
-  bsi_study_row row;
-  study_row<BS>(job, s, thread_of_grid() / s.lanes, &row);
-}
-
-/* As study_rows(), for any block size. */
+/* As study_rows(), for any block size. A thread takes one row. */
 __global__ void __launch_bounds__(LARGE_THREADS)
     study_large_rows(const study_job job, const sharing s) {
   __shared__ bsi_study_row rows[LARGE_THREADS];
-  study_row<0>(job, s, blockIdx.x * static_cast<int64_t>(LARGE_THREADS) + threadIdx.x,
-               &rows[threadIdx.x]);
-}
-
-/* A thread takes a block row. */
-template <int BS> __global__ void __launch_bounds__(THREADS) study_diagonal(const study_job job) {
-  const int64_t i = thread_of_grid();
+  const int64_t at = blockIdx.x * static_cast<int64_t>(LARGE_THREADS) + threadIdx.x;
+  bsi_study_row *row = &rows[threadIdx.x];
   bsi_study_record record;
   bsi_study_clear(&record);
-  if (i < job.a.block_rows) {
+  const bool counts = study_row<0>(job, s, at, row, &record);
+  if (job.probes)
+    add_probes(job.a.block_size, static_cast<int>(at % job.a.block_size), counts ? row->probe : 0.0,
+               counts ? row->probe_size : 0.0, job.probes);
+  add_record(record, job.record);
+}
+
+/* A thread takes block rows. */
+template <int BS> __global__ void __launch_bounds__(THREADS) study_diagonal(const study_job job) {
+  const int64_t threads = gridDim.x * static_cast<int64_t>(THREADS);
+  bsi_study_record record;
+  bsi_study_clear(&record);
+  for (int64_t i = thread_of_grid(); i < job.a.block_rows; i += threads) {
     const int32_t row = static_cast<int32_t>(i);
     const double *off = job.off + i * BS;
     const bsi_study_block found = bsi_study_block_row(BS, &job.a, row, off, &record);
@@ -194,12 +214,22 @@ __global__ void __launch_bounds__(BSI_WARP) study_large_diagonal(const study_job
   add_record(record, job.record);
 }
 
+/* The thread blocks for so many threads, at most BLOCKS for each multiprocessor, in multiples. */
+unsigned grid_of(const bisai_context *context, int64_t threads, int multiple) {
+  const unsigned wanted = bsi_grid(threads, THREADS),
+                 most = static_cast<unsigned>(BLOCKS * context->limits.processors),
+                 parts = bsi_grid(wanted < most ? wanted : most, multiple);
+  return parts * static_cast<unsigned>(multiple);
+}
+
 template <int BS> void launch_rows(bisai_context *context, const study_job &job) {
   const bsi_study_view &a = job.a;
   const int lanes = BS == 1 ? lanes_for(mean_length(a.block_rows, a.blocks), 2) : 1;
   const sharing s = {static_cast<int32_t>(a.rows), lanes};
-  study_rows<BS><<<bsi_grid(a.rows * lanes, THREADS), THREADS, 0, bsi_stream_of(context)>>>(job, s);
-  study_diagonal<BS><<<bsi_grid(a.block_rows, THREADS), THREADS, 0, bsi_stream_of(context)>>>(job);
+  study_rows<BS>
+      <<<grid_of(context, a.rows * lanes, BS), THREADS, 0, bsi_stream_of(context)>>>(job, s);
+  study_diagonal<BS>
+      <<<grid_of(context, a.block_rows, 1), THREADS, 0, bsi_stream_of(context)>>>(job);
 }
 
 void launch_large_rows(bisai_context *context, const study_job &job) {
