@@ -3,6 +3,7 @@
  * around it. */
 #include "fixture.h"
 
+#include "mesh.h"
 #include "petsc_application.h"
 #include "petsc_fixture.h"
 
@@ -96,6 +97,58 @@ static void each_solver_gets_what_it_takes(void **state) {
     KSPDestroy(&ksp);
   }
   MatDestroy(&a);
+}
+
+/* Attaches the modes, of which row i has value i of all, as a near-null space. */
+static void attach_modes(Mat a, const double *modes) {
+  enum { MODES = 6 };
+  MatNullSpace space;
+  Vec vectors[MODES];
+  PetscInt rows;
+  MatGetSize(a, &rows, NULL);
+  for (int m = 0; m < MODES; m++) {
+    MatCreateVecs(a, &vectors[m], NULL);
+    for (PetscInt i = 0; i < rows; i++)
+      VecSetValue(vectors[m], i, modes[i * MODES + m], INSERT_VALUES);
+    VecAssemblyBegin(vectors[m]);
+    VecAssemblyEnd(vectors[m]);
+    for (int l = 0; l < m; l++) {
+      PetscScalar part;
+      VecDot(vectors[m], vectors[l], &part);
+      VecAXPY(vectors[m], -part, vectors[l]);
+    }
+    VecNormalize(vectors[m], NULL);
+  }
+  assert_int_equal(MatNullSpaceCreate(PETSC_COMM_SELF, PETSC_FALSE, MODES, vectors, &space), 0);
+  assert_int_equal(MatSetNearNullSpace(a, space), 0);
+  MatNullSpaceDestroy(&space);
+  for (int m = 0; m < MODES; m++) VecDestroy(&vectors[m]);
+}
+
+static void near_null_vectors_reach_the_candidates(void **state) {
+  (void)state;
+  enum { SIDE = 12 };
+  bisai_bcsr *matrix =
+      test_bcsr_take(context, test_mesh_springs(SIDE, SIDE, SIDE, TEST_FIXED_FACE));
+  double *modes = test_mesh_modes(SIDE, SIDE, SIDE);
+  PetscInt iterations[2];
+  PetscOptionsSetValue(NULL, "-pc_bisai_auto_incomplete", NULL);
+  for (int with = 0; with < 2; with++) {
+    Mat a = test_petsc_mat(matrix);
+    if (with) attach_modes(a, modes);
+    KSP ksp = make_ksp(a, KSPCG);
+    assert_int_equal(KSPSetFromOptions(ksp), 0);
+    assert_true(solve(ksp, false) <= 1e-6);
+    assert_int_equal(strncmp(chosen_by(ksp), "auto: mg", 8), 0);
+    KSPGetIterationNumber(ksp, &iterations[with]);
+    KSPDestroy(&ksp);
+    MatDestroy(&a);
+  }
+  PetscOptionsClearValue(NULL, "-pc_bisai_auto_incomplete");
+  if (iterations[1] >= iterations[0])
+    fail_msg("%d iterations, and %d with constants", (int)iterations[1], (int)iterations[0]);
+  free(modes);
+  bisai_bcsr_destroy(&matrix);
 }
 
 static void another_solver_gets_another_choice_if_it_must(void **state) {
@@ -211,6 +264,7 @@ static void richardson_ends_at_its_tolerance(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_solver_gets_what_it_takes),
+      cmocka_unit_test(near_null_vectors_reach_the_candidates),
       cmocka_unit_test(another_solver_gets_another_choice_if_it_must),
       cmocka_unit_test(a_choice_waits_for_the_solver_and_is_kept_for_new_values),
       cmocka_unit_test(doubled_iterations_ask_for_a_new_choice),
