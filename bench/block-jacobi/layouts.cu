@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Applications of inverses that are stored block by block, as before Flegar et al. (2020), section
- * 4.2: column-major or row-major. The library's blocks are interleaved instead. A sub-warp takes a
- * block here as there, so that only the places of values differ. */
+/* Set-up and applications of inverses that are stored block by block, as before Flegar et al.
+ * (2020), section 4.2: column-major or row-major. The library's blocks are interleaved instead. A
+ * sub-warp takes a block here as there, so that only the places of values differ. */
+#include "bjacobi/factorize/eliminate_cuda.cuh"
 #include "core/block/values.h"
 #include "gpu/warp.cuh"
 #include "layouts.cuh"
@@ -39,6 +40,58 @@ __global__ void __launch_bounds__(THREADS)
     }
   }
   if (mine) y[i] = sum;
+}
+
+/* Inverts blocks of M rows, a power of two, and stores the inverses in either order. A lane has a
+ * column, as in the paper: it inverts the transposed block, whose rows are in the lanes. Stores of
+ * an inverse by rows are then side by side, and those by columns are not. */
+template <bisai_value_type FORMAT, int M, bool BY_ROWS>
+__global__ void __launch_bounds__(THREADS)
+    invert_blocks(int64_t blocks, const double *from, void *to) {
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x, block = i / M;
+  const int lane = threadIdx.x % BSI_WARP, own = lane % M;
+  const bool there = block < blocks;
+  const bsi_sub_warp w = {.lanes = M,
+                          .row = own,
+                          .base = lane - own,
+                          .m = there ? M : 0,
+                          .max_rows = M,
+                          .mask = BSI_FULL_WARP >> (BSI_WARP - M) << (lane - own)};
+  double a[1][M];
+#pragma unroll
+  for (int r = 0; r < M; r++) a[0][r] = there ? from[block * M * M + own * M + r] : 0.0;
+  const bsi_inverted<1> e = bsi_sub_gauss_jordan<M, 1, M, true>(w, a);
+#pragma unroll
+  for (int k = 0; k < M; k++) {
+    const int row = bsi_sub_pivot_of<1>(w, e, k), column = e.step[0];
+    const int at = BY_ROWS ? row * M + column : column * M + row;
+    if (there) bsi_value_store(FORMAT, a[0][k], to, static_cast<size_t>(block * M * M + at));
+  }
+}
+
+/* Ends the program if the last block times its inverse is not the identity, up to the rounding of
+ * the format: the sums of rows of well-conditioned blocks are below 4 m. */
+template <bisai_value_type FORMAT>
+void check_inverse(const double *blocks, const on_device<char> &inverses, int m, bool by_rows,
+                   int64_t count) {
+  const size_t size = static_cast<size_t>(m) * m, bytes = bsi_value_bytes(FORMAT);
+  std::vector<double> block(size);
+  std::vector<char> inverse(size * bytes);
+  NEED(cudaMemcpy(block.data(), blocks + (count - 1) * size, size * sizeof(double),
+                  cudaMemcpyDeviceToHost));
+  NEED(cudaMemcpy(inverse.data(), inverses.data + (count - 1) * size * bytes, inverse.size(),
+                  cudaMemcpyDeviceToHost));
+  for (int r = 0; r < m; r++)
+    for (int c = 0; c < m; c++) {
+      double sum = r == c ? -1.0 : 0.0;
+      for (int k = 0; k < m; k++)
+        sum += block[static_cast<size_t>(k * m + r)] *
+               bsi_value_load(FORMAT, inverse.data(),
+                              static_cast<size_t>(by_rows ? k * m + c : c * m + k));
+      if (std::fabs(sum) <= 8.0 * m * bsi_value_roundoff(FORMAT)) continue;
+      std::fprintf(stderr, "layouts: %d rows: a block and its inverse give %g\n", m, sum);
+      std::exit(1);
+    }
 }
 
 template <bisai_value_type FORMAT>
@@ -88,6 +141,14 @@ template <bisai_value_type FORMAT, int M> void measure(bench &b, int64_t count) 
     apply_blocks<FORMAT, M, false><<<grid, THREADS, 0, b.stream>>>(n, stored.data, x.data, y.data);
   });
   check<FORMAT>(stored, M, false, n, x, y);
+  const double setup_rows = seconds_of(b, [&] {
+    invert_blocks<FORMAT, M, true><<<grid, THREADS, 0, b.stream>>>(count, blocks, stored.data);
+  });
+  check_inverse<FORMAT>(blocks, stored, M, true, count);
+  const double setup_columns = seconds_of(b, [&] {
+    invert_blocks<FORMAT, M, false><<<grid, THREADS, 0, b.stream>>>(count, blocks, stored.data);
+  });
+  check_inverse<FORMAT>(blocks, stored, M, false, count);
   bsi_bjacobi_options o = {};
   o.storage = FORMAT, o.digits = 2;
   jacobi interleaved(b, batch.matrix, o);
@@ -103,6 +164,8 @@ template <bisai_value_type FORMAT, int M> void measure(bench &b, int64_t count) 
           {"by_rows", rows},
           {"by_columns", columns},
           {"interleaved", applied},
+          {"setup_by_rows", setup_rows},
+          {"setup_by_columns", setup_columns},
           {"setup", setup},
           {"setup_block_by_block", setup_single}});
 }

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ma et al. (2021): GMRES(30) with block-ISAI, compared with exact triangular solves."""
 
+import json
 import pathlib
 import tempfile
 
 import common
 import pictures
 import published
+import tables as markdown
 from common import DEVICES, digits, milliseconds, row
 from pictures import COLOURS
 
@@ -156,6 +158,26 @@ def pattern(bench, case):
     return {"block_rows": rows, "cells": [[*cell, n] for cell, n in sorted(counts.items())]}
 
 
+# The real matrices whose factors are updated by sweeps.
+UPDATED = (
+    "sherman1", "sherman4", "sherman5", "orsirr_1", "jpwh_991", "rdb1250", "add32", "watt_1", "nos3",
+    "pde2961", "olm1000", "SPE01_bsr3", "teko_lsc_F_2", "opm_spe9_s7", "cage10", "wathenSmall"
+)
+
+
+def updates(bench):
+    """Returns the figures of bench_updates."""
+    files = [path for path in map(bench.matrix, UPDATED) if path and not bench.quick]
+    scale = 8 if bench.quick else 1 if bench.backend == "cuda" else 2
+    options = ["--backend", bench.backend, "--rounds", 3 if bench.quick else 7, "--scale", scale]
+    if bench.backend == "host":
+        options += ["--threads", 1]
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "updates.json"
+        bench.run("bench/bench_updates", *options, "--json", path, *files, timeout=200)
+        return json.loads(path.read_text())
+
+
 def measure(bench):
     repeat = 5 if bench.backend == "cuda" and not bench.quick else 1
     results = {case.name: measure_case(bench, case, repeat) for case in CASES}
@@ -163,6 +185,8 @@ def measure(bench):
         scale = ["--scale", 4] if bench.quick else []
         found = bench.attempt("Algorithm 2", bench.json, "bench/bench_algorithm2", *scale)
         results["algorithm2"] = found["results"] if found else []
+    found = bench.attempt("updates by sweeps", updates, bench)
+    results["updates"] = found["figures"] if found else []
     drawn = bench.attempt("Figure 10", pattern, bench, CASES[-1])
     return {**results, "pattern": drawn} if drawn else results
 
@@ -443,6 +467,7 @@ def rows(results):
         setup_row(results, venkat, 11),
         speedup_row(results, venkat, 12, ISAI[2], exact),
         *claim_rows(results),
+        update_row(results),
     ]
 
 
@@ -502,6 +527,7 @@ def fastest(results):
 def tables(results):
     """Yields the reasons of differences, and the times of the paper's way by cuSPARSE's parts."""
     yield from fastest(results)
+    yield from update_table(results)
     if "cuda" not in results:
         return
     yield from reasons(results)
@@ -532,6 +558,71 @@ def tables(results):
                     keys = pattern_s, run["values_s"], t_p(run), run["solve_s"]
                     cells = " | ".join(digits(value and 1e3 * value) for value in keys)
                     yield f"| {case.name} | {name} | {cells} |"
+
+
+EXACT, STALE = 0, -1  # of bench_updates, beside numbers of sweeps
+
+
+def ways_of(record):
+    return {way["sweeps"]: way for way in record["ways"]}
+
+
+def enough(record):
+    """Returns the least number of sweeps with which ILU takes at most a tenth and one more iterations
+    than with exact factors, or None."""
+    ways = ways_of(record)
+    exact = ways[EXACT]["ilu"]
+    good = [s for s, way in ways.items() if s > 0 and 0 < way["ilu"] <= 1.1 * exact + 1]
+    return min(good, default=None)
+
+
+def update_row(results):
+    parts = []
+    for backend in (b for b in common.BACKENDS if results.get(b, {}).get("updates")):
+        found = [r for r in results[backend]["updates"] if ways_of(r)[EXACT]["ilu"] > 0]
+        there = [(r, enough(r)) for r in found]
+        gains = [
+            ways_of(r)[EXACT]["update"] / ways_of(r)[s]["update"] for r, s in there if s
+        ]
+        faster = sum(gain > 1 for gain in gains)
+        counts = ", ".join(
+            f"{s}: {sum(n == s for _, n in there)}" for s in (1, 2, 3, 5)
+        )
+        parts.append(
+            f"{DEVICES[backend]}: sweeps for as many iterations as exact factors (a tenth and one"
+            f" more), of {len(found)} changed systems: {counts}, more: {sum(not n for _, n in there)};"
+            f" then an update is faster on {faster}, {digits(min(gains))} to {digits(max(gains))} ×"
+        )
+    return row(
+        where="ParILU (background): updates of block ILU by sweeps",
+        published=published.claim("none"), ours="<br>".join(parts) or common.NOT_MEASURED,
+        command="bench_updates", note="`ilu:updates=R`; the table below has each system"
+    )
+
+
+def update_table(results):
+    """Yields the table of updates by sweeps."""
+    for backend in (b for b in common.BACKENDS if results.get(b, {}).get("updates")):
+        yield from [
+            "", "Updates of block ILU(0) by sweeps (`updates=R`, after Chow and Patel 2015),"
+            f" {DEVICES[backend]}: the diagonal of a system grows by up to a part of it at random, its"
+            " factors are updated, and GMRES(30) solves it with b of ones to 10⁻⁸. A cell has the"
+            " milliseconds of an update, the iterations with exact solves, and with ISAI(1) and a"
+            " relaxation; a dash stands for more than 2000. *None*: the factors stay as they were.", "",
+            *markdown.heading("system", "block rows", "levels", "change", "exact", "1 sweep", "2", "3",
+                              "5", "none")
+        ]
+        for record in results[backend]["updates"]:
+            ways = ways_of(record)
+            cells = []
+            for sweeps, way in ways.items():
+                counts = [str(way[key]) if way[key] >= 0 else "–" for key in ("ilu", "isai")]
+                took = f"{digits(1e3 * way['update'])} ms, " if sweeps != STALE else ""
+                cells.append(took + ", ".join(counts))
+            yield (
+                f"| {record['system']} | {record['block_rows']} | {record['levels']} |"
+                f" {100 * record['change']:.0f} % | {' | '.join(cells)} |"
+            )
 
 
 def series(value):

@@ -26,7 +26,8 @@ ITEMS = [
     ),
     Item(
         JORDAN, "Figure 4 against MAGMA, “more than an order of magnitude”", "partial",
-        "cuBLAS stands in for MAGMA; the factor is not reached", "bench_batches --only b"
+        "cuBLAS stands in for MAGMA, of which there was neither a package nor an archive to build and"
+        " to test with; the factor is not reached", "bench_batches --only b"
     ),
     Item(
         JORDAN, "Figure 5: the matrices of Table 2", "partial",
@@ -72,8 +73,8 @@ ITEMS = [
         "neither these GPUs nor two versions", "bench_batches --only l"
     ),
     Item(
-        ADAPTIVE, "Figure 6: set-up by rows against columns", "missing",
-        "set-up block by block against interleaved; application by rows, too",
+        ADAPTIVE, "Figure 6: set-up by rows against columns", "works",
+        "a kernel of the benchmark that stores in both orders; a row above",
         "bench_batches --only l"
     ),
     Item(
@@ -125,8 +126,8 @@ ITEMS = [
         "[counted by a prototype](../../docs/decisions/block-isai.md)", f"{MEASURE} block-isai"
     ),
     Item(
-        ISAI, "ParILU (background)", "missing", "factors are computed exactly, by levels",
-        "bisai compare … --methods ilu"
+        ISAI, "ParILU (background)", "works",
+        "updates by sweeps, `updates=R`; a first factorisation is exact, by levels", "bench_updates"
     ),
 ]
 
