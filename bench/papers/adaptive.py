@@ -50,10 +50,10 @@ class System:
 PAPER = common.collection("adaptive-2020")
 SYSTEMS = [
     System("shell, 1 ms", "shell:step=0.001", ("317", "80", "40")),
-    System("shell, 10 ms", "shell:step=0.01", ("317", "80", "40")),
     System("elasticity", "elasticity", ("48", "20", "12")),
     System("elasticity, inclusion", "elasticity:contrast=1000", ("40", "20", "12")),
     System("reaction", "reaction", ("512", "240", "64"), "1e-8"),
+    System("shell, 10 ms", "shell:step=0.01", ("317", "80", "40")),
     *(System(n, file=n) for n in ("bcsstk16", "bcsstk18", "hypre_beam_tet_dof2475", "mhd3200b")),
     *(System(n, file=n) for n in PAPER),
 ]

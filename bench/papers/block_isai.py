@@ -117,22 +117,27 @@ def compare(bench, case, methods, repeat):
     )
 
 
-def measure_case(bench, case, repeat):
-    own = [OWN, *(m for m in case.methods() if m in ISAI)]
-    sets = [([PETSC], min(repeat, 2))]  # they take seconds
-    if bench.backend == "cuda":
-        sets.append((WHOLE[: len(own) - 1], min(repeat, 2)))
-        sets.append(([*own, CUSPARSE, *THEIRS[: len(own) - 1]], repeat))
-    else:
-        sets.append((own, repeat))
-    result = {"source": case.system(bench)[0], "runs": {}}
-    for methods, times in sets:
-        document = compare(bench, case, methods, times)
-        if document:
-            result["matrix"] = document["matrix"]
-            runs = zip(methods, document["runs"])
-            result["runs"].update((method, run_record(run)) for method, run in runs)
-    return result
+def sets_of(bench, case, repeat):
+    """Returns the sets of methods of a case and how often each is run. PETSc's take seconds."""
+    own, few = [OWN, *(m for m in case.methods() if m in ISAI)], min(repeat, 2)
+    if bench.backend != "cuda":
+        return [(own, repeat), ([PETSC], few)]
+    both = [*own, CUSPARSE, *THEIRS[: len(own) - 1]]
+    return [(both, repeat), (WHOLE[: len(own) - 1], few), ([PETSC], few)]
+
+
+def measure_cases(bench, repeat):
+    """Returns the runs of each case: the first sets of all cases, then the second ones, and so on,
+    so that a lack of time ends with what takes longest."""
+    results = {case.name: {"source": case.system(bench)[0], "runs": {}} for case in CASES}
+    for turn in zip(*(sets_of(bench, case, repeat) for case in CASES)):
+        for case, (methods, times) in zip(CASES, turn):
+            document = compare(bench, case, methods, times)
+            if document:
+                runs = zip(methods, document["runs"])
+                results[case.name]["matrix"] = document["matrix"]
+                results[case.name]["runs"].update((m, run_record(run)) for m, run in runs)
+    return results
 
 
 CELLS = 150  # along a side of the picture of the pattern
@@ -180,7 +185,7 @@ def updates(bench):
 
 def measure(bench):
     repeat = 5 if bench.backend == "cuda" and not bench.quick else 1
-    results = {case.name: measure_case(bench, case, repeat) for case in CASES}
+    results = measure_cases(bench, repeat)
     if bench.backend == "cuda":
         scale = ["--scale", 4] if bench.quick else []
         found = bench.attempt("Algorithm 2", bench.json, "bench/bench_algorithm2", *scale)
