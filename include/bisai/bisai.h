@@ -16,6 +16,7 @@
 #include <bisai/precond.h>
 #include <bisai/pressure.h>
 #include <bisai/project.h>
+#include <bisai/ranks.h>
 #include <bisai/solve.h>
 #include <bisai/stages.h>
 #include <bisai/status.h>

@@ -13,6 +13,7 @@ static bisai_status multiply(bsi_hierarchy *h, const bsi_level *level, const dou
   return bsi_operation_do(h, level,
                           &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
                                            .matrix = bsi_cycle_matrix(level),
+                                           .halo = level->halo,
                                            .alpha = 1.0,
                                            .x = x,
                                            .y = y});
@@ -24,6 +25,7 @@ static bisai_status residual(bsi_hierarchy *h, const bsi_level *level, const dou
   return bsi_operation_do(h, level,
                           &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
                                            .matrix = bsi_cycle_matrix(level),
+                                           .halo = level->halo,
                                            .alpha = -1.0,
                                            .beta = 1.0,
                                            .x = x,
@@ -31,34 +33,40 @@ static bisai_status residual(bsi_hierarchy *h, const bsi_level *level, const dou
                                            .y = y});
 }
 
-/* y ← m x + beta·y, where m is P or R. `copy` is m in fp32, or NULL. */
-static bisai_status transfer(bsi_hierarchy *h, const bsi_level *level, const bsi_block_matrix *m,
-                             const bisai_bcsr *copy, const double *x, double beta, double *y) {
-  return bsi_operation_do(h, level,
-                          &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
-                                           .matrix = level->fp32.in_use ? copy : NULL,
-                                           .m = *m,
-                                           .alpha = 1.0,
-                                           .beta = beta,
-                                           .x = x,
-                                           .b = y,
-                                           .y = y});
-}
-
 /* y ← R x */
 static bisai_status restrict_vector(bsi_hierarchy *h, const bsi_level *level, const double *x,
                                     double *y) {
-  return transfer(h, level, bsi_restriction_of(level), level->fp32.restriction, x, 0.0, y);
+  return bsi_operation_do(
+      h, level,
+      &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
+                       .matrix = level->fp32.in_use ? level->fp32.restriction : NULL,
+                       .m = *bsi_restriction_of(level),
+                       .halo = level->halo,
+                       .alpha = 1.0,
+                       .x = x,
+                       .b = y,
+                       .y = y});
 }
 
-/* y ← y + P x */
+/* y ← y + P x, where x is a vector of the next level */
 static bisai_status add_prolonged(bsi_hierarchy *h, const bsi_level *level, const double *x,
                                   double *y) {
-  return transfer(h, level, bsi_prolongation_of(level), level->fp32.prolongation, x, 1.0, y);
+  return bsi_operation_do(
+      h, level,
+      &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
+                       .matrix = level->fp32.in_use ? level->fp32.prolongation : NULL,
+                       .m = *bsi_prolongation_of(level),
+                       .halo = level[1].halo,
+                       .alpha = 1.0,
+                       .beta = 1.0,
+                       .x = x,
+                       .b = y,
+                       .y = y});
 }
 
 /* x ← A⁻¹b, up to the error of smoothing if there is no inverse. */
 static bisai_status solve_coarsest(bsi_hierarchy *h, bsi_level *level, const double *b, double *x) {
+  if (h->coarse.gathered.ops) return h->coarse.gathered.ops->apply(h->coarse.gathered.self, b, x);
   if (!h->coarse.inverse) return bsi_smooth(h, level, BSI_COARSEST_SMOOTHINGS, b, NULL, x);
   return bsi_operation_do(h, level,
                           &(bsi_operation){.kind = BSI_OPERATION_DENSE,

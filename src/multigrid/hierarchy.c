@@ -27,8 +27,6 @@
 #include "multigrid/unit/scalar_copy.h"
 #include "multigrid/updates.h"
 
-/* Coarsening ends if a level has more than this part of the rows of the finer one. */
-#define SLOWEST_COARSENING (1.0 / 1.3)
 /* The growth of errors in a cycle beyond which the matrix is inverted instead, if it is small
  * enough. It is above 1, because a singular matrix keeps the errors of its null space. */
 #define MOST_GROWTH 1.01
@@ -108,7 +106,7 @@ static bisai_status coarsen(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *
   bsi_coarsening_note_peak(h, level, c, 0);
   h->ended_by = BISAI_COARSENING_END_AGGREGATES;
   const double coarse_rows = (double)c->count * c->width;
-  if (c->count == 0 || coarse_rows > SLOWEST_COARSENING * (double)bsi_level_rows(level))
+  if (c->count == 0 || coarse_rows > BSI_SLOWEST_COARSENING * (double)bsi_level_rows(level))
     return BISAI_OK;
   h->ended_by = BISAI_COARSENING_END_COMPLEXITY;
   return bsi_galerkin_create(h, level, c, coarse);

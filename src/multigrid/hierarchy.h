@@ -35,6 +35,9 @@
 #define BSI_COMPLEXITY 2.5
 enum { BSI_COARSEST_ROWS = 1024 };
 
+/* Coarsening ends if a level has more than this part of the rows of the finer one. */
+#define BSI_SLOWEST_COARSENING (1.0 / 1.3)
+
 /* bsi_multigrid_setup::inverse_work if the caller leaves `coarsest` open: the same on all backends,
  * so that they have the same levels. On a thread of the host, an inverse takes 0.06 ns for each of
  * n³ products, and set-up takes 20 ns for each value and 150 ns for each block of level 0: the

@@ -17,6 +17,7 @@
 #include "multigrid/smoothers/smoothers.h"
 #include "multigrid/unit/scalar_copy.h"
 #include "multigrid/unit/votes.h"
+#include "precond/multigrid_setup.h"
 #include "precond/operator.h"
 #include "precond/precond_impl.h"
 
@@ -282,15 +283,14 @@ static bisai_precond_options smoother_options(const bisai_precond *m, bisai_smoo
   return o;
 }
 
-/* The options without AUTO. */
-static bisai_multigrid_options choose(const bisai_precond *m) {
-  const bool symmetric = multigrid_of(m)->symmetric;
-  bisai_multigrid_options o = m->options.multigrid;
+bisai_multigrid_options bsi_multigrid_choose(const bisai_multigrid_options *given, bool symmetric,
+                                             int block_size) {
+  bisai_multigrid_options o = *given;
   if (o.smoother == BISAI_SMOOTHER_AUTO)
     o.smoother = symmetric ? BISAI_SMOOTHER_CHEBYSHEV : BISAI_SMOOTHER_JACOBI;
   if (o.complexity == 0.0) o.complexity = BSI_COMPLEXITY;
   if (o.coarsest == BISAI_MULTIGRID_COARSEST_AUTO) o.coarsest = BSI_COARSEST_ROWS;
-  if (m->block_size == 1 || o.null_vectors || o.above) o.nodes = BISAI_AGGREGATION_UNIT_BLOCK;
+  if (block_size == 1 || o.null_vectors || o.above) o.nodes = BISAI_AGGREGATION_UNIT_BLOCK;
   return o;
 }
 
@@ -319,12 +319,30 @@ static bisai_status choose_nodes(bisai_precond *m, const bisai_bcsr *a,
   return BISAI_OK;
 }
 
-/* cycle=auto. From 250² to 2000² nodes, the cavity takes 14 to 16 iterations with W, and 15 to 19
- * with VW. */
-static void choose_cycle(const bisai_precond *m, bisai_multigrid_options *o) {
-  const bool values = m->block_size == 1 || o->nodes == BISAI_AGGREGATION_UNIT_SCALAR;
-  if (o->cycle != BISAI_CYCLE_AUTO) return;
-  o->cycle = multigrid_of(m)->symmetric ? BISAI_CYCLE_V : values ? BISAI_CYCLE_VW : BISAI_CYCLE_W;
+/* From 250² to 2000² nodes, the cavity takes 14 to 16 iterations with W, and 15 to 19 with VW. */
+bisai_cycle bsi_multigrid_cycle(const bisai_multigrid_options *o, bool symmetric, int block_size) {
+  const bool values = block_size == 1 || o->nodes == BISAI_AGGREGATION_UNIT_SCALAR;
+  if (o->cycle != BISAI_CYCLE_AUTO) return o->cycle;
+  return symmetric ? BISAI_CYCLE_V : values ? BISAI_CYCLE_VW : BISAI_CYCLE_W;
+}
+
+bsi_multigrid_setup bsi_multigrid_setup_of(const bisai_context *context,
+                                           const bisai_multigrid_options *given,
+                                           const bisai_multigrid_options *chosen, bool symmetric,
+                                           double shift_amount) {
+  /* a cycle that never smooths needs the inverse, whatever it costs: check_smoothings() */
+  const bool bounded =
+      given->coarsest == BISAI_MULTIGRID_COARSEST_AUTO && (chosen->pre > 0 || chosen->post > 0);
+  return (bsi_multigrid_setup){
+      .options = *chosen,
+      .symmetric = symmetric,
+      .shift_amount = shift_amount,
+      .above = chosen->above ? *chosen->above : (bisai_multigrid_above){.levels = 0},
+      .least_copied = context->backend->multigrid->fp32_copy->least_bytes,
+      .inverse_work = bounded ? BSI_INVERSE_WORK : 0,
+      .inverts_first = bounded && context->backend->multigrid->dense->cheap,
+      .most_singular = bounded ? BSI_SINGULAR_ROWS : 0,
+      .spares_inverses = given->complexity == 0.0};
 }
 
 /* Constants would couple padding inside the blocks to the unknowns, so that each component gets a
@@ -341,22 +359,11 @@ static bisai_status leave_out_padding(const bisai_bcsr *a, bisai_multigrid_optio
 static bisai_status make_hierarchy(bisai_precond *m, const bisai_bcsr *a,
                                    const bisai_multigrid_options *o) {
   multigrid_state *state = multigrid_of(m);
-  const bisai_multigrid_options *given = &m->options.multigrid;
-  /* a cycle that never smooths needs the inverse, whatever it costs: check_smoothings() */
-  const bool bounded =
-      given->coarsest == BISAI_MULTIGRID_COARSEST_AUTO && (o->pre > 0 || o->post > 0);
   state->smoother = smoother_options(m, o->smoother);
-  const bsi_multigrid_setup setup = {
-      .options = *o,
-      .symmetric = state->symmetric,
-      .shift_amount = m->options.shift == BISAI_SHIFT_NONE ? 0.0 : m->options.shift_amount,
-      .above = o->above ? *o->above : (bisai_multigrid_above){.levels = 0},
-      .nested = {&state->smoother, bsi_precond_operator_create},
-      .least_copied = m->context->backend->multigrid->fp32_copy->least_bytes,
-      .inverse_work = bounded ? BSI_INVERSE_WORK : 0,
-      .inverts_first = bounded && m->context->backend->multigrid->dense->cheap,
-      .most_singular = bounded ? BSI_SINGULAR_ROWS : 0,
-      .spares_inverses = given->complexity == 0.0};
+  bsi_multigrid_setup setup = bsi_multigrid_setup_of(
+      m->context, &m->options.multigrid, o, state->symmetric,
+      m->options.shift == BISAI_SHIFT_NONE ? 0.0 : m->options.shift_amount);
+  setup.nested = (bsi_nested){&state->smoother, bsi_precond_operator_create};
   m->options.multigrid.null_vectors = NULL; /* the caller's arrays may go */
   m->options.multigrid.above = NULL;
   return bsi_hierarchy_create(m->context, a, &setup, &state->hierarchy);
@@ -364,11 +371,13 @@ static bisai_status make_hierarchy(bisai_precond *m, const bisai_bcsr *a,
 
 static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
   const double start = bsi_now();
-  bisai_multigrid_options o = choose(m);
+  const bool symmetric = multigrid_of(m)->symmetric;
+  bisai_multigrid_options o =
+      bsi_multigrid_choose(&m->options.multigrid, symmetric, m->block_size);
   double *vectors = NULL;
   bisai_status status = choose_nodes(m, a, &o.nodes);
   if (!status) status = leave_out_padding(a, &o, &vectors);
-  choose_cycle(m, &o);
+  o.cycle = bsi_multigrid_cycle(&o, symmetric, m->block_size);
   if (!status) status = make_hierarchy(m, a, &o);
   m->report.pattern_seconds = bsi_now() - start;
   bsi_release(m->context, vectors);

@@ -31,16 +31,18 @@ typedef struct weigh_job {
   float *largest;
 } weigh_job;
 
-/* weight[p] ← the weight of each block p of row i. strength[p] ← −1: not known yet. */
+/* weight[p] ← the weight of each block p of row i. strength[p] ← −1: not known yet. Blocks in the
+ * columns of ghosts get 0. */
 BSI_INLINE void weigh_blocks(const int bs, const weigh_job *job, int32_t i) {
   const bisai_bcsr *a = job->a;
   const double *values = a->values;
   const size_t size = (size_t)(bs * bs);
   for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
-    job->weight[p] = a->col_idx[p] == i ? 0.0f
-                                        : bsi_weight(bs, job->inverse + (size_t)i * size,
-                                                     values + (size_t)p * size);
-    job->strength[p] = -1.0f;
+    const bool ghost = a->col_idx[p] >= a->block_rows;
+    job->weight[p] = a->col_idx[p] == i || ghost ? 0.0f
+                                                 : bsi_weight(bs, job->inverse + (size_t)i * size,
+                                                              values + (size_t)p * size);
+    job->strength[p] = ghost ? 0.0f : -1.0f;
   }
 }
 
@@ -66,8 +68,9 @@ static void couple_row(const weigh_job *job, int32_t i) {
   const bisai_bcsr *a = job->a;
   const float least = job->rule.least_return;
   for (int32_t p = a->row_ptr[i + 1] - 1; p >= a->row_ptr[i] && a->col_idx[p] > i; p--) {
-    const int32_t j = a->col_idx[p],
-                  mirror = bsi_find_column(a->col_idx, a->row_ptr[j], a->row_ptr[j + 1], i);
+    const int32_t j = a->col_idx[p];
+    if (j >= a->block_rows) continue;
+    const int32_t mirror = bsi_find_column(a->col_idx, a->row_ptr[j], a->row_ptr[j + 1], i);
     if (mirror >= 0)
       job->strength[p] = job->strength[mirror] =
           bsi_coupling(least, job->weight[p], job->weight[mirror]);
@@ -87,12 +90,19 @@ static void join_row(const weigh_job *job, int32_t i) {
   job->role[i] = bsi_role_of(a->block_size, weights, couplings);
 }
 
+/* Returns the end of the blocks of row i in own columns: those of ghosts follow. */
+static int32_t end_of_own(const bisai_bcsr *a, int32_t i) {
+  int32_t end = a->row_ptr[i + 1];
+  while (end > a->row_ptr[i] && a->col_idx[end - 1] >= a->block_rows) end--;
+  return end;
+}
+
 /* Drops couplings of and to rows that stay out, and to rows that follow. largest[i] ← the largest
  * coupling before that to a row that does not follow. */
 static void leave_out(const weigh_job *job, int32_t i) {
   const bisai_bcsr *a = job->a;
   float largest = 0.0f;
-  for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
+  for (int32_t p = a->row_ptr[i]; p < end_of_own(a, i); p++) {
     if (job->role[a->col_idx[p]] != BSI_ROW_FOLLOWS && job->strength[p] > largest)
       largest = job->strength[p];
     if (job->role[i] == BSI_ROW_OUT || job->role[a->col_idx[p]] != BSI_ROW_IN)
@@ -107,7 +117,8 @@ static void drop_weak(const weigh_job *job, int32_t i) {
   const bool may_be_strong = job->role[i] == BSI_ROW_IN;
   bool strong = false;
   int32_t best = -1;
-  for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
+  const int32_t end = end_of_own(a, i);
+  for (int32_t p = a->row_ptr[i]; p < end; p++) {
     const float coupling = job->strength[p];
     const int32_t j = a->col_idx[p];
     if (!bsi_is_worth_following(coupling, job->largest[i], job->rule.threshold)) continue;
@@ -117,7 +128,7 @@ static void drop_weak(const weigh_job *job, int32_t i) {
     strong = strong || (may_be_strong && bsi_is_strong(coupling, job->largest[i], job->largest[j],
                                                        job->rule.threshold));
   }
-  for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
+  for (int32_t p = a->row_ptr[i]; p < end; p++) {
     const float coupling = job->strength[p];
     if (!may_be_strong ||
         !bsi_is_strong(coupling, job->largest[i], job->largest[a->col_idx[p]], job->rule.threshold))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A backend's operations for aggregation. Matrices A are square, in fp64, and store their diagonal
- * blocks. `inverse` has the inverses D⁻¹ of the diagonal blocks of A. Arrays are in backend memory.
- * The host waits for an operation only where its comment says so. */
+/* A backend's operations for aggregation. Matrices A are in fp64 and store their diagonal blocks.
+ * Columns beyond the rows are those of ghosts (multigrid/aggregation/border.h). `inverse` has the
+ * inverses D⁻¹ of the diagonal blocks of A. Arrays are in backend memory. The host waits for an
+ * operation only where its comment says so. */
 #ifndef BSI_AGGREGATION_OPS_H
 #define BSI_AGGREGATION_OPS_H
 
@@ -27,7 +28,7 @@ bsi_filter bsi_filter_host, bsi_filter_cuda;
 
 typedef struct bsi_aggregation_ops {
   /* strength[p] ← the coupling of i and j for block p = (i, j) if i ≠ j and it is strong; minus the
-   * coupling if row i has no strong one and follows row j; otherwise 0
+   * coupling if row i has no strong one and follows row j; otherwise 0, as for ghosts
    * (multigrid/aggregation/strength.h). */
   bisai_status (*weigh)(bisai_context *, const bisai_bcsr *a, const double *inverse,
                         const struct bsi_strength_rule *, float *strength);

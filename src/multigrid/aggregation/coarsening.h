@@ -19,6 +19,8 @@ typedef struct bsi_coarsening {
   double *vectors, *coarse_vectors;
 } bsi_coarsening;
 
+/* Computes the strengths of a level. c->aggregate has room for the columns of A. */
+bisai_status bsi_coarsening_weigh(bsi_hierarchy *h, const bsi_level *level, bsi_coarsening *c);
 /* Computes the strengths and the aggregates of a level. */
 bisai_status bsi_coarsening_aggregate(bsi_hierarchy *h, const bsi_level *level, bsi_coarsening *c);
 /* bsi_hierarchy_note_peak() for the present arrays of a coarsening and `room` bytes more. `level`

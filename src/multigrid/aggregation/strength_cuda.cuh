@@ -36,13 +36,18 @@ __device__ __forceinline__ int64_t row_of_thread(int lanes) {
   return (static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x) / lanes;
 }
 
-/* weight[p] ← the weight of each block p. A lane takes a block.
+/* Returns true if block p is in the column of a ghost, which has no strength. */
+__device__ __forceinline__ bool is_ghost(const weigh_job &job, int32_t p) {
+  return __ldg(job.col_idx + p) >= job.s.rows;
+}
+
+/* weight[p] ← the weight of each block p, 0 in the columns of ghosts. A lane takes a block.
  * BS: the block size */
 template <int BS> __global__ void __launch_bounds__(THREADS) weigh_blocks(const weigh_job job) {
   bsi_wait_for_predecessor();
   const part_of_row part = part_of(job.s, job.row_ptr, row_of_thread(job.s.lanes));
   for (int32_t p = part.begin; p < part.end; p += job.s.lanes)
-    job.weight[p] = __ldg(job.col_idx + p) == part.row
+    job.weight[p] = __ldg(job.col_idx + p) == part.row || is_ghost(job, p)
                         ? 0.0f
                         : bsi_weight(BS, job.inverse + static_cast<int64_t>(part.row) * (BS * BS),
                                      job.values + static_cast<int64_t>(p) * (BS * BS));
@@ -67,7 +72,9 @@ __global__ void __launch_bounds__(THREADS) weigh_large_blocks(const weigh_job jo
     }
     sum = bsi_warp_sum(sum);
     if (lane == 0)
-      job.weight[p] = __ldg(job.col_idx + p) == i ? 0.0f : bsi_weight_round(sqrt(sum / bs));
+      job.weight[p] = __ldg(job.col_idx + p) == i || is_ghost(job, p)
+                          ? 0.0f
+                          : bsi_weight_round(sqrt(sum / bs));
   }
 }
 
@@ -77,6 +84,10 @@ __global__ void __launch_bounds__(THREADS) couple(const weigh_job job) {
   const part_of_row part = part_of(job.s, job.row_ptr, row_of_thread(job.s.lanes));
   long long weights = 0, couplings = 0;
   for (int32_t p = part.begin; p < part.end; p += job.s.lanes) {
+    if (is_ghost(job, p)) {
+      job.strength[p] = 0.0f;
+      continue;
+    }
     const int32_t j = __ldg(job.col_idx + p),
                   mirror = bsi_find_column(job.col_idx, __ldg(job.row_ptr + j),
                                            __ldg(job.row_ptr + j + 1), part.row);
@@ -100,6 +111,7 @@ __global__ void __launch_bounds__(THREADS) leave_out(const weigh_job job) {
   const part_of_row part = part_of(job.s, job.row_ptr, row_of_thread(job.s.lanes));
   float largest = 0.0f;
   for (int32_t p = part.begin; p < part.end; p += job.s.lanes) {
+    if (is_ghost(job, p)) continue;
     if (job.role[__ldg(job.col_idx + p)] != BSI_ROW_FOLLOWS)
       largest = max(largest, job.strength[p]);
     if (job.role[part.row] == BSI_ROW_OUT || job.role[__ldg(job.col_idx + p)] != BSI_ROW_IN)
@@ -129,6 +141,7 @@ __global__ void __launch_bounds__(THREADS) drop_weak(const weigh_job job) {
   for (int32_t p = part.begin; p < part.end; p += job.s.lanes) {
     const float coupling = job.strength[p];
     const int32_t j = __ldg(job.col_idx + p);
+    if (is_ghost(job, p)) continue;
     if (may_be_strong && bsi_is_strong(coupling, largest, job.largest[j], job.rule.threshold))
       continue;
     const bool follows = !strong && coupling > 0.0f && bsi_preference(coupling, j) == best;

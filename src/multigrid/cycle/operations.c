@@ -4,9 +4,16 @@
 
 #include "apply/apply_ops.h"
 #include "multigrid/cycle/cycle_ops.h"
+#include "multigrid/halo/halo.h"
 #include "multigrid/level/dense_ops.h"
 
+/* The rows of x have as many values as blocks have columns. */
+static bisai_status complete(const bsi_operation *s) {
+  return bsi_halo_complete(s->halo, s->matrix ? s->matrix->block_size : s->m.width, (double *)s->x);
+}
+
 bisai_status bsi_operation_run(bisai_context *context, const bsi_operation *s) {
+  if (s->halo && s->x) BSI_TRY(complete(s));
   const bsi_backend *backend = context->backend;
   const bsi_cycle_ops *ops = backend->multigrid->cycle;
   switch (s->kind) {
@@ -26,7 +33,7 @@ bisai_status bsi_operation_run(bisai_context *context, const bsi_operation *s) {
 
 /* Returns true if an operation may be the first of fused sweeps. */
 static bool may_be_fused(const bsi_operation *s) {
-  return s->matrix && s->b && s->matrix->block_rows == s->matrix->block_cols &&
+  return !s->halo && s->matrix && s->b && s->matrix->block_rows == s->matrix->block_cols &&
          (s->kind == BSI_OPERATION_RELAX || (s->alpha == -1.0 && s->beta == 1.0));
 }
 

@@ -7,8 +7,11 @@
 
 namespace {
 
-/* The operands of a step. REDUCE: α from p·q, and r ← r − α q. Otherwise β from r·z, and
- * p ← z + β p. */
+/* What a step does. REDUCE: α from p·q, and r ← r − α q. DIRECT: β from r·z, and p ← z + β p. DOT:
+ * the sum alone. */
+enum step_kind { REDUCE, DIRECT, DOT };
+
+/* The operands of a step. */
 struct step {
   int64_t n;
   int k;
@@ -16,19 +19,19 @@ struct step {
   double *y, *work;
 };
 
-template <bool REDUCE> __device__ __forceinline__ void change(const step &s) {
+template <step_kind KIND> __device__ __forceinline__ void change(const step &s) {
   const double scale = s.work[BSI_LANCZOS_STEP];
   const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
   for (int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x; i < s.n;
        i += stride)
-    if (REDUCE)
+    if (KIND == REDUCE)
       s.y[i] -= scale * s.b[i];
     else
       s.y[i] = scale == 0.0 ? s.b[i] : s.b[i] + scale * s.y[i];
 }
 
 /* Sums a·b, and then the coefficient. A thread block that is alone changes y too. */
-template <bool REDUCE>
+template <step_kind KIND>
 __global__ void __launch_bounds__(BSI_MOST_THREADS) sum_of_step(step s, unsigned *ticket) {
   bsi_wait_for_predecessor();
   double sums[1] = {};
@@ -37,32 +40,37 @@ __global__ void __launch_bounds__(BSI_MOST_THREADS) sum_of_step(step s, unsigned
        i += stride)
     sums[0] += s.a[i] * s.b[i];
   if (!bsi_finish(bsi_sum_of_block(sums), 1, s.work + BSI_LANCZOS_PARTIALS, ticket,
-                  s.work + BSI_LANCZOS_SUM))
+                  s.work + BSI_LANCZOS_SUM) ||
+      KIND == DOT)
     return;
   __syncthreads();
   if (threadIdx.x == 0) {
-    if (REDUCE)
+    if (KIND == REDUCE)
       bsi_lanczos_alpha(s.k, s.work);
     else
       bsi_lanczos_beta(s.k, s.work);
   }
   if (gridDim.x > 1) return;
   __syncthreads();
-  change<REDUCE>(s);
+  change<KIND>(s);
 }
 
-template <bool REDUCE>
+template <step_kind KIND>
 __global__ void __launch_bounds__(BSI_FOR_EACH_THREADS) change_of_step(step s) {
   bsi_wait_for_predecessor();
-  change<REDUCE>(s);
+  change<KIND>(s);
 }
 
-template <bool REDUCE> bisai_status enqueue(bisai_context *context, const step &s) {
+template <step_kind KIND> bisai_status enqueue_change(bisai_context *context, const step &s) {
+  bsi_launch_early(context, change_of_step<KIND>, bsi_grid(s.n, BSI_FOR_EACH_THREADS),
+                   BSI_FOR_EACH_THREADS, 0, s);
+  return bsi_launched(context, "step of a Lanczos process");
+}
+
+template <step_kind KIND> bisai_status enqueue(bisai_context *context, const step &s) {
   const unsigned chunks = bsi_thread_blocks_of_sum(s.n);
-  bsi_launch_early(context, sum_of_step<REDUCE>, chunks, BSI_MOST_THREADS, 0, s, context->tickets);
-  if (chunks > 1)
-    bsi_launch_early(context, change_of_step<REDUCE>, bsi_grid(s.n, BSI_FOR_EACH_THREADS),
-                     BSI_FOR_EACH_THREADS, 0, s);
+  bsi_launch_early(context, sum_of_step<KIND>, chunks, BSI_MOST_THREADS, 0, s, context->tickets);
+  if (chunks > 1 && KIND != DOT) return enqueue_change<KIND>(context, s);
   return bsi_launched(context, "step of a Lanczos process");
 }
 
@@ -76,12 +84,25 @@ static bisai_status start(bisai_context *context, int64_t n, int bs, const doubl
 
 static bisai_status reduce(bisai_context *context, int k, int64_t n, const double *p,
                            const double *q, double *r, double *work) {
-  return enqueue<true>(context, {n, k, p, q, r, work});
+  return enqueue<REDUCE>(context, {n, k, p, q, r, work});
 }
 
 static bisai_status direct(bisai_context *context, int k, int64_t n, const double *r,
                            const double *z, double *p, double *work) {
-  return enqueue<false>(context, {n, k, r, z, p, work});
+  return enqueue<DIRECT>(context, {n, k, r, z, p, work});
 }
 
-const bsi_lanczos_ops bsi_lanczos_cuda = {.start = start, .reduce = reduce, .direct = direct};
+static bisai_status dot(bisai_context *context, int64_t n, const double *a, const double *b,
+                        double *work) {
+  return enqueue<DOT>(context, {n, 0, a, b, nullptr, work});
+}
+
+static bisai_status change_vector(bisai_context *context, int64_t n, bool add, const double *a,
+                                  double *y, const double *work) {
+  const step s = {n, 0, nullptr, a, y, const_cast<double *>(work)};
+  if (n == 0) return BISAI_OK;
+  return add ? enqueue_change<DIRECT>(context, s) : enqueue_change<REDUCE>(context, s);
+}
+
+const bsi_lanczos_ops bsi_lanczos_cuda = {
+    .start = start, .reduce = reduce, .direct = direct, .dot = dot, .change = change_vector};

@@ -52,10 +52,19 @@ static void add_part(void *job, bsi_part part) {
     j->y[i] = j->scale == 0.0 ? j->a[i] : j->a[i] + j->scale * j->y[i];
 }
 
-static void dot(bisai_context *context, int64_t n, const double *a, const double *b, double *work) {
+static bisai_status dot(bisai_context *context, int64_t n, const double *a, const double *b,
+                        double *work) {
   double *partials = work + BSI_LANCZOS_PARTIALS;
   run(context, dot_part, &(vectors){.n = n, .a = a, .b = b, .partials = partials});
   bsi_add_chunks(bsi_chunks_of(n), 1, partials, work + BSI_LANCZOS_SUM);
+  return BISAI_OK;
+}
+
+static bisai_status change(bisai_context *context, int64_t n, bool add, const double *a, double *y,
+                           const double *work) {
+  run(context, add ? add_part : subtract_part,
+      &(vectors){.n = n, .a = a, .y = y, .scale = work[BSI_LANCZOS_STEP]});
+  return BISAI_OK;
 }
 
 static void start_part(void *job, bsi_part part) {
@@ -74,18 +83,17 @@ static bisai_status start(bisai_context *context, int64_t n, int bs, const doubl
 
 static bisai_status reduce(bisai_context *context, int k, int64_t n, const double *p,
                            const double *q, double *r, double *work) {
-  dot(context, n, p, q, work);
+  BSI_TRY(dot(context, n, p, q, work));
   bsi_lanczos_alpha(k, work);
-  run(context, subtract_part, &(vectors){.n = n, .a = q, .y = r, .scale = work[BSI_LANCZOS_STEP]});
-  return BISAI_OK;
+  return change(context, n, false, q, r, work);
 }
 
 static bisai_status direct(bisai_context *context, int k, int64_t n, const double *r,
                            const double *z, double *p, double *work) {
-  dot(context, n, r, z, work);
+  BSI_TRY(dot(context, n, r, z, work));
   bsi_lanczos_beta(k, work);
-  run(context, add_part, &(vectors){.n = n, .a = z, .y = p, .scale = work[BSI_LANCZOS_STEP]});
-  return BISAI_OK;
+  return change(context, n, true, z, p, work);
 }
 
-const bsi_lanczos_ops bsi_lanczos_host = {.start = start, .reduce = reduce, .direct = direct};
+const bsi_lanczos_ops bsi_lanczos_host = {
+    .start = start, .reduce = reduce, .direct = direct, .dot = dot, .change = change};

@@ -12,8 +12,10 @@
 #include <string.h>
 
 #include "core/context/context_impl.h"
+#include "multigrid/cycle/operations.h"
 #include "multigrid/cycle/cycle_ops.h"
 #include "multigrid/diagonal/radius.h"
+#include "multigrid/halo/agreement.h"
 #include "multigrid/level/level_errors.h"
 
 /* For a P x in the null space of A, D⁻¹A P x is at most this part of P x. */
@@ -27,7 +29,7 @@ bisai_status bsi_null_rows_mark(const bsi_hierarchy *h, const bsi_level *level, 
   const bsi_cycle_ops *ops = bsi_ops_of(h)->cycle;
   const bsi_vector_ops *vectors = h->context->backend->vectors;
   const int64_t n = bsi_level_rows(level);
-  double norm = 0.0;
+  double norm = 0.0, fine_rows;
   *rows = 0;
   memset(marks, 0, (size_t)n * sizeof *marks);
   if (level == h->levels) return BISAI_OK;
@@ -37,13 +39,20 @@ bisai_status bsi_null_rows_mark(const bsi_hierarchy *h, const bsi_level *level, 
   if (!fine->transfers.tentative.values)
     restriction.values = NULL; /* without the weights of level 0 */
   BSI_TRY(vectors->start(h->context, n, level->work.x));
-  BSI_TRY(ops->multiply(h->context, bsi_prolongation_of(fine), level->work.x, 0.0, fine->work.x));
+  BSI_TRY(bsi_operation_run(h->context, &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
+                                                         .m = *bsi_prolongation_of(fine),
+                                                         .halo = level->halo,
+                                                         .x = level->work.x,
+                                                         .y = fine->work.x}));
   BSI_TRY(bsi_scaled_product(h, fine, fine->work.x, fine->work.residual));
   BSI_TRY(ops->multiply(h->context, &restriction, fine->work.residual, 0.0, level->work.y));
   BSI_TRY(vectors->norms(h->context, 1, bsi_level_rows(fine), product, &norm));
+  BSI_TRY(bsi_norms_over_ranks(h->context, h->setup.transport, 1, &norm));
+  fine_rows = (double)bsi_level_rows(fine);
+  BSI_TRY(bsi_sum_over_ranks(h->context, h->setup.transport, 1, &fine_rows));
   BSI_TRY(h->context->backend->memory->fetch(h->context, marks, level->work.y,
                                              (size_t)n * sizeof *marks));
-  const double limit = NULL_PART * norm / sqrt((double)bsi_level_rows(fine));
+  const double limit = NULL_PART * norm / sqrt(fine_rows);
   for (int64_t r = 0; r < n; r++) {
     marks[r] = fabs(marks[r]) <= limit;
     *rows += marks[r] != 0.0;
@@ -75,8 +84,9 @@ static bisai_status mark_and_drop(bsi_hierarchy *h, bsi_level *level) {
   const int64_t values = (int64_t)bsi_block_offset(level->matrix, level->matrix->block_rows);
   BSI_TRY(bsi_null_rows_mark(h, level, level->diagonal.null_marks, &level->diagonal.null_rows));
   BSI_TRY(bsi_null_rows_drop(h, level, level->diagonal.inverse));
-  return h->context->backend->vectors->largest(h->context, values, level->diagonal.inverse,
-                                               &level->diagonal.largest);
+  BSI_TRY(h->context->backend->vectors->largest(h->context, values, level->diagonal.inverse,
+                                                &level->diagonal.largest));
+  return bsi_largest_of_ranks(h->context, h->setup.transport, 1, &level->diagonal.largest);
 }
 
 bisai_status bsi_null_rows_create(bsi_hierarchy *h, bsi_level *level) {
@@ -84,7 +94,9 @@ bisai_status bsi_null_rows_create(bsi_hierarchy *h, bsi_level *level) {
   if (!is_suspicious(h, level)) return BISAI_OK;
   level->diagonal.null_marks =
       bsi_allocate(h->context, (size_t)(n + n * bs), sizeof *level->diagonal.null_marks);
-  return level->diagonal.null_marks ? mark_and_drop(h, level) : BISAI_OUT_OF_MEMORY;
+  const bisai_status status = level->diagonal.null_marks ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+  BSI_TRY(bsi_agree(h->context, h->setup.transport, status));
+  return mark_and_drop(h, level);
 }
 
 bisai_status bsi_null_rows_update(bsi_hierarchy *h, bsi_level *level) {

@@ -14,8 +14,10 @@
 #include "apply/apply_ops.h"
 #include "core/vector/power.h"
 #include "multigrid/cycle/cycle_ops.h"
+#include "multigrid/cycle/operations.h"
 #include "multigrid/diagonal/diagonal_ops.h"
 #include "multigrid/diagonal/lanczos.h"
+#include "multigrid/halo/agreement.h"
 
 enum { POWER_STEPS = 10, FEW_POWER_STEPS = 5 };
 /* The estimate of ρ below which it is not used for nonsymmetric matrices: hierarchy.h. */
@@ -31,10 +33,13 @@ enum { BITS = 10 };
 /* y ← D⁻¹A x, where `a` is the matrix of the level or its copy in fp32 */
 static bisai_status scaled_product(const bsi_hierarchy *h, const bsi_level *level,
                                    const bisai_bcsr *a, const double *x, double *y) {
-  return bsi_ops_of(h)->cycle->relax(
-      h->context,
-      &(bsi_operation){
-          .matrix = a, .inverse = level->diagonal.inverse, .beta = 1.0, .x = x, .y = y});
+  return bsi_operation_run(h->context, &(bsi_operation){.kind = BSI_OPERATION_RELAX,
+                                                        .matrix = a,
+                                                        .halo = level->halo,
+                                                        .inverse = level->diagonal.inverse,
+                                                        .beta = 1.0,
+                                                        .x = x,
+                                                        .y = y});
 }
 
 bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, const double *x,
@@ -53,6 +58,30 @@ typedef struct lanczos_vectors {
   double *p, *q, *r;
 } lanczos_vectors;
 
+/* The sum of work[BSI_LANCZOS_SUM] over all ranks, and what it gives: α of step k or, with `add`,
+ * β. */
+static bisai_status add_over_ranks(const bsi_hierarchy *h, int k, bool add) {
+  const bsi_memory_ops *memory = h->context->backend->memory;
+  double scalars[BSI_LANCZOS_PARTIALS];
+  BSI_TRY(memory->fetch(h->context, scalars, h->lanczos.work, sizeof scalars));
+  BSI_TRY(
+      bsi_sum_over_ranks(h->context, h->setup.transport, 1, scalars + BSI_LANCZOS_SUM));
+  if (add)
+    bsi_lanczos_beta(k, scalars);
+  else
+    bsi_lanczos_alpha(k, scalars);
+  return memory->upload(h->context, h->lanczos.work, scalars, sizeof scalars);
+}
+
+/* bsi_lanczos_ops::reduce or, with `add`, ::direct for several ranks. */
+static bisai_status step_of_ranks(const bsi_hierarchy *h, int k, bool add, int64_t n,
+                                  const double *a, const double *b, double *y) {
+  const bsi_lanczos_ops *ops = bsi_ops_of(h)->lanczos;
+  BSI_TRY(ops->dot(h->context, n, a, b, h->lanczos.work));
+  BSI_TRY(add_over_ranks(h, k, add));
+  return ops->change(h->context, n, add, b, y, h->lanczos.work);
+}
+
 /* q ← D⁻¹r, and then p ← q + βₖ p */
 static bisai_status next_direction(const bsi_hierarchy *h, const bsi_level *level, int k,
                                    const lanczos_vectors *v) {
@@ -62,13 +91,22 @@ static bisai_status next_direction(const bsi_hierarchy *h, const bsi_level *leve
                                                          .beta = 1.0,
                                                          .b = v->r,
                                                          .y = v->q}));
+  if (h->setup.transport)
+    return step_of_ranks(h, k, true, bsi_level_rows(level), v->r, v->q, v->p);
   return ops->lanczos->direct(h->context, k, bsi_level_rows(level), v->r, v->q, v->p,
                               h->lanczos.work);
 }
 
 static bisai_status next_residual(const bsi_hierarchy *h, const bsi_level *level, int k,
                                   const lanczos_vectors *v) {
-  BSI_TRY(bsi_multiply_vector(h->context, matrix_to_read(level), 1.0, v->p, 0.0, NULL, v->q));
+  BSI_TRY(bsi_operation_run(h->context, &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
+                                                         .matrix = matrix_to_read(level),
+                                                         .halo = level->halo,
+                                                         .alpha = 1.0,
+                                                         .x = v->p,
+                                                         .y = v->q}));
+  if (h->setup.transport)
+    return step_of_ranks(h, k, false, bsi_level_rows(level), v->p, v->q, v->r);
   return bsi_ops_of(h)->lanczos->reduce(h->context, k, bsi_level_rows(level), v->p, v->q, v->r,
                                         h->lanczos.work);
 }
@@ -133,6 +171,7 @@ static bisai_status power_steps(const bsi_hierarchy *h, bsi_level *level, int st
   double norms[2] = {0.0, 0.0};
   BSI_TRY(bsi_power_norms(h->context, bsi_level_rows(level), steps, power_step,
                           &(scaled_level){h, level}, level->work.x, level->work.residual, norms));
+  BSI_TRY(bsi_norms_over_ranks(h->context, h->setup.transport, 2, norms));
   const bsi_radius_estimates e = bsi_radius_from_power(h->setup.symmetric, norms);
   level->diagonal.radius = e.radius;
   level->diagonal.growth = e.growth;

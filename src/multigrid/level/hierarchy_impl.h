@@ -47,6 +47,8 @@ typedef struct bsi_multigrid_setup {
   /* The limit of the complexity is the default one. A matrix may exceed it if it takes the place of
    * an inverse of more values */
   bool spares_inverses;
+  /* the levels are those of one rank of several (multigrid/ranks). NULL: there is one */
+  const struct bisai_transport *transport;
 } bsi_multigrid_setup;
 
 /* What updates find on each level, if the host does not wait for it there: records in backend
@@ -75,6 +77,8 @@ typedef struct bsi_coarse_solver {
   int64_t room_values;
   /* the dimension of the null space */
   int32_t nullity;
+  /* what solves in the place of an inverse: the ranks gather the coarsest matrix. Not owned */
+  bsi_operator gathered;
 } bsi_coarse_solver;
 
 typedef struct bsi_hierarchy {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A level of multigrid: its matrix A, D⁻¹, smoother, transfers, copies and work vectors. Arrays are
- * in backend memory unless a comment says otherwise. n is the number of scalar rows of A. Each part
+ * in backend memory unless a comment says otherwise. n is the number of scalar rows of A. The matrix
+ * of a rank has more columns, those of ghosts (multigrid/ranks). Each part
  * is made, updated and released by the room that its comment names. */
 #ifndef BSI_LEVEL_H
 #define BSI_LEVEL_H
@@ -10,6 +11,7 @@
 #include "multigrid/spgemm/block_matrix.h"
 
 struct bsi_smoother; /* multigrid/smoothers/smoother.h */
+struct bsi_halo;     /* multigrid/halo/halo.h */
 
 /* multigrid/diagonal: D⁻¹, and ρ(D⁻¹A) */
 typedef struct bsi_level_diagonal {
@@ -56,6 +58,8 @@ typedef struct bsi_level_transfers {
   /* T of identity blocks: what makes A T (bsi_aggregation_ops::filter) */
   int32_t *filtered;
   bsi_block_matrix identity;
+  /* bsi_row_scaling::first_size */
+  double first_size;
 } bsi_level_transfers;
 
 /* The copies in fp32 of a level: that of A, and those of P and R, which are made and updated
@@ -72,11 +76,12 @@ typedef struct bsi_level_fp32 {
   bool fits[BSI_COPIES], recorded[BSI_COPIES];
 } bsi_level_fp32;
 
-/* Work vectors of n values. */
+/* Work vectors of n values, and of the ghosts. */
 typedef struct bsi_level_work {
   /* the iterate between two smoothings, one inside a smoothing, and a residual */
   double *x, *y, *residual;
-  /* the right-hand side and the solution; NULL on level 0, where they are the caller's */
+  /* the right-hand side and the solution; NULL on level 0, where they are the caller's, unless there
+   * are several ranks */
   double *b, *solution;
   /* if cycles correct twice (bsi_corrects_twice): the result of the first cycle, or with K the
    * second correction */
@@ -97,11 +102,19 @@ typedef struct bsi_level {
   bsi_level_transfers transfers;
   bsi_level_fp32 fp32;
   bsi_level_work work;
+  /* the ghosts of the rows; NULL: there is one rank. Not owned */
+  struct bsi_halo *halo;
 } bsi_level;
 
 /* Returns the scalar rows of the matrix of a level. */
 static inline int64_t bsi_level_rows(const bsi_level *level) {
   return (int64_t)level->matrix->block_rows * level->matrix->block_size;
+}
+
+/* Returns the values of a vector with room for the ghosts. */
+static inline int64_t bsi_level_room(const bsi_level *level) {
+  const bisai_bcsr *a = level->matrix;
+  return (int64_t)(a->block_cols > a->block_rows ? a->block_cols : a->block_rows) * a->block_size;
 }
 
 /* Returns the number of values in the diagonal blocks of a level. */

@@ -48,6 +48,8 @@ typedef struct bsi_operation {
   const double *x, *previous, *b, *v, *v2;
   /* the vector that is written */
   double *y;
+  /* x gets its ghosts before the operation reads it (multigrid/halo); NULL: it has none */
+  struct bsi_halo *halo;
   /* of FIRST and SECOND: the scalars of a K-cycle (BSI_K_WORK) */
   double *work;
 } bsi_operation;

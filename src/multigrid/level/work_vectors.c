@@ -11,10 +11,10 @@ static bool reserve(const bsi_hierarchy *h, double **vector, int64_t n) {
 bisai_status bsi_level_reserve_work(bsi_hierarchy *h, bsi_level *level) {
   const bisai_cycle cycle = h->setup.options.cycle;
   const bool twice = bsi_corrects_twice(cycle, bsi_level_number(h, level) + h->setup.above.levels);
-  const int64_t n = bsi_level_rows(level);
+  const int64_t n = bsi_level_room(level);
   bool complete = reserve(h, &level->work.x, n) && reserve(h, &level->work.y, n) &&
                   reserve(h, &level->work.residual, n);
-  if (level != h->levels)
+  if (level != h->levels || h->setup.transport)
     complete = complete && reserve(h, &level->work.b, n) && reserve(h, &level->work.solution, n);
   if (twice) complete = complete && reserve(h, &level->work.second, n);
   if (twice && cycle == BISAI_CYCLE_K)
@@ -30,7 +30,7 @@ typedef struct work_vectors {
   double *at[VECTORS];
 } work_vectors;
 
-/* Returns the vectors of bsi_level_rows() values. Those that the level does not have are NULL. */
+/* Returns the vectors of bsi_level_room() values. Those that the level does not have are NULL. */
 static work_vectors vectors_of(const bsi_level_work *w) {
   return (work_vectors){
       {w->x, w->y, w->residual, w->b, w->solution, w->second, w->image, w->second_image}};
@@ -47,6 +47,6 @@ int64_t bsi_level_work_memory(const bsi_level *level) {
   const work_vectors vectors = vectors_of(&level->work);
   int64_t bytes = level->work.scalars ? 8 * BSI_K_WORK : 0;
   for (int v = 0; v < VECTORS; v++)
-    if (vectors.at[v]) bytes += 8 * bsi_level_rows(level);
+    if (vectors.at[v]) bytes += 8 * bsi_level_room(level);
   return bytes;
 }

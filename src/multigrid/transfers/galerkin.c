@@ -9,8 +9,6 @@
 #include "multigrid/transfers/transfer_ops.h"
 #include "multigrid/transfers/transfers.h"
 
-/* Coarsening ends if A P has more than that many times the blocks of A. Meshes have at most 1.5. */
-enum { LARGEST_PRODUCT = 4 };
 
 /* --- values --- */
 
@@ -82,7 +80,7 @@ static bisai_status make_product(bsi_hierarchy *h, bsi_level *level, const bsi_c
   bsi_level_transfers *t = &level->transfers;
   const bsi_block_matrix a = bsi_block_matrix_of(level->matrix);
   BSI_TRY(bsi_transfers_multiply(h, level, c, &a, bsi_prolongation_of(level),
-                                 LARGEST_PRODUCT * (int64_t)a.blocks, &t->product));
+                                 BSI_LARGEST_PRODUCT * (int64_t)a.blocks, &t->product));
   if (!t->product.row_ptr) return BISAI_OK;
   BSI_TRY(bsi_block_matrix_reserve_values(h->context, &t->product));
   return t->prolongation.row_ptr ? bsi_restriction_create(h, level, c) : BISAI_OK;
@@ -118,7 +116,7 @@ bisai_status bsi_galerkin_renew(bsi_hierarchy *h, bsi_level *level) {
   const bsi_block_matrix a = bsi_block_matrix_of(level->matrix);
   if (!t->product.row_ptr) {
     BSI_TRY(ops->multiply_structure(h->context, &a, bsi_prolongation_of(level),
-                                    LARGEST_PRODUCT * (int64_t)a.blocks, &t->product));
+                                    BSI_LARGEST_PRODUCT * (int64_t)a.blocks, &t->product));
     BSI_TRY(bsi_block_matrix_reserve_values(h->context, &t->product));
   }
   if (!ops->find_slots || t->coarse.slots.of) return BISAI_OK;
@@ -128,6 +126,7 @@ bisai_status bsi_galerkin_renew(bsi_hierarchy *h, bsi_level *level) {
 bisai_status bsi_galerkin_create(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c,
                                  bisai_bcsr **coarse) {
   BSI_TRY(bsi_tentative_create(h, level, c));
+  if (!c->vectors) BSI_TRY(bsi_filter_create(h, level, c, c->count));
   BSI_TRY(bsi_prolongation_create(h, level, c));
   BSI_TRY(make_coarse_matrix(h, level, c, coarse));
   bsi_coarsening_note_peak(h, level, c, 0);

@@ -5,6 +5,9 @@
 
 #include "multigrid/aggregation/coarsening.h"
 
+/* Coarsening ends if A P has more than that many times the blocks of A. Meshes have at most 1.5. */
+enum { BSI_LARGEST_PRODUCT = 4 };
+
 /* Makes T, the structures of P, R and A P, and the matrix of the next level without its values.
  * *coarse stays NULL if that matrix would be too large: this level is the coarsest then. The caller
  * owns *coarse. */

@@ -26,6 +26,8 @@ typedef struct bsi_row_scaling {
   const double *tentative;
   /* for each block of Tᵀ its place in T */
   const int32_t *position;
+  /* the size of the first row; 0: that of row 0 */
+  double first_size;
 } bsi_row_scaling;
 
 /* Returns the size of a block of `values` values: the sum of their magnitudes, or 1 if that is zero
@@ -48,7 +50,8 @@ BSI_INLINE void bsi_row_scaling_block(const bsi_row_scaling *b, int height, int3
   const int bs = b->block_size;
   const double *t =
       b->tentative ? b->tentative + (size_t)b->position[q] * (size_t)(bs * height) : NULL;
-  const double weight = bsi_row_scaling_size(b, 0) / bsi_row_scaling_size(b, j);
+  const double first = b->first_size > 0.0 ? b->first_size : bsi_row_scaling_size(b, 0);
+  const double weight = first / bsi_row_scaling_size(b, j);
   for (int c = 0; c < bs; c++)
     for (int r = 0; r < height; r++)
       block[c * height + r] = (t ? t[r * bs + c] : r == c ? 1.0 : 0.0) * weight;

@@ -31,7 +31,9 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
   bsi_wait_for_predecessor();
   if (first >= m.blocks) return;
   double weight = 0.0;
-  if (q < m.blocks) weight = size_of<BS>(b, 0) / size_of<BS>(b, __ldg(m.col_idx + q));
+  if (q < m.blocks)
+    weight = (b.first_size > 0.0 ? b.first_size : size_of<BS>(b, 0)) /
+             size_of<BS>(b, __ldg(m.col_idx + q));
   const int count =
       static_cast<int>(min(static_cast<int64_t>(BSI_WARP), m.blocks - first)) * values;
   for (int done = 0; done < count; done += BSI_WARP) {

@@ -34,22 +34,22 @@ static bisai_status list(bsi_hierarchy *h, bsi_level *level, const bsi_coarsenin
              : BISAI_OK;
 }
 
-/* Makes what A T is computed from if T has identity blocks. */
-static bisai_status filter(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c) {
+bisai_status bsi_filter_create(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c,
+                               int32_t columns) {
   bsi_level_transfers *t = &level->transfers;
   const int bs = level->matrix->block_size;
   t->filtered = bsi_hierarchy_reserve(h, level->matrix->blocks, sizeof *t->filtered);
   t->identity = (bsi_block_matrix){
-      .rows = c->count + 1,
-      .cols = c->count,
+      .rows = columns + 1,
+      .cols = columns,
       .height = bs,
       .width = bs,
-      .blocks = c->count,
-      .row_ptr = bsi_hierarchy_reserve(h, (int64_t)c->count + 2, sizeof(int32_t)),
-      .col_idx = bsi_hierarchy_reserve(h, c->count, sizeof(int32_t))};
+      .blocks = columns,
+      .row_ptr = bsi_hierarchy_reserve(h, (int64_t)columns + 2, sizeof(int32_t)),
+      .col_idx = bsi_hierarchy_reserve(h, columns, sizeof(int32_t))};
   if (!t->filtered || !t->identity.row_ptr || !t->identity.col_idx) return BISAI_OUT_OF_MEMORY;
   return bsi_ops_of(h)->aggregation->filter(h->context, level->matrix, level->diagonal.inverse,
-                                            h->setup.options.strength, c->aggregate, c->count,
+                                            h->setup.options.strength, c->aggregate, columns,
                                             t->filtered, &t->identity);
 }
 
@@ -69,7 +69,7 @@ static bisai_status orthonormalise(bsi_hierarchy *h, bsi_level *level, bsi_coars
 
 bisai_status bsi_tentative_create(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c) {
   BSI_TRY(list(h, level, c));
-  return c->vectors ? orthonormalise(h, level, c) : filter(h, level, c);
+  return c->vectors ? orthonormalise(h, level, c) : BISAI_OK;
 }
 
 bsi_prolonged bsi_prolonged_of(const bisai_bcsr *a, const bsi_block_matrix *tentative,

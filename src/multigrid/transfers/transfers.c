@@ -40,7 +40,7 @@ bisai_status bsi_restriction_create(bsi_hierarchy *h, bsi_level *level, const bs
   return bsi_block_matrix_reserve_values(h->context, &t->restriction);
 }
 
-static bisai_status update_prolongation(bsi_hierarchy *h, bsi_level *level) {
+bisai_status bsi_prolongation_update(bsi_hierarchy *h, bsi_level *level) {
   bsi_level_transfers *t = &level->transfers;
   if (!t->prolongation.row_ptr) return BISAI_OK;
   const bsi_prolonged at = prolonged_of(level);
@@ -56,12 +56,13 @@ static bisai_status scale_rows(bsi_hierarchy *h, bsi_level *level) {
                                    .diagonal = level->diagonal.position,
                                    .block_size = level->matrix->block_size,
                                    .tentative = t->tentative.values,
-                                   .position = t->tentative_position};
+                                   .position = t->tentative_position,
+                                   .first_size = t->first_size};
   t->tentative_transposed.multiples = !t->tentative.values;
   return bsi_ops_of(h)->transfer->scale_rows(h->context, &scaling, &t->tentative_transposed);
 }
 
-static bisai_status update_restriction(bsi_hierarchy *h, bsi_level *level) {
+bisai_status bsi_restriction_update(bsi_hierarchy *h, bsi_level *level) {
   bsi_level_transfers *t = &level->transfers;
   const bsi_block_matrix a = bsi_block_matrix_of(level->matrix), *left = &t->tentative_transposed;
   if (bsi_rows_are_scaled(h, level)) BSI_TRY(scale_rows(h, level));
@@ -76,8 +77,8 @@ static bisai_status update_restriction(bsi_hierarchy *h, bsi_level *level) {
 }
 
 bisai_status bsi_transfers_update(bsi_hierarchy *h, bsi_level *level) {
-  BSI_TRY(update_prolongation(h, level));
-  return update_restriction(h, level);
+  BSI_TRY(bsi_prolongation_update(h, level));
+  return bsi_restriction_update(h, level);
 }
 
 /* --- what updates need --- */

@@ -14,7 +14,9 @@ bisai_status bsi_transfers_multiply(bsi_hierarchy *h, const bsi_level *level,
 bisai_status bsi_prolongation_create(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c);
 /* Makes the structure of the smoothed R. */
 bisai_status bsi_restriction_create(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c);
-/* Computes the values of P and R. */
+/* Computes the values of P, of R, and of both. */
+bisai_status bsi_prolongation_update(bsi_hierarchy *h, bsi_level *level);
+bisai_status bsi_restriction_update(bsi_hierarchy *h, bsi_level *level);
 bisai_status bsi_transfers_update(bsi_hierarchy *h, bsi_level *level);
 /* Makes again the places, Tᵀ and the slots that the updates of P and R need, as far as they have
  * been released. */

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "multigrid/ranks/rank_levels.h"
+
+#include <string.h>
+
+#include "core/context/context_impl.h"
+#include "core/matrix/bcsr_impl.h"
+#include "multigrid/aggregation/aggregation_ops.h"
+#include "multigrid/aggregation/border.h"
+#include "multigrid/cycle.h"
+#include "multigrid/cycle/fp32_copy.h"
+#include "multigrid/cycle/operations.h"
+#include "multigrid/diagonal/diagonal.h"
+#include "multigrid/diagonal/diagonal_ops.h"
+#include "multigrid/diagonal/null_rows.h"
+#include "multigrid/diagonal/radius.h"
+#include "multigrid/halo/agreement.h"
+#include "multigrid/level/level_errors.h"
+#include "multigrid/level/memory.h"
+#include "multigrid/level/work_vectors.h"
+#include "multigrid/smoothers/smoothers.h"
+#include "multigrid/transfers/null_vectors.h"
+#include "multigrid/transfers/transfers.h"
+
+/* A last matrix of at most that many scalar rows is gathered in any case: it is inverted there. */
+enum { MOST_INVERTED = BSI_COARSEST_ROWS };
+
+static bisai_status agree(const bsi_rank_hierarchy *r, bisai_status status) {
+  return bsi_agree(r->h.context, &r->transport, status);
+}
+
+/* --- the beginning of a level --- */
+
+/* Counts the rows and blocks of all ranks, and makes the exchange with their owners. `ghost` are the
+ * numbers of the ghosts among all rows, those of rank->columns. */
+static bisai_status connect(bsi_rank_hierarchy *r, int l, int32_t ghosts, const int64_t *ghost,
+                            int32_t width) {
+  bsi_rank_level *rank = &r->levels[l];
+  bsi_level *level = &r->h.levels[l];
+  double sums[] = {level->matrix->block_rows, level->matrix->blocks};
+  if (!rank->begins)
+    BSI_TRY(bsi_row_begins(r->h.context, &r->transport, level->matrix->block_rows, &rank->begins));
+  BSI_TRY(bsi_sum_over_ranks(r->h.context, &r->transport, 2, sums));
+  rank->all_rows = sums[0];
+  rank->all_blocks = sums[1];
+  level->halo = &rank->halo;
+  return bsi_halo_create(r->h.context, &r->transport, rank->begins, ghosts, ghost, width,
+                         &rank->halo);
+}
+
+/* Returns the most values of a row that are exchanged: those of a block of D⁻¹. */
+static int32_t width_of(const bsi_level *level) {
+  return level->matrix->block_size * level->matrix->block_size;
+}
+
+static bisai_status begin_level(bsi_rank_hierarchy *r, int l) {
+  bsi_level *level = &r->h.levels[l];
+  level->diagonal.inverse =
+      bsi_hierarchy_reserve_vector(&r->h, bsi_level_room(level) * level->matrix->block_size);
+  bisai_status status = level->diagonal.inverse ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+  if (!status) status = bsi_level_fail(&r->h, level, bsi_diagonal_find(&r->h, level));
+  if (!status) status = bsi_level_reserve_work(&r->h, level);
+  return agree(r, status);
+}
+
+/* D⁻¹ of the own rows, and the largest magnitude of all ranks. */
+static bisai_status invert(bsi_rank_hierarchy *r, int l) {
+  bsi_level *level = &r->h.levels[l];
+  bsi_invert_stats stats = BSI_INVERT_STATS_NONE;
+  bsi_inversion_findings found = {.stats = &stats, .largest = &level->diagonal.largest};
+  bisai_status status = bsi_ops_of(&r->h)->inversion->invert(
+      r->h.context, level->matrix, level->diagonal.position, bsi_shift_of(&r->h, level),
+      level->diagonal.inverse, NULL, &found);
+  if (l == 0) r->h.stats = stats;
+  if (!status) status = bsi_level_judge(&r->h, level, "", &stats);
+  BSI_TRY(agree(r, status));
+  return bsi_largest_of_ranks(r->h.context, &r->transport, 1, &level->diagonal.largest);
+}
+
+static bisai_status make_diagonal(bsi_rank_hierarchy *r, int l) {
+  bsi_level *level = &r->h.levels[l];
+  BSI_TRY(invert(r, l));
+  BSI_TRY(bsi_null_rows_create(&r->h, level));
+  BSI_TRY(agree(r, bsi_fp32_copy_create(&r->h, level)));
+  return bsi_radius_estimate(&r->h, level);
+}
+
+/* --- aggregates --- */
+
+/* What the host looks at where rows have no aggregate. */
+typedef struct border_arrays {
+  int32_t *alone, *aggregate;
+  float *strength;
+} border_arrays;
+
+/* Gives rows that are coupled to ghosts alone aggregates of their own. */
+static bisai_status add_rows(bsi_rank_hierarchy *r, const bsi_level *level, bsi_coarsening *c,
+                             const int32_t *alone, border_arrays *here) {
+  const bsi_memory_ops *memory = r->h.context->backend->memory;
+  const bisai_bcsr *a = level->matrix;
+  const size_t n = (size_t)a->block_rows, blocks = (size_t)a->blocks;
+  bsi_structure s;
+  here->alone = bsi_allocate(r->h.context, n, sizeof *here->alone);
+  here->aggregate = bsi_allocate(r->h.context, n, sizeof *here->aggregate);
+  if (!here->alone || !here->aggregate) return BISAI_OUT_OF_MEMORY;
+  BSI_TRY(memory->fetch(r->h.context, here->alone, alone, n * sizeof *alone));
+  BSI_TRY(memory->fetch(r->h.context, here->aggregate, c->aggregate, n * sizeof *c->aggregate));
+  if (!bsi_border_has_rows(a->block_rows, here->alone, here->aggregate)) return BISAI_OK;
+  here->strength = bsi_allocate(r->h.context, blocks, sizeof *here->strength);
+  if (!here->strength) return BISAI_OUT_OF_MEMORY;
+  BSI_TRY(memory->fetch(r->h.context, here->strength, c->strength, blocks * sizeof *c->strength));
+  BSI_TRY(bsi_bcsr_structure(a, &s));
+  bsi_border_add_rows(&s, a->block_rows, here->strength, here->alone, here->aggregate, &c->count);
+  BSI_TRY(
+      memory->upload(r->h.context, c->aggregate, here->aggregate, n * sizeof *c->aggregate));
+  return memory->synchronize(r->h.context);
+}
+
+static bisai_status finish_border(bsi_rank_hierarchy *r, const bsi_level *level, bsi_coarsening *c,
+                                  const int32_t *alone) {
+  border_arrays here = {NULL, NULL, NULL};
+  const bisai_status status = add_rows(r, level, c, alone, &here);
+  bsi_release(r->h.context, here.alone);
+  bsi_release(r->h.context, here.aggregate);
+  bsi_release(r->h.context, here.strength);
+  return status;
+}
+
+/* Makes the aggregates of the own rows; c->aggregate has room for those of ghosts. */
+static bisai_status aggregate(bsi_rank_hierarchy *r, const bsi_level *level, bsi_coarsening *c) {
+  const bsi_aggregation_ops *ops = bsi_ops_of(&r->h)->aggregation;
+  const bsi_memory_ops *memory = r->h.context->backend->memory;
+  const bisai_bcsr *a = level->matrix;
+  int32_t *alone = memory->allocate(r->h.context, (size_t)a->block_rows, sizeof *alone);
+  bisai_status status = alone ? bsi_coarsening_weigh(&r->h, level, c) : BISAI_OUT_OF_MEMORY;
+  if (!status)
+    status = BSI_ON_BACKEND(r->h.context, bsi_border)(r->h.context, a, level->diagonal.inverse,
+                                                      r->h.setup.options.strength, c->strength,
+                                                      alone);
+  if (!status) status = ops->aggregate(r->h.context, a, c->strength, c->aggregate, &c->count);
+  if (!status) status = finish_border(r, level, c, alone);
+  memory->release(r->h.context, alone);
+  return agree(r, status);
+}
+
+/* --- levels --- */
+
+/* Makes the next level of level l. *more ← false if level l is the last one. */
+static bisai_status coarsen(bsi_rank_hierarchy *r, int l, bsi_coarsening *c, bool *more) {
+  bsi_level *level = &r->h.levels[l];
+  bsi_rank_level *next = &r->levels[l + 1];
+  bisai_bcsr *coarse = NULL;
+  double coarse_rows;
+  *more = false;
+  r->h.ended_by = BISAI_COARSENING_END_LEVELS;
+  if (r->h.count == r->h.setup.options.levels) return BISAI_OK;
+  BSI_TRY(aggregate(r, level, c));
+  coarse_rows = c->count;
+  BSI_TRY(bsi_sum_over_ranks(r->h.context, &r->transport, 1, &coarse_rows));
+  r->h.ended_by = BISAI_COARSENING_END_AGGREGATES;
+  if (coarse_rows == 0.0 || coarse_rows * c->width > BSI_SLOWEST_COARSENING * bsi_all_rows(r, l))
+    return BISAI_OK;
+  r->h.ended_by = BISAI_COARSENING_END_COMPLEXITY;
+  BSI_TRY(bsi_row_begins(r->h.context, &r->transport, c->count, &next->begins));
+  next->columns =
+      bsi_numbering_of(r->h.context, next->begins[r->transport.rank], c->count);
+  BSI_TRY(bsi_rank_coarse_create(r, l, c, &next->columns, &coarse));
+  if (!coarse) return BISAI_OK;
+  r->h.levels[r->h.count++] = (bsi_level){.matrix = coarse, .own = coarse};
+  *more = true;
+  BSI_TRY(bsi_rank_coarse_update(r, l, false));
+  BSI_TRY(agree(r, bsi_smoother_create(&r->h, level)));
+  return connect(r, l + 1, next->columns.ghosts, next->columns.ghost, width_of(&level[1]));
+}
+
+/* Gathers the last level. */
+static bisai_status gather(bsi_rank_hierarchy *r, const double *vectors) {
+  const int l = r->h.count - 1;
+  bsi_level *level = &r->h.levels[l];
+  bsi_to_gather from = {.h = &r->h,
+                        .level = level,
+                        .begins = r->levels[l].begins,
+                        .columns = &r->levels[l].columns,
+                        .vectors = vectors,
+                        .setup = r->h.setup};
+  double all_values = 0.0;
+  for (int k = 0; k < l; k++) all_values += bsi_all_values(r, k);
+  from.setup.transport = NULL;
+  from.setup.options.levels -= l;
+  if (l > 0)
+    from.setup.above = (bisai_multigrid_above){.levels = l,
+                                               .symmetric = r->h.setup.symmetric,
+                                               .blocks = r->levels[0].all_blocks,
+                                               .values = bsi_all_values(r, 0),
+                                               .all_values = all_values};
+  if (!level->work.x) BSI_TRY(agree(r, bsi_level_reserve_work(&r->h, level)));
+  BSI_TRY(bsi_gathered_create(r->h.context, &r->transport, &from, &r->gathered));
+  r->h.coarse.gathered = bsi_gathered_operator(&r->gathered);
+  return BISAI_OK;
+}
+
+static bool is_small(const bsi_rank_hierarchy *r) {
+  return bsi_all_rows(r, r->h.count - 1) <= (double)r->gather;
+}
+
+/* Completes the last level, which is not small enough to be gathered at once. */
+static bisai_status end_levels(bsi_rank_hierarchy *r, const double *vectors) {
+  const int l = r->h.count - 1;
+  bsi_transfers_destroy(r->h.context, &r->h.levels[l].transfers);
+  if (bsi_all_rows(r, l) <= MOST_INVERTED) return gather(r, vectors);
+  return agree(r, bsi_smoother_create(&r->h, &r->h.levels[l]));
+}
+
+static bisai_status make_levels(bsi_rank_hierarchy *r, bsi_coarsening *c) {
+  bool more = true;
+  while (more) {
+    const int l = r->h.count - 1;
+    if (is_small(r)) return gather(r, c->vectors);
+    BSI_TRY(begin_level(r, l));
+    BSI_TRY(make_diagonal(r, l));
+    BSI_TRY(coarsen(r, l, c, &more));
+    if (!more) break;
+    bsi_coarsening_release(r->h.context, c);
+  }
+  return end_levels(r, c->vectors);
+}
+
+static bisai_status make_transfer_copies(bsi_rank_hierarchy *r) {
+  bisai_status status = BISAI_OK;
+  for (int l = 0; l < r->h.count - 1 && !status; l++)
+    status = bsi_fp32_copy_create_transfers(&r->h, &r->h.levels[l]);
+  return agree(r, status);
+}
+
+static bisai_status begin(bsi_rank_hierarchy *r, const bisai_ranks_rows *rows) {
+  const bisai_bcsr *a = rows->matrix;
+  bsi_rank_level *rank = &r->levels[0];
+  const int32_t ghosts = a->block_cols - a->block_rows;
+  int32_t local = 0;
+  bisai_status status = BISAI_OK;
+  r->first = *a;
+  r->h.levels[0].matrix = &r->first;
+  r->h.count = 1;
+  BSI_TRY(bsi_row_begins(r->h.context, &r->transport, a->block_rows, &rank->begins));
+  rank->columns =
+      bsi_numbering_of(r->h.context, rank->begins[r->transport.rank], a->block_rows);
+  for (int32_t j = 0; j < ghosts && !status; j++) {
+    status = bsi_numbering_find(&rank->columns, rows->ghosts[j], &local);
+    if (!status && local != a->block_rows + j)
+      status = bsi_fail(r->h.context, BISAI_INVALID_ARGUMENT,
+                        "ghost %d, row %lld, is an own row or another ghost", j,
+                        (long long)rows->ghosts[j]);
+  }
+  BSI_TRY(agree(r, status));
+  if (r->h.setup.symmetric) {
+    r->h.lanczos.values = BSI_LANCZOS_WORK;
+    r->h.lanczos.work = bsi_hierarchy_reserve_vector(&r->h, r->h.lanczos.values);
+  }
+  BSI_TRY(agree(r, r->h.setup.symmetric && !r->h.lanczos.work ? BISAI_OUT_OF_MEMORY : BISAI_OK));
+  return connect(r, 0, rank->columns.ghosts, rank->columns.ghost, width_of(&r->h.levels[0]));
+}
+
+bisai_status bsi_rank_levels_create(bisai_context *context, const bisai_ranks_rows *rows,
+                                    const bisai_transport *transport,
+                                    const bsi_multigrid_setup *setup, int64_t gather_rows,
+                                    bsi_rank_hierarchy *r) {
+  bsi_coarsening c = {0};
+  *r = (bsi_rank_hierarchy){.transport = *transport, .gather = gather_rows};
+  r->h = (bsi_hierarchy){.context = context, .setup = *setup, .stats = BSI_INVERT_STATS_NONE};
+  r->h.setup.transport = &r->transport;
+  bisai_status status = begin(r, rows);
+  if (!status) status = agree(r, bsi_null_vectors_upload(&r->h, &c.vectors));
+  if (!status) status = make_levels(r, &c);
+  bsi_coarsening_release(context, &c);
+  bsi_coarsening_release(context, &c); /* the vectors of the next level */
+  if (!status) status = make_transfer_copies(r);
+  r->h.setup.options.null_vectors = NULL; /* the caller's array may go */
+  r->exchanges = bsi_rank_levels_exchanges(r);
+  return status;
+}
+
+/* --- updates --- */
+
+static bisai_status update_level(bsi_rank_hierarchy *r, int l) {
+  const bool keep = r->h.setup.options.keep_transfers, last = l == r->h.count - 1;
+  bsi_level *level = &r->h.levels[l];
+  if (last && r->h.coarse.gathered.ops)
+    return bsi_gathered_update(&r->h, level, &r->gathered);
+  BSI_TRY(invert(r, l));
+  BSI_TRY(bsi_null_rows_update(&r->h, level));
+  BSI_TRY(agree(r, bsi_fp32_copy_update(&r->h, level, BSI_COPY_OF_MATRIX)));
+  if (!keep) BSI_TRY(bsi_radius_estimate(&r->h, level));
+  BSI_TRY(agree(r, bsi_smoother_update(&r->h, level)));
+  if (last) return BISAI_OK;
+  BSI_TRY(bsi_rank_coarse_update(r, l, keep));
+  return agree(r, bsi_fp32_copy_update(&r->h, level, BSI_COPIES_OF_TRANSFERS));
+}
+
+/* Takes a matrix of the pattern of creation. */
+static bisai_status take(bsi_rank_hierarchy *r, const bisai_bcsr *matrix) {
+  if (matrix->type != BISAI_FP64 || matrix->unit_diagonal)
+    return bsi_fail(r->h.context, BISAI_UNSUPPORTED,
+                    "the rows of a rank need values in fp64, with the diagonal blocks");
+  return matrix->values == r->first.values && matrix->row_ptr == r->first.row_ptr
+             ? BISAI_OK
+             : bsi_bcsr_check_pattern(r->h.context, matrix, &r->first);
+}
+
+bisai_status bsi_rank_levels_update(bsi_rank_hierarchy *r, const bisai_bcsr *matrix) {
+  const int32_t columns = r->first.block_cols;
+  r->h.fused.count = 0;
+  BSI_TRY(agree(r, take(r, matrix)));
+  r->first = *matrix;
+  r->first.block_cols = columns;
+  for (int l = 0; l < r->h.count; l++) BSI_TRY(update_level(r, l));
+  return BISAI_OK;
+}
+
+/* --- use --- */
+
+/* The vectors of level 0 have room for ghosts. */
+bisai_status bsi_rank_levels_apply(bsi_rank_hierarchy *r, const double *b, double *x) {
+  const bsi_memory_ops *memory = r->h.context->backend->memory;
+  bsi_level *level = &r->h.levels[0];
+  const size_t bytes = (size_t)bsi_level_rows(level) * sizeof *b;
+  if (bytes > 0) BSI_TRY(memory->copy(r->h.context, level->work.b, b, bytes));
+  BSI_TRY(bsi_hierarchy_cycle(&r->h, level->work.b, level->work.solution));
+  return bytes > 0 ? memory->copy(r->h.context, x, level->work.solution, bytes) : BISAI_OK;
+}
+
+bisai_status bsi_rank_levels_multiply(bsi_rank_hierarchy *r, const double *x, double *y) {
+  const bsi_memory_ops *memory = r->h.context->backend->memory;
+  bsi_level *level = &r->h.levels[0];
+  const size_t bytes = (size_t)bsi_level_rows(level) * sizeof *x;
+  if (bytes > 0) BSI_TRY(memory->copy(r->h.context, level->work.b, x, bytes));
+  return bsi_operation_run(r->h.context, &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
+                                                          .matrix = level->matrix,
+                                                          .halo = level->halo,
+                                                          .alpha = 1.0,
+                                                          .x = level->work.b,
+                                                          .y = y});
+}
+
+int64_t bsi_rank_levels_exchanges(const bsi_rank_hierarchy *r) {
+  int64_t count = r->gathered.halo.exchanges - r->exchanges;
+  for (int l = 0; l < r->h.count; l++) count += r->levels[l].halo.exchanges;
+  return count;
+}
+
+int64_t bsi_rank_levels_memory(const bsi_rank_hierarchy *r) {
+  int64_t bytes = bsi_hierarchy_memory(&r->h) + bsi_gathered_memory(&r->gathered);
+  for (int l = 0; l < r->h.count; l++) {
+    const bsi_rank_level *rank = &r->levels[l];
+    bytes += bsi_halo_memory(&rank->halo) + bsi_ghost_rows_memory(&rank->of_tentative) +
+             bsi_ghost_rows_memory(&rank->of_prolongation) +
+             bsi_ghost_rows_memory(&rank->of_product) +
+             8 * ((int64_t)r->transport.ranks + 1 + rank->columns.capacity);
+  }
+  return bytes;
+}
+
+void bsi_rank_levels_destroy(bsi_rank_hierarchy *r) {
+  bsi_gathered_destroy(&r->gathered);
+  for (int l = BISAI_MULTIGRID_LEVELS - 1; l >= 0; l--) {
+    bsi_rank_level *rank = &r->levels[l];
+    bsi_ghost_rows_destroy(&rank->of_tentative);
+    bsi_ghost_rows_destroy(&rank->of_prolongation);
+    bsi_ghost_rows_destroy(&rank->of_product);
+    bsi_halo_destroy(&rank->halo);
+    bsi_release(r->h.context, rank->begins);
+    if (rank->columns.context) bsi_numbering_release(&rank->columns);
+  }
+  bsi_hierarchy_destroy(r->h.context, &r->h);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Multigrid over several ranks (multigrid/ranks/rank_levels.h): options, checks and staging. */
+#include <bisai/ranks.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "core/context/staging.h"
+#include "core/matrix/bcsr_impl.h"
+#include "multigrid/halo/agreement.h"
+#include "multigrid/ranks/rank_levels.h"
+#include "precond/multigrid_setup.h"
+#include "precond/precond_impl.h"
+
+/* bisai_ranks_options::gather if the caller leaves it open. */
+enum { GATHER = 10000 };
+
+struct bisai_ranks {
+  bisai_context *context;
+  bsi_rank_hierarchy levels;
+};
+
+bisai_ranks_options bisai_ranks_options_default(void) {
+  return (bisai_ranks_options){.struct_size = sizeof(bisai_ranks_options),
+                               .multigrid = bisai_precond_options_default().multigrid,
+                               .gather = GATHER};
+}
+
+/* Refuses what a rank cannot do with its rows. */
+static bisai_status check_multigrid(bisai_context *context, const bisai_multigrid_options *o,
+                                    int block_size) {
+  if (o->cycle == BISAI_CYCLE_K)
+    return bsi_fail(context, BISAI_UNSUPPORTED,
+                    "cycles K need a matrix on one process: take v, w or vw");
+  if (o->smoother != BISAI_SMOOTHER_AUTO && o->smoother != BISAI_SMOOTHER_JACOBI &&
+      o->smoother != BISAI_SMOOTHER_CHEBYSHEV)
+    return bsi_fail(context, BISAI_UNSUPPORTED,
+                    "the smoother %s needs a matrix on one process: take jacobi or chebyshev",
+                    bisai_smoother_string(o->smoother));
+  if (o->nodes == BISAI_AGGREGATION_UNIT_SCALAR && block_size > 1)
+    return bsi_fail(context, BISAI_UNSUPPORTED,
+                    "nodes scalar: give the ranks a matrix with blocks of one value");
+  if (o->above)
+    return bsi_fail(context, BISAI_UNSUPPORTED, "ranks have the finest level: above is given");
+  if (o->pre == 0 && o->post == 0)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "pre and post are 0: a cycle that never smooths is singular");
+  return BISAI_OK;
+}
+
+static bisai_status check(bisai_context *context, const bisai_ranks_rows *rows,
+                          const bisai_ranks_options *o) {
+  const bisai_bcsr *a = rows ? rows->matrix : NULL;
+  if (!a) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_ranks_create: rows are NULL");
+  BSI_TRY(bsi_check_struct(context, "options", o->struct_size, sizeof *o));
+  if (a->context != context)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the rows are those of another context");
+  if (a->type != BISAI_FP64 || a->unit_diagonal)
+    return bsi_fail(context, BISAI_UNSUPPORTED,
+                    "ranks need values in fp64, with the diagonal blocks");
+  if (a->block_cols < a->block_rows || (a->block_cols > a->block_rows && !rows->ghosts))
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "%d block rows and %d block columns: the own rows come first, and ghosts are %s",
+                    a->block_rows, a->block_cols, rows->ghosts ? "given" : "NULL");
+  if (!(o->shift_amount >= 0.0 && isfinite(o->shift_amount)) || o->gather < 0)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "shift_amount is %g, gather is %lld",
+                    o->shift_amount, (long long)o->gather);
+  if (o->multigrid.null_count > 0 && !o->multigrid.null_vectors && a->block_rows > 0)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "null_count is %d, null_vectors is NULL",
+                    o->multigrid.null_count);
+  bisai_precond_options all = bisai_precond_options_default();
+  all.kind = BISAI_PRECOND_MULTIGRID;
+  all.multigrid = o->multigrid;
+  BSI_TRY(bsi_precond_ranges_check(context, &all));
+  return check_multigrid(context, &o->multigrid, a->block_size);
+}
+
+/* Returns the set-up of all levels. */
+static bsi_multigrid_setup setup_of(const bisai_context *context, const bisai_ranks_rows *rows,
+                                    const bisai_ranks_options *o) {
+  static const double none = 0.0; /* the vectors of a rank without rows */
+  const int bs = rows->matrix->block_size;
+  bisai_multigrid_options given = o->multigrid;
+  if (given.null_count > 0 && !given.null_vectors) given.null_vectors = &none;
+  bisai_multigrid_options chosen = bsi_multigrid_choose(&given, rows->symmetric, bs);
+  chosen.nodes = BISAI_AGGREGATION_UNIT_BLOCK;
+  chosen.cycle = bsi_multigrid_cycle(&chosen, rows->symmetric, bs);
+  chosen.update = BISAI_MULTIGRID_UPDATE_FAST;
+  return bsi_multigrid_setup_of(context, &given, &chosen, rows->symmetric, o->shift_amount);
+}
+
+bisai_status bisai_ranks_create(bisai_context *context, const bisai_ranks_rows *rows,
+                                const bisai_transport *transport,
+                                const bisai_ranks_options *options, bisai_ranks **ranks) {
+  const bisai_ranks_options defaults = bisai_ranks_options_default();
+  const bisai_ranks_options *o = options ? options : &defaults;
+  bisai_ranks *r = NULL;
+  if (!context) return BISAI_INVALID_ARGUMENT;
+  if (!transport || !ranks || !transport->exchange || !transport->reduce ||
+      transport->ranks < 1 || transport->rank < 0 || transport->rank >= transport->ranks)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "bisai_ranks_create: `ranks` or the transport is NULL or incomplete");
+  bisai_status status = check(context, rows, o);
+  if (!status) r = bsi_allocate(context, 1, sizeof *r);
+  if (!status && !r) status = BISAI_OUT_OF_MEMORY;
+  status = bsi_agree(context, transport, status);
+  if (!status) {
+    const bsi_multigrid_setup setup = setup_of(context, rows, o);
+    r->context = context;
+    status =
+        bsi_rank_levels_create(context, rows, transport, &setup, o->gather, &r->levels);
+    if (status) bsi_rank_levels_destroy(&r->levels);
+  }
+  if (status)
+    bsi_release(context, r);
+  else
+    *ranks = r;
+  return status;
+}
+
+bisai_status bisai_ranks_update(bisai_ranks *ranks, const bisai_bcsr *matrix) {
+  if (!ranks) return BISAI_INVALID_ARGUMENT;
+  const bisai_status status =
+      matrix ? BISAI_OK
+             : bsi_fail(ranks->context, BISAI_INVALID_ARGUMENT, "bisai_ranks_update: matrix is NULL");
+  BSI_TRY(bsi_agree(ranks->context, &ranks->levels.transport, status));
+  return bsi_rank_levels_update(&ranks->levels, matrix);
+}
+
+typedef bisai_status apply_levels(bsi_rank_hierarchy *, const double *, double *);
+
+/* Stages the vectors. */
+static bisai_status apply(bisai_ranks *ranks, apply_levels *run, const double *v, double *z) {
+  bisai_context *context = ranks->context;
+  const int64_t n = bsi_level_rows(&ranks->levels.h.levels[0]);
+  bsi_staged in = {0}, out = {0};
+  bisai_status status = (v && z) || n == 0 ? BISAI_OK
+                                           : bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                                                      "a vector of ranks is NULL");
+  if (!status) status = bsi_stage_input(context, n, 1, v, n, &in);
+  if (!status) status = bsi_stage_output(context, n, 1, false, z, n, &out);
+  if (!status) status = run(&ranks->levels, in.data, out.data);
+  status = bsi_stage_return(context, status, &out);
+  bsi_stage_release(context, &in);
+  return status;
+}
+
+bisai_status bisai_ranks_apply(bisai_ranks *ranks, const double *v, double *z) {
+  return ranks ? apply(ranks, bsi_rank_levels_apply, v, z) : BISAI_INVALID_ARGUMENT;
+}
+
+bisai_status bisai_ranks_multiply(bisai_ranks *ranks, const double *x, double *y) {
+  return ranks ? apply(ranks, bsi_rank_levels_multiply, x, y) : BISAI_INVALID_ARGUMENT;
+}
+
+enum { SUMS = 64 };
+
+bisai_status bisai_ranks_sum(bisai_ranks *ranks, double *values, int count) {
+  if (!ranks) return BISAI_INVALID_ARGUMENT;
+  bisai_context *context = ranks->context;
+  const bisai_transport *transport = &ranks->levels.transport;
+  const bsi_memory_ops *memory = context->backend->memory;
+  if (memory->is_host) return bsi_sum_over_ranks(context, transport, count, values);
+  for (int done = 0; done < count; done += SUMS) {
+    double here[SUMS];
+    const int part = count - done < SUMS ? count - done : SUMS;
+    const size_t bytes = (size_t)part * sizeof *here;
+    BSI_TRY(memory->fetch(context, here, values + done, bytes));
+    BSI_TRY(bsi_sum_over_ranks(context, transport, part, here));
+    BSI_TRY(memory->upload(context, values + done, here, bytes));
+  }
+  return BISAI_OK;
+}
+
+void bisai_ranks_destroy(bisai_ranks **ranks) {
+  if (!ranks || !*ranks) return;
+  bisai_context *context = (*ranks)->context;
+  bsi_rank_levels_destroy(&(*ranks)->levels);
+  bsi_release(context, *ranks);
+  *ranks = NULL;
+}
+
+bisai_status bisai_ranks_get_report(const bisai_ranks *ranks, bisai_ranks_report *report) {
+  if (!ranks) return BISAI_INVALID_ARGUMENT;
+  const bsi_rank_hierarchy *r = &ranks->levels;
+  if (!report)
+    return bsi_fail(ranks->context, BISAI_INVALID_ARGUMENT, "bisai_ranks_get_report: NULL");
+  BSI_TRY(bsi_check_report(ranks->context, "report", report->struct_size, sizeof *report));
+  *report = (bisai_ranks_report){.struct_size = sizeof *report,
+                                 .levels = r->h.count,
+                                 .gathered = r->gathered.below.count,
+                                 .cycle = r->h.setup.options.cycle,
+                                 .smoother = r->h.setup.options.smoother,
+                                 .exchanges = bsi_rank_levels_exchanges(r),
+                                 .memory_bytes = bsi_rank_levels_memory(r)};
+  for (int l = 0; l < r->h.count; l++) {
+    report->rows[l] = (int64_t)r->levels[l].all_rows;
+    report->blocks[l] = (int64_t)r->levels[l].all_blocks;
+    report->block_size[l] = r->h.levels[l].matrix->block_size;
+  }
+  return BISAI_OK;
+}
