@@ -191,7 +191,7 @@ private:
 processor &here() {
   static __thread processor *mine;
   static thread_local std::unique_ptr<processor> owned;
-  if (!mine) owned.reset(mine = new processor);
+  if (!mine) owned.reset(mine = new processor()); /* the barriers are zeros */
   return *mine;
 }
 

@@ -157,7 +157,9 @@ static bisai_status try_coarse_matrix(bsi_rank_hierarchy *r, int l, bisai_bcsr *
   }
   status = bsi_block_matrix_adopt(r->h.context, &product, coarse);
   if (!status) r->h.levels[l].transfers.coarse = product;
-  return agree(r, status);
+  status = agree(r, status);
+  if (status) bisai_bcsr_destroy(coarse);
+  return status;
 }
 
 /* Makes A P, and R if P is smoothed. Leaves A P empty if it is too large. */
