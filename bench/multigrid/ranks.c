@@ -94,6 +94,17 @@ static void *copy_of(const void *from, size_t count, size_t size) {
   return memcpy(copy, from, count * size);
 }
 
+/* The case has its modes one after the other; bisai takes them row by row. */
+static void take_modes(part *p, size_t first, size_t n) {
+  const size_t all_rows = (size_t)p->all_rows * (size_t)p->block_size,
+               count = (size_t)p->mode_count;
+  double *all = p->modes;
+  p->modes = malloc((n * count + 1) * sizeof *p->modes);
+  for (size_t i = 0; i < n; i++)
+    for (size_t m = 0; m < count; m++) p->modes[i * count + m] = all[m * all_rows + first + i];
+  free(all);
+}
+
 /* Makes the system on the host, and takes the own rows of it. */
 static part take_part(const arguments *a, const bisai_transport *t) {
   bisai_context_options o = bisai_context_options_default();
@@ -120,12 +131,7 @@ static part take_part(const arguments *a, const bisai_transport *t) {
   p.col_idx = copy_of(col_idx + begin, blocks, sizeof *p.col_idx);
   p.values = copy_of((const double *)values + begin * bs * bs, blocks * bs * bs, sizeof(double));
   p.rhs = copy_of(rhs + before, n, sizeof(double));
-  if (p.modes) {
-    double *all = p.modes;
-    p.modes = copy_of(all + before * (size_t)p.mode_count, n * (size_t)p.mode_count,
-                      sizeof(double));
-    free(all);
-  }
+  if (p.modes) take_modes(&p, before, n);
   number_columns(&p);
   free(rhs);
   bisai_bcsr_destroy(&matrix);
