@@ -236,7 +236,7 @@ static void print(const arguments *a, const part *p, const run *r, const times *
          (long long)a->gather, (long long)p->all_rows * p->block_size, r->report.iterations,
          bisai_reason_string(r->report.reason), norm, 1e3 * best->set_up, 1e3 * best->update,
          1e3 * best->solve, (long long)l->exchanges, (double)l->memory_bytes / 1e6, l->gathered);
-  for (int k = 0; k < l->levels; k++) printf("%s%lld", k ? ", " : "", (long long)l->rows[k]);
+  for (int k = 0; k < l->levels + l->gathered; k++) printf("%s%lld", k ? ", " : "", (long long)l->rows[k]);
   printf("]}\n");
   fflush(stdout);
 }

@@ -12,7 +12,6 @@
 #include <bisai/option.h>
 #include <bisai/order.h>
 #include <bisai/pattern.h>
-#include <bisai/piece.h>
 #include <bisai/precond.h>
 #include <bisai/pressure.h>
 #include <bisai/project.h>

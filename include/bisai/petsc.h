@@ -176,9 +176,9 @@ BISAI_API PetscErrorCode bisai_petsc_pc_set_threads(PC pc, int threads);
 
 /** Chooses what multigrid is on several processes, as -pc_bisai_mg_distributed and
  *  -pc_bisai_mg_gather do. What was set up is discarded. All processes give the same.
- *  @param distributed  PETSC_TRUE: one hierarchy of all processes, in host memory; the default,
- *                      unless the matrix is on a GPU. PETSC_FALSE: a hierarchy of each process for
- *                      its diagonal block
+ *  @param distributed  PETSC_TRUE: one hierarchy of all processes, on their GPUs if the matrix is
+ *                      there; the default. PETSC_FALSE: a hierarchy of each process for its
+ *                      diagonal block
  *  @param gather       a level of at most that many scalar rows goes to the first process, where
  *                      bisai's multigrid goes on; default 10000
  *  @returns PETSC_ERR_ARG_WRONG       the PC has another type

@@ -193,7 +193,7 @@ enum { BISAI_MULTIGRID_COARSEST_AUTO = -1 };
 /** The levels above a matrix that is a coarse matrix of multigrid itself. Multigrid then goes on as
  *  on a coarse level: its rows are not scaled, whether they are block rows and symmetric is not
  *  measured, and its complexity is that of all levels. bisai_petsc gathers such a matrix from
- *  several processes (bisai/piece.h). */
+ *  several processes (bisai/ranks.h). */
 typedef struct bisai_multigrid_above {
   /** the number of these levels, at least 1; with `levels` of the options at most
    *  BISAI_MULTIGRID_LEVELS */

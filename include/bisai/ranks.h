@@ -118,15 +118,28 @@ BISAI_API bisai_status bisai_ranks_sum(bisai_ranks *ranks, double *values, int c
 /** Frees *ranks and sets it to NULL; accepts NULL and pointers to NULL. */
 BISAI_API void bisai_ranks_destroy(bisai_ranks **ranks);
 
+/** Counts which own scalar rows say that the unknowns of a block are components at one point, and
+ *  which say that they are points of a mesh line: bisai_aggregation_unit. Where points of all ranks
+ *  win, ranks should be given a matrix with blocks of one value. Local.
+ *  @param matrix  as in bisai_ranks_rows
+ *  @retval BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
+BISAI_API bisai_status bisai_ranks_vote(bisai_context *context, const bisai_bcsr *matrix,
+                                        int64_t *components, int64_t *points);
+
 /** What is known of a hierarchy over several ranks. */
 typedef struct bisai_ranks_report {
   /** set by the caller to sizeof(bisai_ranks_report) */
   size_t struct_size;
-  /** levels that all ranks have, and levels that rank 0 has alone; 0 if none is gathered */
+  /** levels that all ranks work on, and the levels of the gathered matrix, of which rank 0 knows
+   *  alone; others have 0 there */
   int levels, gathered;
-  /** of each level of all ranks: block rows, the size of blocks, and blocks of all of them */
+  /** of each level, the gathered ones behind the others: block rows, blocks, and the size of blocks
+   *  of all ranks, and whether its transfers are not smoothed */
   int64_t rows[BISAI_MULTIGRID_LEVELS], blocks[BISAI_MULTIGRID_LEVELS];
   int32_t block_size[BISAI_MULTIGRID_LEVELS];
+  bool unsmoothed[BISAI_MULTIGRID_LEVELS];
+  /** the dimension of the null space of the coarsest gathered matrix */
+  int32_t nullity;
   /** the cycle and the smoother, without AUTO */
   bisai_cycle cycle;
   bisai_smoother smoother;

@@ -28,10 +28,27 @@ static PetscErrorCode apply_ranks(const bsi_pc *m, const double *v, double *z) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* On a GPU the arrays of the vectors may be there. */
+static PetscErrorCode apply_hierarchy(bsi_ranks *hierarchy, Vec v, Vec z) {
+  bisai_status status = BISAI_OK;
+  bsi_petsc_arrays arrays;
+  PetscFunctionBegin;
+  PetscCall(bsi_petsc_take(bsi_ranks_context(hierarchy), v, z, &arrays));
+  PetscCall(bsi_ranks_apply(hierarchy, arrays.from, arrays.to));
+  PetscCall(bsi_petsc_give_back(&arrays, &status));
+  PetscCheck(!status, PETSC_COMM_SELF, bsi_petsc_error(status), "bisai: %s",
+             bsi_petsc_message(bsi_ranks_context(hierarchy), status));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode apply_ranks_vec(const bsi_pc *m, Vec v, Vec z) {
   const PetscScalar *from;
   PetscScalar *to;
   PetscFunctionBegin;
+  if (m->ranks.hierarchy) {
+    PetscCall(apply_hierarchy(m->ranks.hierarchy, v, z));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(VecGetArrayRead(v, &from));
   PetscCall(VecGetArrayWrite(z, &to));
   PetscCall(apply_ranks(m, from, to));

@@ -77,10 +77,8 @@ typedef struct bsi_pc_place {
 
 /* Multigrid over several processes. */
 typedef struct bsi_pc_ranks {
-  /* the options -pc_bisai_mg_distributed and -pc_bisai_mg_gather, and whether the first was given:
-   * by default matrices of a GPU have no hierarchy of all processes */
+  /* the options -pc_bisai_mg_distributed and -pc_bisai_mg_gather */
   PetscBool wanted;
-  bool given;
   /* the preconditioner of each process is the second stage of CPR */
   bool stage;
   PetscInt gather;

@@ -46,7 +46,6 @@ PetscErrorCode bisai_petsc_pc_set_distributed(PC pc, PetscBool distributed, Pets
   PetscCheck(gather >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "bisai: gather is %" PetscInt_FMT "; it must be at least 0", gather);
   ((bsi_pc *)pc->data)->ranks.wanted = distributed;
-  ((bsi_pc *)pc->data)->ranks.given = true;
   ((bsi_pc *)pc->data)->ranks.gather = gather;
   PetscCall(bsi_pc_renew(pc));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -241,7 +241,6 @@ PetscErrorCode bsi_pc_set_from_options(PC pc, bsi_petsc_option_items PetscOption
   o->factor.ordering = (bisai_ordering)ordering;
   o->factor.equilibrate = equilibrate == PETSC_TRUE;
   m->place.backend = (bisai_backend)backend;
-  if (found[5]) ranks->given = true;
   for (int i = 0; i < 8; i++)
     if (found[i]) changed = PETSC_TRUE;
   if (changed) {

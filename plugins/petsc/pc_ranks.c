@@ -4,20 +4,14 @@
 
 PetscErrorCode bsi_pc_is_distributed(PC pc, bool *distributed) {
   const bsi_pc *m = pc->data;
-  bisai_backend backend;
   PetscMPIInt size;
   PetscInt block_size;
-  Mat block;
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   PetscCall(MatGetBlockSize(pc->pmat, &block_size));
   /* a pressure is one of several unknowns of a block */
   const bool cpr = m->options.kind == BISAI_PRECOND_CPR && block_size > 1;
   *distributed = size > 1 && m->ranks.wanted && (cpr || m->options.kind == BISAI_PRECOND_MULTIGRID);
-  if (!*distributed || m->ranks.given) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetDiagonalBlock(pc->pmat, &block));
-  PetscCall(bsi_pc_backend(block, m->place.backend, &backend));
-  *distributed = backend == BISAI_BACKEND_HOST;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -32,7 +26,10 @@ PetscErrorCode bsi_pc_destroy_ranks(PC pc) {
 static PetscErrorCode create(PC pc, bsi_ranks_failure *failure) {
   bsi_pc *m = pc->data;
   bsi_ranks_options o = {.precond = &m->options, .gather = m->ranks.gather};
+  Mat block;
   PetscFunctionBegin;
+  PetscCall(MatGetDiagonalBlock(pc->pmat, &block));
+  PetscCall(bsi_pc_backend(block, m->place.backend, &o.backend));
   PetscCall(bsi_petsc_narrow("-pc_bisai_threads", m->place.threads, &o.threads));
   if (m->options.kind == BISAI_PRECOND_CPR)
     PetscCall(bsi_ranks_cpr_create(pc->pmat, &o, &m->ranks.cpr, failure));

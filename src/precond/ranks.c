@@ -9,6 +9,7 @@
 #include "core/matrix/bcsr_impl.h"
 #include "multigrid/halo/agreement.h"
 #include "multigrid/ranks/rank_levels.h"
+#include "multigrid/unit/votes.h"
 #include "precond/multigrid_setup.h"
 #include "precond/precond_impl.h"
 
@@ -186,17 +187,38 @@ bisai_status bisai_ranks_get_report(const bisai_ranks *ranks, bisai_ranks_report
   if (!report)
     return bsi_fail(ranks->context, BISAI_INVALID_ARGUMENT, "bisai_ranks_get_report: NULL");
   BSI_TRY(bsi_check_report(ranks->context, "report", report->struct_size, sizeof *report));
+  const int own = r->h.count - (r->h.coarse.gathered.ops != NULL);
   *report = (bisai_ranks_report){.struct_size = sizeof *report,
-                                 .levels = r->h.count,
+                                 .levels = own,
                                  .gathered = r->gathered.below.count,
+                                 .nullity = r->gathered.below.coarse.nullity,
                                  .cycle = r->h.setup.options.cycle,
                                  .smoother = r->h.setup.options.smoother,
                                  .exchanges = bsi_rank_levels_exchanges(r),
                                  .memory_bytes = bsi_rank_levels_memory(r)};
-  for (int l = 0; l < r->h.count; l++) {
+  for (int l = 0; l < own; l++) {
     report->rows[l] = (int64_t)r->levels[l].all_rows;
     report->blocks[l] = (int64_t)r->levels[l].all_blocks;
     report->block_size[l] = r->h.levels[l].matrix->block_size;
+    report->unsmoothed[l] = l + 1 < r->h.count && !r->h.levels[l].transfers.prolongation.row_ptr;
+  }
+  for (int l = 0; l < report->gathered; l++) {
+    const bsi_level *level = &r->gathered.below.levels[l];
+    report->rows[own + l] = level->matrix->block_rows;
+    report->blocks[own + l] = level->matrix->blocks;
+    report->block_size[own + l] = level->matrix->block_size;
+    report->unsmoothed[own + l] =
+        l + 1 < report->gathered && !level->transfers.prolongation.row_ptr;
   }
   return BISAI_OK;
+}
+
+bisai_status bisai_ranks_vote(bisai_context *context, const bisai_bcsr *matrix, int64_t *components,
+                              int64_t *points) {
+  if (!context) return BISAI_INVALID_ARGUMENT;
+  if (!matrix || !components || !points || matrix->type != BISAI_FP64 ||
+      matrix->block_cols < matrix->block_rows)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "bisai_ranks_vote: an argument is NULL, or the matrix has not the rows of a rank");
+  return BSI_ON_BACKEND(context, bsi_count_votes)(context, matrix, components, points);
 }

@@ -5,7 +5,7 @@
 
 #include <bisai/pressure.h>
 
-#include "petsc/device.h"
+#include "petsc/ranks/matrices.h"
 #include "petsc/ranks/view.h"
 
 struct bsi_ranks_cpr {
@@ -30,10 +30,7 @@ struct bsi_ranks_cpr {
 
 static bsi_ranks_blocks blocks_of(const bsi_ranks_cpr *cpr, const double *values) {
   const bsi_ranks_rows *rows = &cpr->rows;
-  return (bsi_ranks_blocks){{(int32_t)rows->n, (int32_t)(rows->n + rows->ghosts), 1, 1,
-                             rows->row_ptr, rows->col_idx, values},
-                            cpr->column,
-                            rows->n};
+  return (bsi_ranks_blocks){rows->n, 1, rows->row_ptr, rows->col_idx, values, cpr->column};
 }
 
 static PetscErrorCode fill(bsi_ranks_cpr *cpr, const double *values) {
@@ -173,9 +170,9 @@ PetscErrorCode bsi_ranks_cpr_create(Mat mat, const bsi_ranks_options *options,
 static PetscErrorCode take_values(bsi_ranks_cpr *cpr, bool *same, bsi_ranks_failure *failure) {
   bisai_status status = BISAI_OK;
   PetscFunctionBegin;
-  const PetscErrorCode own = bsi_ranks_rows_update(cpr->source.mat, &cpr->rows, same);
+  const PetscErrorCode own = bsi_ranks_rows_update(cpr->source.mat, &cpr->rows, same, &status);
   int all = *same;
-  if (!own && *same) status = bisai_pressure_update(cpr->pressure, cpr->rows.matrix);
+  if (!own && !status && *same) status = bisai_pressure_update(cpr->pressure, cpr->rows.matrix);
   PetscCall(bsi_ranks_agree(&cpr->setup, own, status, failure));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, cpr->setup.comm));
   *same = all != 0;

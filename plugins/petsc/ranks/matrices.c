@@ -4,26 +4,24 @@
 #include <math.h>
 
 /* The most scalar columns of a block row. */
-static PetscInt longest_row(const bisai_piece_view *v) {
+static PetscInt longest_row(const bsi_ranks_blocks *b) {
   PetscInt longest = 0;
-  for (int32_t i = 0; i < v->rows; i++)
-    longest = PetscMax(longest, v->row_ptr[i + 1] - v->row_ptr[i]);
-  return longest * v->width;
+  for (PetscInt i = 0; i < b->rows; i++)
+    longest = PetscMax(longest, b->row_ptr[i + 1] - b->row_ptr[i]);
+  return longest * b->block_size;
 }
 
-static PetscErrorCode preallocate(const bsi_ranks_blocks *blocks, PetscInt first, Mat mat) {
-  const bisai_piece_view *v = &blocks->view;
-  const PetscInt last = first + blocks->own_columns;
-  const size_t rows = (size_t)v->rows * (size_t)v->height;
+static PetscErrorCode preallocate(const bsi_ranks_blocks *b, PetscInt first, Mat mat) {
+  const PetscInt last = first + b->rows, bs = b->block_size;
+  const size_t rows = (size_t)(b->rows * bs);
   PetscInt *own, *other;
   PetscFunctionBegin;
   PetscCall(PetscCalloc2(rows, &own, rows, &other));
-  for (int32_t i = 0; i < v->rows; i++)
-    for (int r = 0; r < v->height; r++)
-      for (int32_t p = v->row_ptr[i]; p < v->row_ptr[i + 1]; p++) {
-        const PetscInt column = blocks->column[v->col_idx[p]];
-        *(column >= first && column < last ? &own[i * v->height + r] : &other[i * v->height + r]) +=
-            v->width;
+  for (PetscInt i = 0; i < b->rows; i++)
+    for (PetscInt r = 0; r < bs; r++)
+      for (int32_t p = b->row_ptr[i]; p < b->row_ptr[i + 1]; p++) {
+        const PetscInt column = b->column[b->col_idx[p]];
+        *(column >= first && column < last ? &own[i * bs + r] : &other[i * bs + r]) += bs;
       }
   PetscCall(MatMPIAIJSetPreallocation(mat, 0, own, 0, other));
   PetscCall(PetscFree2(own, other));
@@ -31,34 +29,30 @@ static PetscErrorCode preallocate(const bsi_ranks_blocks *blocks, PetscInt first
 }
 
 /* columns, values ← the scalar rows of block row i, row by row. */
-static PetscInt list_row(const bsi_ranks_blocks *blocks, int32_t i, PetscInt *columns,
+static PetscInt list_row(const bsi_ranks_blocks *b, PetscInt i, PetscInt *columns,
                          PetscScalar *values) {
-  const bisai_piece_view *v = &blocks->view;
-  const int h = v->height, w = v->width;
-  const int32_t begin = v->row_ptr[i], length = v->row_ptr[i + 1] - begin;
-  for (int32_t k = 0; k < length; k++)
-    for (int c = 0; c < w; c++) {
-      columns[k * w + c] = blocks->column[v->col_idx[begin + k]] * w + c;
-      for (int r = 0; r < h; r++)
-        values[(size_t)r * (size_t)(length * w) + (size_t)(k * w + c)] =
-            v->values ? v->values[(size_t)(begin + k) * (size_t)(h * w) + (size_t)(c * h + r)]
-                      : (double)(r == c);
+  const PetscInt bs = b->block_size, begin = b->row_ptr[i], length = b->row_ptr[i + 1] - begin;
+  for (PetscInt k = 0; k < length; k++)
+    for (PetscInt c = 0; c < bs; c++) {
+      columns[k * bs + c] = b->column[b->col_idx[begin + k]] * bs + c;
+      for (PetscInt r = 0; r < bs; r++)
+        values[(size_t)r * (size_t)(length * bs) + (size_t)(k * bs + c)] =
+            b->values[(size_t)(begin + k) * (size_t)(bs * bs) + (size_t)(c * bs + r)];
     }
-  return length * w;
+  return length * bs;
 }
 
-PetscErrorCode bsi_ranks_mat_fill(const bsi_ranks_blocks *blocks, Mat mat) {
-  const bisai_piece_view *v = &blocks->view;
-  const PetscInt longest = longest_row(v);
+PetscErrorCode bsi_ranks_mat_fill(const bsi_ranks_blocks *b, Mat mat) {
+  const PetscInt longest = longest_row(b), bs = b->block_size;
   PetscInt first, rows[BISAI_MAX_BLOCK_SIZE], *columns;
   PetscScalar *values;
   PetscFunctionBegin;
   PetscCall(MatGetOwnershipRange(mat, &first, NULL));
-  PetscCall(PetscMalloc2(longest, &columns, (size_t)longest * (size_t)v->height, &values));
-  for (int32_t i = 0; i < v->rows; i++) {
-    const PetscInt count = list_row(blocks, i, columns, values);
-    for (int r = 0; r < v->height; r++) rows[r] = first + (PetscInt)i * v->height + r;
-    PetscCall(MatSetValues(mat, v->height, rows, count, columns, values, INSERT_VALUES));
+  PetscCall(PetscMalloc2(longest, &columns, (size_t)longest * (size_t)bs, &values));
+  for (PetscInt i = 0; i < b->rows; i++) {
+    const PetscInt count = list_row(b, i, columns, values);
+    for (PetscInt r = 0; r < bs; r++) rows[r] = first + i * bs + r;
+    PetscCall(MatSetValues(mat, bs, rows, count, columns, values, INSERT_VALUES));
   }
   PetscCall(PetscFree2(columns, values));
   PetscCall(MatAssemblyBegin(mat, MAT_FINAL_ASSEMBLY));
@@ -66,19 +60,18 @@ PetscErrorCode bsi_ranks_mat_fill(const bsi_ranks_blocks *blocks, Mat mat) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode bsi_ranks_mat_create(MPI_Comm comm, const bsi_ranks_blocks *blocks, Mat *mat) {
-  const bisai_piece_view *v = &blocks->view;
+PetscErrorCode bsi_ranks_mat_create(MPI_Comm comm, const bsi_ranks_blocks *b, Mat *mat) {
+  const PetscInt n = b->rows * b->block_size;
   PetscInt first = 0;
   PetscFunctionBegin;
   PetscCall(MatCreate(comm, mat));
-  PetscCall(MatSetSizes(*mat, (PetscInt)v->rows * v->height, blocks->own_columns * v->width,
-                        PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(MatSetSizes(*mat, n, n, PETSC_DETERMINE, PETSC_DETERMINE));
   PetscCall(MatSetType(*mat, MATMPIAIJ));
-  PetscCall(MatSetBlockSizes(*mat, v->height, v->width));
-  PetscCallMPI(MPI_Exscan(&blocks->own_columns, &first, 1, MPIU_INT, MPI_SUM, comm));
-  PetscCall(preallocate(blocks, first, *mat));
+  PetscCall(MatSetBlockSize(*mat, b->block_size));
+  PetscCallMPI(MPI_Exscan(&b->rows, &first, 1, MPIU_INT, MPI_SUM, comm));
+  PetscCall(preallocate(b, first, *mat));
   PetscCall(MatSetOption(*mat, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
-  PetscCall(bsi_ranks_mat_fill(blocks, *mat));
+  PetscCall(bsi_ranks_mat_fill(b, *mat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -161,7 +154,7 @@ static PetscErrorCode measure(Mat mat, Mat transposed, Vec own, double *most) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode bsi_ranks_mat_is_symmetric(Mat mat, bool *symmetric) {
+static PetscErrorCode is_symmetric(Mat mat, bool *symmetric) {
   Mat transposed;
   Vec own;
   double most = 0.0;
@@ -175,5 +168,60 @@ PetscErrorCode bsi_ranks_mat_is_symmetric(Mat mat, bool *symmetric) {
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX,
                              PetscObjectComm((PetscObject)mat)));
   *symmetric = most <= BISAI_SYMMETRY_LIMIT;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Returns value (r, c) of block q. */
+static double value_of(const bsi_ranks_rows *rows, int32_t q, PetscInt r, PetscInt c) {
+  const PetscInt bs = rows->block_size;
+  return rows->values[(size_t)q * (size_t)(bs * bs) + (size_t)(c * bs + r)];
+}
+
+/* Returns the place of block (i, j) of the own rows, or −1. */
+static int32_t place_of(const bsi_ranks_rows *rows, int32_t i, int32_t j) {
+  int32_t low = rows->row_ptr[i], high = rows->row_ptr[i + 1];
+  while (low < high) {
+    const int32_t middle = low + (high - low) / 2;
+    if (rows->col_idx[middle] < j)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < rows->row_ptr[i + 1] && rows->col_idx[low] == j ? low : -1;
+}
+
+/* Returns true if block q = (i, j) of own rows differs from the mirrored one. */
+static bool differs(const bsi_ranks_rows *rows, int32_t i, int32_t q) {
+  const int32_t j = rows->col_idx[q], mirror = place_of(rows, j, i), at = place_of(rows, i, i),
+                there = place_of(rows, j, j);
+  for (PetscInt c = 0; c < rows->block_size; c++)
+    for (PetscInt r = 0; r < rows->block_size; r++) {
+      const double x = value_of(rows, q, r, c), y = mirror < 0 ? 0.0 : value_of(rows, mirror, c, r),
+                   here = at < 0 ? 0.0 : value_of(rows, at, r, r),
+                   other = there < 0 ? 0.0 : value_of(rows, there, c, c),
+                   size = fmax(fmax(fabs(x), fabs(y)), sqrt(fabs(here)) * sqrt(fabs(other)));
+      if (x != y && !(fabs(x - y) <= BISAI_SYMMETRY_LIMIT * size)) return true;
+    }
+  return false;
+}
+
+/* A transpose of the whole matrix takes far longer than a look at own rows, which end most
+ * comparisons. */
+PetscErrorCode bsi_ranks_rows_are_symmetric(MPI_Comm comm, const bsi_ranks_rows *rows, Mat mat,
+                                            bool *symmetric) {
+  int different = 0;
+  PetscBool host = PETSC_FALSE;
+  Mat copy = mat;
+  PetscFunctionBegin;
+  for (int32_t i = 0; i < (int32_t)rows->n && !different; i++)
+    for (int32_t q = rows->row_ptr[i]; q < rows->row_ptr[i + 1] && !different; q++)
+      different = rows->col_idx[q] < rows->n && differs(rows, i, q);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &different, 1, MPI_INT, MPI_MAX, comm));
+  *symmetric = !different;
+  if (different) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompare((PetscObject)mat, MATMPIAIJ, &host));
+  if (!host) PetscCall(MatConvert(mat, MATMPIAIJ, MAT_INITIAL_MATRIX, &copy));
+  PetscCall(is_symmetric(copy, symmetric));
+  if (!host) PetscCall(MatDestroy(&copy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,17 +5,16 @@
 
 #include <petscmat.h>
 
-#include <bisai/piece.h>
-
 #include "petsc/calls.h"
 #include "petsc/ranks/rows.h"
 
-/* Own block rows, with the number of each of their block columns in the whole matrix. */
+/* Own block rows, with the number of each of their block columns in the whole matrix. Blocks are
+ * stored column by column. */
 typedef struct bsi_ranks_blocks {
-  bisai_piece_view view;
+  PetscInt rows, block_size;
+  const int32_t *row_ptr, *col_idx;
+  const double *values;
   const PetscInt *column;
-  /* the block columns of the vectors of this process */
-  PetscInt own_columns;
 } bsi_ranks_blocks;
 
 /* *mat ← an MPIAIJ with these rows. All processes call it. */
@@ -24,8 +23,10 @@ PetscErrorCode bsi_ranks_mat_create(MPI_Comm comm, const bsi_ranks_blocks *block
 /* Writes the values into a Mat that was made from the same structure. All processes call it. */
 PetscErrorCode bsi_ranks_mat_fill(const bsi_ranks_blocks *blocks, Mat mat);
 
-/* *symmetric ← whether an MPIAIJ differs from its transpose by BISAI_SYMMETRY_LIMIT at most, as
- * bisai_bcsr_asymmetry() measures it. All processes call it, and get the same. */
-PetscErrorCode bsi_ranks_mat_is_symmetric(Mat mat, bool *symmetric);
+/* *symmetric ← whether the matrix of these rows differs from its transpose by BISAI_SYMMETRY_LIMIT
+ * at most. The own rows of a process alone may show that it does. All processes call it, and get the
+ * same. */
+PetscErrorCode bsi_ranks_rows_are_symmetric(MPI_Comm comm, const bsi_ranks_rows *rows, Mat mat,
+                                            bool *symmetric);
 
 #endif

@@ -209,7 +209,8 @@ PetscErrorCode bsi_ranks_rows_read(Mat mat, PetscInt block_size, bool drop_zeros
   desc.row_ptr = rows->row_ptr;
   desc.col_idx = rows->col_idx;
   desc.values = rows->values;
-  desc.ownership = BISAI_BORROW;
+  rows->borrows = bisai_context_backend(context) == BISAI_BACKEND_HOST;
+  if (rows->borrows) desc.ownership = BISAI_BORROW;
   *status = bisai_bcsr_create(context, &desc, &rows->matrix);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -229,7 +230,8 @@ PetscErrorCode bsi_ranks_rows_connect(Mat mat, bsi_ranks_rows *rows) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode bsi_ranks_rows_update(Mat mat, bsi_ranks_rows *rows, bool *same) {
+PetscErrorCode bsi_ranks_rows_update(Mat mat, bsi_ranks_rows *rows, bool *same,
+                                     bisai_status *status) {
   PetscObjectState pattern;
   PetscInt *mark;
   halves h;
@@ -242,6 +244,8 @@ PetscErrorCode bsi_ranks_rows_update(Mat mat, bsi_ranks_rows *rows, bool *same) 
   fill(rows, &h, mark, same);
   PetscCall(PetscFree(mark));
   PetscCall(give_back(&h));
+  if (*same && !rows->borrows)
+    *status = bisai_bcsr_update(rows->matrix, rows->values, BISAI_COLUMN_MAJOR);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

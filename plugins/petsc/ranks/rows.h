@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The own block rows of a level of multigrid over several processes, as bisai's pieces read them
- * (bisai/piece.h), and the exchange of data of its ghosts. */
+/* The own block rows of a Mat of several processes, as bisai's ranks read them (bisai/ranks.h), and
+ * the exchange of data of their ghosts. */
 #ifndef BSI_PETSC_RANKS_ROWS_H
 #define BSI_PETSC_RANKS_ROWS_H
 
 #include <petscsf.h>
 
-#include <bisai/piece.h>
+#include <bisai/ranks.h>
 
 #include "petsc/calls.h"
 
@@ -18,10 +18,11 @@ typedef struct bsi_ranks_rows {
   PetscInt block_size;
   /* zeros beside the diagonal are left out: blocks of one value */
   bool drops_zeros;
-  /* the matrix borrows these arrays */
+  /* on the host the matrix borrows these arrays */
   int32_t *row_ptr, *col_idx;
   double *values;
   bisai_bcsr *matrix;
+  bool borrows;
   /* the pattern of the Mat when it was read */
   PetscObjectState pattern;
   /* from own block rows to ghosts */
@@ -53,8 +54,9 @@ PetscErrorCode bsi_ranks_rows_read(Mat mat, PetscInt block_size, bool drop_zeros
 PetscErrorCode bsi_ranks_rows_connect(Mat mat, bsi_ranks_rows *rows);
 
 /* Takes the values of the Mat. *same ← false if it has another pattern; the values are of no use
- * then. Local. */
-PetscErrorCode bsi_ranks_rows_update(Mat mat, bsi_ranks_rows *rows, bool *same);
+ * then. Local: *status has a failure of this process. */
+PetscErrorCode bsi_ranks_rows_update(Mat mat, bsi_ranks_rows *rows, bool *same,
+                                     bisai_status *status);
 
 /* ghosts ← `count` doubles of each ghost, from those of each own block row. All processes call
  * it. */

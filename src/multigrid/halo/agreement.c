@@ -80,6 +80,6 @@ bisai_status bsi_agree(bisai_context *context, const bisai_transport *transport,
   if (from == transport->ranks) return BISAI_OK;
   BSI_TRY(tell(context, transport, from, &f));
   f.message[sizeof f.message - 1] = '\0';
-  return bsi_fail(context, (bisai_status)f.status, "rank %d, counting its own rows: %s", from,
+  return bsi_fail(context, (bisai_status)f.status, "process %d, counting its own rows: %s", from,
                   f.message);
 }

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "petsc/ranks/transport.h"
+
+#include <limits.h>
+
+/* The most bytes of a message of MPI: longer ones go in parts. */
+enum { MOST_BYTES = 1 << 30 };
+
+/* Sends or receives in parts. */
+static int start(bsi_ranks_transport *t, int *started, bool sends, void *data, size_t bytes,
+                 int rank) {
+  char *at = data;
+  int code = MPI_SUCCESS;
+  while (bytes > 0 && !code) {
+    const int part = bytes > MOST_BYTES ? MOST_BYTES : (int)bytes;
+    if (*started == t->room) return MPI_ERR_NO_MEM;
+    MPI_Request *request = &t->requests[(*started)++];
+    code = sends ? MPI_Isend(at, part, MPI_BYTE, rank, 0, t->comm, request)
+                 : MPI_Irecv(at, part, MPI_BYTE, rank, 0, t->comm, request);
+    at += part;
+    bytes -= (size_t)part;
+  }
+  return code;
+}
+
+/* Returns how many parts all messages have. */
+static int count_parts(int count, const bisai_message *messages) {
+  size_t parts = 0;
+  for (int k = 0; k < count; k++)
+    parts += messages[k].send_bytes / MOST_BYTES + messages[k].receive_bytes / MOST_BYTES + 2;
+  return parts < INT_MAX ? (int)parts : INT_MAX;
+}
+
+static bisai_status exchange(void *user, int count, const bisai_message *messages) {
+  bsi_ranks_transport *t = user;
+  const int parts = count_parts(count, messages);
+  int started = 0, code = MPI_SUCCESS;
+  if (parts > t->room) {
+    if (PetscFree(t->requests) || PetscMalloc1(parts, &t->requests)) return BISAI_OUT_OF_MEMORY;
+    t->room = parts;
+  }
+  for (int k = 0; k < count && !code; k++) {
+    const bisai_message *m = &messages[k];
+    code = start(t, &started, false, m->receive, m->receive_bytes, m->rank);
+    if (!code)
+      code = start(t, &started, true, (void *)(uintptr_t)m->send, m->send_bytes, m->rank);
+  }
+  if (!code) code = MPI_Waitall(started, t->requests, MPI_STATUSES_IGNORE);
+  return code ? BISAI_EXTERNAL_ERROR : BISAI_OK;
+}
+
+static bisai_status reduce(void *user, bisai_reduction how, int count, double *values) {
+  const bsi_ranks_transport *t = user;
+  const int code = MPI_Allreduce(MPI_IN_PLACE, values, count, MPI_DOUBLE,
+                                 how == BISAI_REDUCE_SUM ? MPI_SUM : MPI_MAX, t->comm);
+  return code ? BISAI_EXTERNAL_ERROR : BISAI_OK;
+}
+
+PetscErrorCode bsi_ranks_transport_create(MPI_Comm comm, bsi_ranks_transport *transport,
+                                          bisai_transport *table) {
+  PetscMPIInt rank, size;
+  PetscFunctionBegin;
+  *transport = (bsi_ranks_transport){.comm = MPI_COMM_NULL};
+  PetscCallMPI(MPI_Comm_dup(comm, &transport->comm));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  *table = (bisai_transport){.ranks = (int)size,
+                             .rank = (int)rank,
+                             .user = transport,
+                             .exchange = exchange,
+                             .reduce = reduce};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode bsi_ranks_transport_destroy(bsi_ranks_transport *transport) {
+  PetscFunctionBegin;
+  PetscCall(PetscFree(transport->requests));
+  if (transport->room >= 0 && transport->comm && transport->comm != MPI_COMM_NULL)
+    PetscCallMPI(MPI_Comm_free(&transport->comm));
+  *transport = (bsi_ranks_transport){.comm = MPI_COMM_NULL};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
