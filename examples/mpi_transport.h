@@ -21,8 +21,8 @@ static bisai_status mpi_exchange(void *user, int count, const bisai_message *mes
       code = MPI_Irecv(m->receive, (int)m->receive_bytes, MPI_BYTE, m->rank, 0, comm,
                        &requests[started++]);
     if (m->send_bytes > 0 && !code)
-      code = MPI_Isend(m->send, (int)m->send_bytes, MPI_BYTE, m->rank, 0, comm,
-                       &requests[started++]);
+      code =
+          MPI_Isend(m->send, (int)m->send_bytes, MPI_BYTE, m->rank, 0, comm, &requests[started++]);
   }
   if (!code) code = MPI_Waitall(started, requests, MPI_STATUSES_IGNORE);
   if (requests != own) free(requests);

@@ -182,8 +182,7 @@ static bisai_status set_up(const arguments *a, const part *p, run *r) {
   multigrid->null_count = p->mode_count;
   if (a->alone) return bisai_precond_create(r->context, r->matrix, &own, &r->precond);
   o.gather = a->gather;
-  const bisai_status status =
-      bisai_ranks_create(r->context, &rows, r->transport, &o, &r->ranks);
+  const bisai_status status = bisai_ranks_create(r->context, &rows, r->transport, &o, &r->ranks);
   own.callback.apply = precondition;
   own.callback.user = r->ranks;
   return status ? status : bisai_precond_create(r->context, r->matrix, &own, &r->precond);
@@ -207,8 +206,9 @@ static bisai_status repeat(const arguments *a, const part *p, run *r, double *x,
   bisai_status status = set_up(a, p, r);
   t->set_up = now(r) - start;
   if (!a->alone) o.reduce = add, o.reduce_user = r->ranks;
-  if (!status) status = a->alone ? bisai_precond_update(r->precond, r->matrix)
-                                 : bisai_ranks_update(r->ranks, r->matrix);
+  if (!status)
+    status = a->alone ? bisai_precond_update(r->precond, r->matrix)
+                      : bisai_ranks_update(r->ranks, r->matrix);
   t->update = now(r) - start - t->set_up;
   if (!status)
     status = bisai_solver_create(r->context, (int64_t)p->rows * p->block_size, &o, &solver);
@@ -225,8 +225,7 @@ static bisai_status repeat(const arguments *a, const part *p, run *r, double *x,
   return status;
 }
 
-static void print(const arguments *a, const part *p, const run *r, const times *best,
-                  double norm) {
+static void print(const arguments *a, const part *p, const run *r, const times *best, double norm) {
   const bisai_ranks_report *l = &r->levels;
   printf("{\"case\": \"%s\", \"size\": %d, \"ranks\": %d, \"alone\": %d, \"device\": \"%s\", "
          "\"gather\": %lld, \"rows\": %lld, \"iterations\": %d, \"reason\": \"%s\", "
@@ -236,15 +235,17 @@ static void print(const arguments *a, const part *p, const run *r, const times *
          (long long)a->gather, (long long)p->all_rows * p->block_size, r->report.iterations,
          bisai_reason_string(r->report.reason), norm, 1e3 * best->set_up, 1e3 * best->update,
          1e3 * best->solve, (long long)l->exchanges, (double)l->memory_bytes / 1e6, l->gathered);
-  for (int k = 0; k < l->levels + l->gathered; k++) printf("%s%lld", k ? ", " : "", (long long)l->rows[k]);
+  for (int k = 0; k < l->levels + l->gathered; k++)
+    printf("%s%lld", k ? ", " : "", (long long)l->rows[k]);
   printf("]}\n");
   fflush(stdout);
 }
 
 static arguments read_arguments(int argc, char **argv) {
-  arguments a = {.backend = BISAI_BACKEND_HOST, .gather = bisai_ranks_options_default().gather,
-                 .repeats = 3};
-  if (argc < 3) stop("usage: bench_ranks CASE SIZE [backend=B] [gather=N] [repeats=K] [alone]", NULL);
+  arguments a = {
+      .backend = BISAI_BACKEND_HOST, .gather = bisai_ranks_options_default().gather, .repeats = 3};
+  if (argc < 3)
+    stop("usage: bench_ranks CASE SIZE [backend=B] [gather=N] [repeats=K] [alone]", NULL);
   a.name = argv[1];
   a.size = atoi(argv[2]);
   for (int k = 3; k < argc; k++) {

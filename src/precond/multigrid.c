@@ -360,9 +360,9 @@ static bisai_status make_hierarchy(bisai_precond *m, const bisai_bcsr *a,
                                    const bisai_multigrid_options *o) {
   multigrid_state *state = multigrid_of(m);
   state->smoother = smoother_options(m, o->smoother);
-  bsi_multigrid_setup setup = bsi_multigrid_setup_of(
-      m->context, &m->options.multigrid, o, state->symmetric,
-      m->options.shift == BISAI_SHIFT_NONE ? 0.0 : m->options.shift_amount);
+  bsi_multigrid_setup setup =
+      bsi_multigrid_setup_of(m->context, &m->options.multigrid, o, state->symmetric,
+                             m->options.shift == BISAI_SHIFT_NONE ? 0.0 : m->options.shift_amount);
   setup.nested = (bsi_nested){&state->smoother, bsi_precond_operator_create};
   m->options.multigrid.null_vectors = NULL; /* the caller's arrays may go */
   m->options.multigrid.above = NULL;
@@ -372,8 +372,7 @@ static bisai_status make_hierarchy(bisai_precond *m, const bisai_bcsr *a,
 static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
   const double start = bsi_now();
   const bool symmetric = multigrid_of(m)->symmetric;
-  bisai_multigrid_options o =
-      bsi_multigrid_choose(&m->options.multigrid, symmetric, m->block_size);
+  bisai_multigrid_options o = bsi_multigrid_choose(&m->options.multigrid, symmetric, m->block_size);
   double *vectors = NULL;
   bisai_status status = choose_nodes(m, a, &o.nodes);
   if (!status) status = leave_out_padding(a, &o, &vectors);

@@ -20,8 +20,7 @@ static bisai_status check_arguments(bisai_context *context, const bisai_bcsr *ma
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown kind of preconditioner %d",
                     (int)o->kind);
   /* the caller's function may be given the rows of one rank, whose columns have ghosts too */
-  const bool of_rank =
-      o->kind == BISAI_PRECOND_CALLBACK && matrix->block_cols > matrix->block_rows;
+  const bool of_rank = o->kind == BISAI_PRECOND_CALLBACK && matrix->block_cols > matrix->block_rows;
   if (matrix->block_rows != matrix->block_cols && !of_rank)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the matrix is not square: %d × %d blocks",
                     matrix->block_rows, matrix->block_cols);

@@ -60,9 +60,10 @@ static bisai_status check(bisai_context *context, const bisai_ranks_rows *rows,
     return bsi_fail(context, BISAI_UNSUPPORTED,
                     "ranks need values in fp64, with the diagonal blocks");
   if (a->block_cols < a->block_rows || (a->block_cols > a->block_rows && !rows->ghosts))
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                    "%d block rows and %d block columns: the own rows come first, and ghosts are %s",
-                    a->block_rows, a->block_cols, rows->ghosts ? "given" : "NULL");
+    return bsi_fail(
+        context, BISAI_INVALID_ARGUMENT,
+        "%d block rows and %d block columns: the own rows come first, and ghosts are %s",
+        a->block_rows, a->block_cols, rows->ghosts ? "given" : "NULL");
   if (!(o->shift_amount >= 0.0 && isfinite(o->shift_amount)) || o->gather < 0)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "shift_amount is %g, gather is %lld",
                     o->shift_amount, (long long)o->gather);
@@ -97,8 +98,8 @@ bisai_status bisai_ranks_create(bisai_context *context, const bisai_ranks_rows *
   const bisai_ranks_options *o = options ? options : &defaults;
   bisai_ranks *r = NULL;
   if (!context) return BISAI_INVALID_ARGUMENT;
-  if (!transport || !ranks || !transport->exchange || !transport->reduce ||
-      transport->ranks < 1 || transport->rank < 0 || transport->rank >= transport->ranks)
+  if (!transport || !ranks || !transport->exchange || !transport->reduce || transport->ranks < 1 ||
+      transport->rank < 0 || transport->rank >= transport->ranks)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "bisai_ranks_create: `ranks` or the transport is NULL or incomplete");
   bisai_status status = check(context, rows, o);
@@ -108,8 +109,7 @@ bisai_status bisai_ranks_create(bisai_context *context, const bisai_ranks_rows *
   if (!status) {
     const bsi_multigrid_setup setup = setup_of(context, rows, o);
     r->context = context;
-    status =
-        bsi_rank_levels_create(context, rows, transport, &setup, o->gather, &r->levels);
+    status = bsi_rank_levels_create(context, rows, transport, &setup, o->gather, &r->levels);
     if (status) bsi_rank_levels_destroy(&r->levels);
   }
   if (status)
@@ -121,9 +121,9 @@ bisai_status bisai_ranks_create(bisai_context *context, const bisai_ranks_rows *
 
 bisai_status bisai_ranks_update(bisai_ranks *ranks, const bisai_bcsr *matrix) {
   if (!ranks) return BISAI_INVALID_ARGUMENT;
-  const bisai_status status =
-      matrix ? BISAI_OK
-             : bsi_fail(ranks->context, BISAI_INVALID_ARGUMENT, "bisai_ranks_update: matrix is NULL");
+  const bisai_status status = matrix ? BISAI_OK
+                                     : bsi_fail(ranks->context, BISAI_INVALID_ARGUMENT,
+                                                "bisai_ranks_update: matrix is NULL");
   BSI_TRY(bsi_agree(ranks->context, &ranks->levels.transport, status));
   return bsi_rank_levels_update(&ranks->levels, matrix);
 }
@@ -135,9 +135,9 @@ static bisai_status apply(bisai_ranks *ranks, apply_levels *run, const double *v
   bisai_context *context = ranks->context;
   const int64_t n = bsi_level_rows(&ranks->levels.h.levels[0]);
   bsi_staged in = {0}, out = {0};
-  bisai_status status = (v && z) || n == 0 ? BISAI_OK
-                                           : bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                                                      "a vector of ranks is NULL");
+  bisai_status status =
+      (v && z) || n == 0 ? BISAI_OK
+                         : bsi_fail(context, BISAI_INVALID_ARGUMENT, "a vector of ranks is NULL");
   if (!status) status = bsi_stage_input(context, n, 1, v, n, &in);
   if (!status) status = bsi_stage_output(context, n, 1, false, z, n, &out);
   if (!status) status = run(&ranks->levels, in.data, out.data);
@@ -218,7 +218,8 @@ bisai_status bisai_ranks_vote(bisai_context *context, const bisai_bcsr *matrix, 
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (!matrix || !components || !points || matrix->type != BISAI_FP64 ||
       matrix->block_cols < matrix->block_rows)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                    "bisai_ranks_vote: an argument is NULL, or the matrix has not the rows of a rank");
+    return bsi_fail(
+        context, BISAI_INVALID_ARGUMENT,
+        "bisai_ranks_vote: an argument is NULL, or the matrix has not the rows of a rank");
   return BSI_ON_BACKEND(context, bsi_count_votes)(context, matrix, components, points);
 }

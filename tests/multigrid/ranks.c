@@ -172,8 +172,7 @@ static void cycles_and_smoothings_work_on_ranks(void **state) {
     const test_sharing sharing = test_share(3, a.block_rows, true);
     solve s = solve_of(&a);
     s.options.multigrid.cycle = cycles[variant % 3];
-    s.options.multigrid.smoother =
-        variant < 6 ? BISAI_SMOOTHER_JACOBI : BISAI_SMOOTHER_CHEBYSHEV;
+    s.options.multigrid.smoother = variant < 6 ? BISAI_SMOOTHER_JACOBI : BISAI_SMOOTHER_CHEBYSHEV;
     if (s.options.multigrid.smoother == BISAI_SMOOTHER_CHEBYSHEV) s.options.multigrid.degree = 3;
     s.options.multigrid.pre = variant % 4;
     s.options.multigrid.post = (variant + 1) % 3 + (variant % 4 == 0);
@@ -188,7 +187,7 @@ static void cycles_and_smoothings_work_on_ranks(void **state) {
  * gathered. */
 static void the_last_level_is_gathered_or_smoothed(void **state) {
   (void)state;
-  test_bcsr a = test_mesh_diffusion(40, 40, 2, TEST_ZERO_OUTSIDE, 0.2);
+  test_bcsr a = test_mesh_diffusion(90, 90, 2, TEST_ZERO_OUTSIDE, 0.2);
   const test_sharing sharing = test_share(3, a.block_rows, false);
   solve s = solve_of(&a), all = solve_of(&a);
   s.options.gather = 0;
@@ -296,8 +295,8 @@ static bisai_status run_products(test_rank *rank) {
   products *p = rank->user;
   bsi_rank_hierarchy *r = malloc(sizeof *r);
   double turn = 0.0;
-  bisai_status status = bsi_rank_levels_create(rank->context, &rank->rows, &rank->transport,
-                                               &p->setup, GATHERED, r);
+  bisai_status status =
+      bsi_rank_levels_create(rank->context, &rank->rows, &rank->transport, &p->setup, GATHERED, r);
   const int l = p->level;
   for (int k = 0; k < rank->transport.ranks; k++) {
     if (!status && k == rank->number && l < r->h.count - 1) {
@@ -309,7 +308,9 @@ static bisai_status run_products(test_rank *rank) {
       const bsi_block_matrix a = bsi_block_matrix_of(level->matrix),
                              next = bsi_block_matrix_of(level[1].matrix);
       if (!d->a) {
-        *d = (dense_level){fine, coarse, calloc((size_t)(fine * fine), sizeof(double)),
+        *d = (dense_level){fine,
+                           coarse,
+                           calloc((size_t)(fine * fine), sizeof(double)),
                            calloc((size_t)(fine * coarse), sizeof(double)),
                            calloc((size_t)(coarse * fine), sizeof(double)),
                            calloc((size_t)(coarse * coarse), sizeof(double))};
@@ -319,8 +320,7 @@ static bisai_status run_products(test_rank *rank) {
       add_rows(bsi_restriction_of(level), next.rows, aggregate, &here->columns, coarse, d->r);
       add_rows(&next, next.rows, aggregate, &there->columns, coarse, d->next);
     }
-    if (!status)
-      status = rank->transport.reduce(rank->transport.user, BISAI_REDUCE_SUM, 1, &turn);
+    if (!status) status = rank->transport.reduce(rank->transport.user, BISAI_REDUCE_SUM, 1, &turn);
   }
   if (rank->number == 0) p->levels = r->h.count;
   bsi_rank_levels_destroy(r);
@@ -332,10 +332,10 @@ static bisai_status run_products(test_rank *rank) {
 static void expect_products(test_bcsr a, bool symmetric, int ranks, int level) {
   test_rank all[TEST_MOST_RANKS];
   dense_level d = {.a = NULL};
-  products p = {.setup = {.options = bisai_precond_options_default().multigrid,
-                          .symmetric = symmetric},
-                .level = level,
-                .dense = &d};
+  products p = {
+      .setup = {.options = bisai_precond_options_default().multigrid, .symmetric = symmetric},
+      .level = level,
+      .dense = &d};
   p.setup.options.cycle = BISAI_CYCLE_V;
   p.setup.options.smoother = BISAI_SMOOTHER_JACOBI;
   p.setup.options.nodes = BISAI_AGGREGATION_UNIT_BLOCK;
@@ -348,8 +348,7 @@ static void expect_products(test_bcsr a, bool symmetric, int ranks, int level) {
   assert_true(p.levels > level + 1);
   double *ap = test_dense_multiply(d.fine, d.fine, d.coarse, d.a, d.p),
          *rap = test_dense_multiply(d.coarse, d.fine, d.coarse, d.r, ap);
-  EXPECT_CLOSE(d.coarse * d.coarse, rap, d.next,
-               1e-13 * test_largest(d.coarse * d.coarse, rap));
+  EXPECT_CLOSE(d.coarse * d.coarse, rap, d.next, 1e-13 * test_largest(d.coarse * d.coarse, rap));
   if (symmetric) {
     double *transposed = test_dense_transpose(d.fine, d.coarse, d.p);
     EXPECT_CLOSE(d.fine * d.coarse, transposed, d.r, 0.0);
@@ -365,9 +364,8 @@ static void coarse_matrices_are_the_products_of_all_rows(void **state) {
     for (int32_t bs = 1; bs <= 3; bs += 2)
       for (int level = 0; level < 2; level++)
         for (int ranks = 1; ranks <= 4; ranks++)
-          expect_products(
-              test_mesh_diffusion(17, 14, bs, TEST_ZERO_OUTSIDE, symmetric ? 0.0 : 0.4),
-              symmetric != 0, ranks, level);
+          expect_products(test_mesh_diffusion(17, 14, bs, TEST_ZERO_OUTSIDE, symmetric ? 0.0 : 0.4),
+                          symmetric != 0, ranks, level);
 }
 
 /* One rank has the levels and the result of one process. */
@@ -511,19 +509,18 @@ static void wrong_options_and_ghosts_are_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(one_rank_does_what_one_process_does),
-      cmocka_unit_test(coarse_matrices_are_the_products_of_all_rows),
-      cmocka_unit_test(ranks_take_as_many_iterations_as_one),
-      cmocka_unit_test(near_null_vectors_go_to_all_levels),
-      cmocka_unit_test(cycles_and_smoothings_work_on_ranks),
-      cmocka_unit_test(the_last_level_is_gathered_or_smoothed),
-      cmocka_unit_test(ranks_may_have_no_rows),
-      cmocka_unit_test(the_same_ranks_give_the_same_bits),
-      cmocka_unit_test(an_update_gives_what_creation_gives),
-      cmocka_unit_test(a_singular_block_of_one_rank_fails_on_all),
-      cmocka_unit_test(a_rank_without_memory_ends_all),
-      cmocka_unit_test(a_transport_that_fails_ends_all),
-      cmocka_unit_test(wrong_options_and_ghosts_are_refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(one_rank_does_what_one_process_does),
+                                     cmocka_unit_test(coarse_matrices_are_the_products_of_all_rows),
+                                     cmocka_unit_test(ranks_take_as_many_iterations_as_one),
+                                     cmocka_unit_test(near_null_vectors_go_to_all_levels),
+                                     cmocka_unit_test(cycles_and_smoothings_work_on_ranks),
+                                     cmocka_unit_test(the_last_level_is_gathered_or_smoothed),
+                                     cmocka_unit_test(ranks_may_have_no_rows),
+                                     cmocka_unit_test(the_same_ranks_give_the_same_bits),
+                                     cmocka_unit_test(an_update_gives_what_creation_gives),
+                                     cmocka_unit_test(a_singular_block_of_one_rank_fails_on_all),
+                                     cmocka_unit_test(a_rank_without_memory_ends_all),
+                                     cmocka_unit_test(a_transport_that_fails_ends_all),
+                                     cmocka_unit_test(wrong_options_and_ghosts_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,9 +32,7 @@ test_sharing test_share(int ranks, int32_t n, bool symmetric) {
   return s;
 }
 
-int32_t test_rank_begin(const test_rank *rank) {
-  return rank->all->sharing.begins[rank->number];
-}
+int32_t test_rank_begin(const test_rank *rank) { return rank->all->sharing.begins[rank->number]; }
 
 /* --- the transport --- */
 
@@ -56,8 +54,7 @@ static bisai_status exchange(void *user, int count, const bisai_message *message
   pthread_mutex_lock(&all->lock);
   failed = has_failed(rank);
   for (int k = 0; k < count && !failed; k++)
-    all->boxes[me][messages[k].rank] =
-        (box){messages[k].send, messages[k].send_bytes, true};
+    all->boxes[me][messages[k].rank] = (box){messages[k].send, messages[k].send_bytes, true};
   pthread_cond_broadcast(&all->changed);
   for (int k = 0; k < count && !failed; k++) {
     box *from = &all->boxes[messages[k].rank][me];
@@ -145,8 +142,7 @@ bisai_status test_rank_rows(const test_rank *rank, const test_bcsr *a, bisai_bcs
   d.block_cols = d.block_rows + list_ghosts(a, begin, end, place, rank->ghosts);
   d.block_size = a->block_size;
   for (size_t i = 0; i <= n; i++) row_ptr[i] = a->row_ptr[(size_t)begin + i] - a->row_ptr[begin];
-  for (size_t p = 0; p < blocks; p++)
-    col_idx[p] = place[a->col_idx[(size_t)a->row_ptr[begin] + p]];
+  for (size_t p = 0; p < blocks; p++) col_idx[p] = place[a->col_idx[(size_t)a->row_ptr[begin] + p]];
   d.row_ptr = row_ptr;
   d.col_idx = col_idx;
   d.values = a->values + (size_t)a->row_ptr[begin] * (size_t)(a->block_size * a->block_size);
@@ -165,8 +161,7 @@ static void *run(void *user) {
   rank->context = test_context_on(&allocator, 1);
   rank->ghosts = malloc((size_t)(rank->all->matrix->block_cols + 1) * sizeof *rank->ghosts);
   rank->status = test_rank_rows(rank, rank->all->matrix, &rank->matrix);
-  rank->rows =
-      (bisai_ranks_rows){rank->matrix, rank->ghosts, rank->all->sharing.symmetric};
+  rank->rows = (bisai_ranks_rows){rank->matrix, rank->ghosts, rank->all->sharing.symmetric};
   if (job->fail_at > 0 && rank->number == job->failing)
     allocator.fail_at = allocator.calls + job->fail_at;
   const long long before = allocator.live_blocks;
@@ -188,8 +183,7 @@ void test_run_ranks(const test_bcsr *matrix, const test_sharing *sharing, const 
   pthread_cond_init(&all.changed, NULL);
   for (int k = 0; k < sharing->ranks; k++) {
     ranks[k] = (test_rank){.all = &all, .number = k, .user = job->user};
-    ranks[k].transport =
-        (bisai_transport){sharing->ranks, k, &ranks[k], exchange, reduce};
+    ranks[k].transport = (bisai_transport){sharing->ranks, k, &ranks[k], exchange, reduce};
     assert_int_equal(pthread_create(&threads[k], NULL, run, &ranks[k]), 0);
   }
   for (int k = 0; k < sharing->ranks; k++) pthread_join(threads[k], NULL);

@@ -42,18 +42,20 @@ typedef struct test_sharing {
 /* Returns equal shares of n rows. */
 test_sharing test_share(int ranks, int32_t n, bool symmetric);
 
-/* Calls run(rank) in a thread for each rank, and returns when all have returned. ranks[k].status and
- * .message are what each returned and its context said. `on_device`: the contexts are those of the
- * backend under test. `failing` is the rank whose allocation `fail_at` fails; 0: none does. */
+/* What the ranks do. */
 typedef struct test_job {
   bisai_status (*run)(test_rank *);
+  /* test_rank::user */
   void *user;
+  /* the rank whose allocation `fail_at` fails; 0: none does */
   int failing;
   long long fail_at;
   /* the transport of all ranks fails from this call of rank 0 on; 0: never */
   long long transport_fails_at;
 } test_job;
 
+/* Calls run(rank) in a thread for each rank, and returns when all have returned. The contexts are
+ * those of the backend under test. */
 void test_run_ranks(const test_bcsr *matrix, const test_sharing *sharing, const test_job *job,
                     test_rank ranks[TEST_MOST_RANKS]);
 

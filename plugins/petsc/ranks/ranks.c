@@ -76,13 +76,13 @@ static PetscErrorCode make_levels(bsi_ranks *ranks, bsi_ranks_failure *failure) 
   const bsi_ranks_rows *rows = &ranks->rows;
   int64_t *ghosts;
   PetscFunctionBegin;
-  PetscCall(bsi_ranks_rows_are_symmetric(ranks->setup.comm, rows, ranks->source.mat,
-                                         &ranks->symmetric));
+  PetscCall(
+      bsi_ranks_rows_are_symmetric(ranks->setup.comm, rows, ranks->source.mat, &ranks->symmetric));
   PetscCall(PetscMalloc1(rows->ghosts, &ghosts));
   for (PetscInt j = 0; j < rows->ghosts; j++) ghosts[j] = rows->ghost[j];
   const bisai_ranks_rows of = {rows->matrix, ghosts, ranks->symmetric};
-  const bisai_status status = bisai_ranks_create(ranks->setup.context, &of, &ranks->table,
-                                                 &ranks->options, &ranks->levels);
+  const bisai_status status =
+      bisai_ranks_create(ranks->setup.context, &of, &ranks->table, &ranks->options, &ranks->levels);
   PetscCall(PetscFree(ghosts));
   PetscCall(take_failure(ranks, status, failure));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -151,16 +151,15 @@ static PetscErrorCode refresh(bsi_ranks *ranks, Mat mat, bool *kept, bsi_ranks_f
   PetscFunctionBegin;
   PetscCall(bsi_ranks_source_refresh(mat, &ranks->source, kept));
   if (!*kept) PetscFunctionReturn(PETSC_SUCCESS);
-  const PetscErrorCode own =
-      bsi_ranks_rows_update(ranks->source.mat, &ranks->rows, kept, &status);
+  const PetscErrorCode own = bsi_ranks_rows_update(ranks->source.mat, &ranks->rows, kept, &status);
   int all = *kept;
   PetscCall(bsi_ranks_agree(&ranks->setup, own, status, failure));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, ranks->setup.comm));
   *kept = all != 0;
   if (!*kept || !ranks->symmetric || ranks->options.multigrid.unweighted)
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(bsi_ranks_rows_are_symmetric(ranks->setup.comm, &ranks->rows, ranks->source.mat,
-                                         &symmetric));
+  PetscCall(
+      bsi_ranks_rows_are_symmetric(ranks->setup.comm, &ranks->rows, ranks->source.mat, &symmetric));
   *kept = symmetric;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -170,8 +169,7 @@ PetscErrorCode bsi_ranks_update(bsi_ranks *ranks, Mat mat, bool *kept, bsi_ranks
   *failure = (bsi_ranks_failure){BISAI_OK, ""};
   PetscCall(refresh(ranks, mat, kept, failure));
   if (!*kept || failure->status) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(
-      take_failure(ranks, bisai_ranks_update(ranks->levels, ranks->rows.matrix), failure));
+  PetscCall(take_failure(ranks, bisai_ranks_update(ranks->levels, ranks->rows.matrix), failure));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

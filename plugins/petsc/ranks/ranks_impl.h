@@ -3,7 +3,8 @@
 #ifndef BSI_PETSC_RANKS_IMPL_H
 #define BSI_PETSC_RANKS_IMPL_H
 
-#include "petsc/ranks/ranks.h"
+#include "petsc/ranks/failure.h"
+#include "petsc/ranks/rows.h"
 #include "petsc/ranks/transport.h"
 
 typedef struct bsi_ranks {

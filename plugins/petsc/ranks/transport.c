@@ -42,8 +42,7 @@ static bisai_status exchange(void *user, int count, const bisai_message *message
   for (int k = 0; k < count && !code; k++) {
     const bisai_message *m = &messages[k];
     code = start(t, &started, false, m->receive, m->receive_bytes, m->rank);
-    if (!code)
-      code = start(t, &started, true, (void *)(uintptr_t)m->send, m->send_bytes, m->rank);
+    if (!code) code = start(t, &started, true, (void *)(uintptr_t)m->send, m->send_bytes, m->rank);
   }
   if (!code) code = MPI_Waitall(started, t->requests, MPI_STATUSES_IGNORE);
   return code ? BISAI_EXTERNAL_ERROR : BISAI_OK;

@@ -16,9 +16,8 @@ bisai_status bsi_border_cuda(bisai_context *context, const bisai_bcsr *a, const 
   float *largest = temporary.reserve<float>(static_cast<size_t>(rows));
   if (!temporary.complete) return BISAI_OUT_OF_MEMORY;
   BSI_TRY(bsi_for_each(context, what, rows, [=] __device__(int64_t i) {
-    const bsi_border_row row =
-        bsi_border_row_of(bs, rows, col_idx, row_ptr[i], row_ptr[i + 1], inverse + i * bs * bs,
-                          values);
+    const bsi_border_row row = bsi_border_row_of(bs, rows, col_idx, row_ptr[i], row_ptr[i + 1],
+                                                 inverse + i * bs * bs, values);
     largest[i] = row.largest;
     alone[i] = row.sum > BSI_LEAST_SUM;
   }));

@@ -37,8 +37,7 @@ static void weaken_part(void *work, bsi_part part) {
 
 bisai_status bsi_border_host(bisai_context *context, const bisai_bcsr *a, const double *inverse,
                              double threshold, float *strength, int32_t *alone) {
-  const int threads =
-      bsi_threads_for(context->threads, (int64_t)a->block_rows + a->blocks, GRAIN);
+  const int threads = bsi_threads_for(context->threads, (int64_t)a->block_rows + a->blocks, GRAIN);
   float *largest = bsi_allocate(context, (size_t)a->block_rows, sizeof *largest);
   if (!largest) return BISAI_OUT_OF_MEMORY;
   border_job job = {a, inverse, (float)threshold, strength, largest, alone};

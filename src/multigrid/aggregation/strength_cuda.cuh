@@ -72,9 +72,8 @@ __global__ void __launch_bounds__(THREADS) weigh_large_blocks(const weigh_job jo
     }
     sum = bsi_warp_sum(sum);
     if (lane == 0)
-      job.weight[p] = __ldg(job.col_idx + p) == i || is_ghost(job, p)
-                          ? 0.0f
-                          : bsi_weight_round(sqrt(sum / bs));
+      job.weight[p] =
+          __ldg(job.col_idx + p) == i || is_ghost(job, p) ? 0.0f : bsi_weight_round(sqrt(sum / bs));
   }
 }
 

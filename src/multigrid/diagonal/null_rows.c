@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "core/context/context_impl.h"
-#include "multigrid/cycle/operations.h"
 #include "multigrid/cycle/cycle_ops.h"
+#include "multigrid/cycle/operations.h"
 #include "multigrid/diagonal/radius.h"
 #include "multigrid/halo/agreement.h"
 #include "multigrid/level/level_errors.h"

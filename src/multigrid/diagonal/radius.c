@@ -64,8 +64,7 @@ static bisai_status add_over_ranks(const bsi_hierarchy *h, int k, bool add) {
   const bsi_memory_ops *memory = h->context->backend->memory;
   double scalars[BSI_LANCZOS_PARTIALS];
   BSI_TRY(memory->fetch(h->context, scalars, h->lanczos.work, sizeof scalars));
-  BSI_TRY(
-      bsi_sum_over_ranks(h->context, h->setup.transport, 1, scalars + BSI_LANCZOS_SUM));
+  BSI_TRY(bsi_sum_over_ranks(h->context, h->setup.transport, 1, scalars + BSI_LANCZOS_SUM));
   if (add)
     bsi_lanczos_beta(k, scalars);
   else
@@ -91,8 +90,7 @@ static bisai_status next_direction(const bsi_hierarchy *h, const bsi_level *leve
                                                          .beta = 1.0,
                                                          .b = v->r,
                                                          .y = v->q}));
-  if (h->setup.transport)
-    return step_of_ranks(h, k, true, bsi_level_rows(level), v->r, v->q, v->p);
+  if (h->setup.transport) return step_of_ranks(h, k, true, bsi_level_rows(level), v->r, v->q, v->p);
   return ops->lanczos->direct(h->context, k, bsi_level_rows(level), v->r, v->q, v->p,
                               h->lanczos.work);
 }

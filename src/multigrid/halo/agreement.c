@@ -51,7 +51,7 @@ bisai_status bsi_exchange(bisai_context *context, const bisai_transport *transpo
 /* What the rank that failed tells the others. */
 typedef struct failure {
   int32_t status;
-  char message[sizeof ((bisai_context *)NULL)->error];
+  char message[sizeof((bisai_context *)NULL)->error];
 } failure;
 
 /* Sends the failure of rank `from` to all others. */
@@ -61,7 +61,8 @@ static bisai_status tell(bisai_context *context, const bisai_transport *transpor
     const bisai_message m = {.rank = from, .receive = f, .receive_bytes = sizeof *f};
     return bsi_exchange(context, transport, 1, &m);
   }
-  for (int r = 0; r < transport->ranks; r++) { /* one at a time: there may be no memory for a list */
+  for (int r = 0; r < transport->ranks;
+       r++) { /* one at a time: there may be no memory for a list */
     const bisai_message m = {.rank = r, .send = f, .send_bytes = sizeof *f};
     if (r != from) BSI_TRY(bsi_exchange(context, transport, 1, &m));
   }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "multigrid/halo/agreement.h"
-#include "multigrid/spgemm/spgemm_ops.h"
 #include "multigrid/level/multigrid_ops.h"
+#include "multigrid/spgemm/spgemm_ops.h"
 
 static const bsi_memory_ops *memory_of(const bsi_halo *halo) {
   return halo->context->backend->memory;
@@ -78,8 +78,8 @@ static bisai_status pack(const bsi_block_matrix *m, const bsi_numbering *numberi
   bisai_context *context = g->halo->context;
   const size_t rows = (size_t)g->halo->send.rows;
   BSI_TRY(select_rows(m, g));
-  BSI_TRY(products_of(g->halo)->multiply_structure(context, &g->selection, m, INT64_MAX,
-                                                   &g->packed));
+  BSI_TRY(
+      products_of(g->halo)->multiply_structure(context, &g->selection, m, INT64_MAX, &g->packed));
   const size_t blocks = (size_t)g->packed.blocks;
   s->row_ptr = bsi_allocate(context, rows + 1, sizeof *s->row_ptr);
   s->col_idx = bsi_allocate(context, blocks, sizeof *s->col_idx);
@@ -128,8 +128,7 @@ static bisai_status count_blocks(bsi_ghost_rows *g, structures *s) {
   if (s->received > INT32_MAX - g->own_blocks)
     return bsi_fail(halo->context, BISAI_INDEX_OVERFLOW,
                     "a matrix has more than 2^31 blocks with the rows of other ranks");
-  s->receive_columns =
-      bsi_allocate(halo->context, (size_t)s->received, sizeof *s->receive_columns);
+  s->receive_columns = bsi_allocate(halo->context, (size_t)s->received, sizeof *s->receive_columns);
   return s->receive_columns ? BISAI_OK : BISAI_OUT_OF_MEMORY;
 }
 
@@ -183,9 +182,8 @@ static bisai_status take_rows(bsi_ghost_rows *g, structures *s, bsi_numbering *n
   s->ghost_col = bsi_allocate(context, received, sizeof *s->ghost_col);
   g->places.rows = (int32_t)received;
   g->places.host = bsi_allocate(context, received, sizeof *g->places.host);
-  bisai_status status = blocks && s->ghost_ptr && s->ghost_col && g->places.host
-                            ? BISAI_OK
-                            : BISAI_OUT_OF_MEMORY;
+  bisai_status status =
+      blocks && s->ghost_ptr && s->ghost_col && g->places.host ? BISAI_OK : BISAI_OUT_OF_MEMORY;
   if (!status) status = list_rows(g, s, numbering, blocks);
   if (!status) status = bsi_places_upload(context, &g->places);
   bsi_release(context, blocks);
@@ -237,8 +235,7 @@ static bisai_status reserve_values(bsi_ghost_rows *g, const structures *s) {
 /* The aggregate of each ghost, whose row of T has one block or none. */
 static void read_aggregates(const bsi_halo *halo, const structures *s, int32_t *aggregate) {
   for (int32_t j = 0; j < halo->ghosts; j++)
-    aggregate[j] =
-        s->ghost_ptr[j + 1] > s->ghost_ptr[j] ? s->ghost_col[s->ghost_ptr[j]] : -1;
+    aggregate[j] = s->ghost_ptr[j + 1] > s->ghost_ptr[j] ? s->ghost_col[s->ghost_ptr[j]] : -1;
 }
 
 static bisai_status finish(bsi_numbering *numbering, bsi_block_matrix *m, bool identities,

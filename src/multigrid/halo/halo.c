@@ -79,8 +79,8 @@ static bisai_status exchange_counts(const bsi_halo *halo, search *s) {
   int count = 0;
   for (int r = 0; r < t->ranks; r++)
     if (r != t->rank)
-      s->messages[count++] = (bisai_message){r, &s->wanted[r], sizeof *s->wanted, &s->given[r],
-                                             sizeof *s->given};
+      s->messages[count++] =
+          (bisai_message){r, &s->wanted[r], sizeof *s->wanted, &s->given[r], sizeof *s->given};
   return bsi_exchange(halo->context, t, count, s->messages);
 }
 
@@ -219,8 +219,7 @@ void bsi_halo_destroy(bsi_halo *halo) {
 int64_t bsi_halo_memory(const bsi_halo *halo) {
   const int64_t rows = (int64_t)halo->send.rows + halo->receive.rows;
   return rows * (8 * (int64_t)halo->width + (halo->send.host == halo->send.backend ? 4 : 8)) +
-         halo->neighbour_count *
-             (int64_t)(sizeof *halo->neighbours + sizeof *halo->messages);
+         halo->neighbour_count * (int64_t)(sizeof *halo->neighbours + sizeof *halo->messages);
 }
 
 /* --- exchanges --- */
@@ -234,9 +233,8 @@ static void write_messages(bsi_halo *halo, int32_t width, bool back) {
            *received = halo->incoming + (size_t)n->receive_begin * (size_t)width;
     const size_t send_bytes = (size_t)(n->send_end - n->send_begin) * bytes,
                  receive_bytes = (size_t)(n->receive_end - n->receive_begin) * bytes;
-    halo->messages[k] =
-        back ? (bisai_message){n->rank, received, receive_bytes, sent, send_bytes}
-             : (bisai_message){n->rank, sent, send_bytes, received, receive_bytes};
+    halo->messages[k] = back ? (bisai_message){n->rank, received, receive_bytes, sent, send_bytes}
+                             : (bisai_message){n->rank, sent, send_bytes, received, receive_bytes};
   }
 }
 

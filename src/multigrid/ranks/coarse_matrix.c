@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Transfers of a rank, and R (A P). Each product takes the own rows of the left factor, and the rows
  * of the right factor for own rows and ghosts. */
+#include "multigrid/ranks/coarse_matrix.h"
+
 #include <math.h>
 
 #include "core/context/context_impl.h"
 #include "multigrid/halo/agreement.h"
 #include "multigrid/level/level_errors.h"
-#include "multigrid/ranks/rank_levels.h"
 #include "multigrid/spgemm/spgemm_ops.h"
 #include "multigrid/transfers/galerkin.h"
 #include "multigrid/transfers/row_scaling.h"
@@ -81,8 +82,7 @@ static bisai_status multiply(bsi_rank_hierarchy *r, int l, const bsi_block_matri
   own->row_ptr = own->col_idx = NULL; /* the product may exchange them */
   const bisai_status status =
       bsi_ghost_rows_append(&rank->halo, columns, product, false, NULL, ghosts);
-  bisai_status reserved =
-      status ? status : bsi_block_matrix_reserve_values(r->h.context, product);
+  bisai_status reserved = status ? status : bsi_block_matrix_reserve_values(r->h.context, product);
   own->row_ptr = product->row_ptr;
   own->col_idx = product->col_idx;
   own->values = product->values;
@@ -125,8 +125,8 @@ static bisai_status make_restriction(bsi_rank_hierarchy *r, int l, int32_t aggre
       bsi_block_matrix_destroy(r->h.context, &r->levels[l].transposed);
     return agree(r, status);
   }
-  status = products_of(r)->multiply_structure(r->h.context, &t->tentative_transposed, &a,
-                                              INT64_MAX, &t->restriction);
+  status = products_of(r)->multiply_structure(r->h.context, &t->tentative_transposed, &a, INT64_MAX,
+                                              &t->restriction);
   if (!status) status = bsi_block_matrix_reserve_values(r->h.context, &t->restriction);
   return agree(r, status);
 }
@@ -146,8 +146,7 @@ static bisai_status try_coarse_matrix(bsi_rank_hierarchy *r, int l, bisai_bcsr *
   const int64_t most = (int64_t)fmin(left, INT32_MAX);
   bsi_block_matrix product = {0};
   double blocks;
-  bisai_status status =
-      products_of(r)->multiply_structure(r->h.context, p, ap, most, &product);
+  bisai_status status = products_of(r)->multiply_structure(r->h.context, p, ap, most, &product);
   status = agree(r, status);
   blocks = product.row_ptr ? product.blocks : (double)most + 1.0;
   if (!status) status = bsi_sum_over_ranks(r->h.context, &r->transport, 1, &blocks);
@@ -168,8 +167,7 @@ static bisai_status make_product(bsi_rank_hierarchy *r, int l, int32_t aggregate
   bsi_level *level = &r->h.levels[l];
   bsi_level_transfers *t = &level->transfers;
   const bsi_block_matrix a = bsi_block_matrix_of(level->matrix);
-  const bsi_block_matrix *p =
-      t->prolongation.row_ptr ? &r->levels[l].prolongation : &t->tentative;
+  const bsi_block_matrix *p = t->prolongation.row_ptr ? &r->levels[l].prolongation : &t->tentative;
   BSI_TRY(multiply(r, l, &a, p, BSI_LARGEST_PRODUCT * (int64_t)a.blocks, columns, &t->product,
                    &r->levels[l].product, &r->levels[l].of_product));
   if (!t->product.row_ptr || !t->prolongation.row_ptr) return BISAI_OK;
@@ -228,8 +226,7 @@ static bisai_status find_first_size(bsi_rank_hierarchy *r, int l, double *size) 
   bisai_status status = BISAI_OK;
   const bool here = level->matrix->block_rows > 0 && r->levels[l].begins[r->transport.rank] == 0;
   *size = 0.0;
-  if (here)
-    status = memory->fetch(r->h.context, &place, level->diagonal.position, sizeof place);
+  if (here) status = memory->fetch(r->h.context, &place, level->diagonal.position, sizeof place);
   if (here && !status)
     status = memory->fetch(r->h.context, block,
                            (const double *)level->matrix->values +
@@ -255,9 +252,8 @@ static bisai_status update_restriction(bsi_rank_hierarchy *r, int l) {
   bsi_level_transfers *t = &level->transfers;
   if (!bsi_restriction_is_transposed(&r->h) || !t->restriction.row_ptr)
     return bsi_restriction_update(&r->h, level);
-  return bsi_ops_of(&r->h)->transfer->transpose_values(r->h.context, &r->levels[l].prolongation,
-                                                       t->prolongation_position,
-                                                       &r->levels[l].transposed);
+  return bsi_ops_of(&r->h)->transfer->transpose_values(
+      r->h.context, &r->levels[l].prolongation, t->prolongation_position, &r->levels[l].transposed);
 }
 
 static bisai_status update_transfers(bsi_rank_hierarchy *r, int l) {
@@ -278,10 +274,10 @@ bisai_status bsi_rank_coarse_update(bsi_rank_hierarchy *r, int l, bool keep) {
   bsi_block_matrix coarse = t->coarse;
   coarse.values = level[1].own->values;
   if (!keep) BSI_TRY(update_transfers(r, l));
-  BSI_TRY(agree(r, products_of(r)->multiply_values(
-                       r->h.context, &a,
-                       t->prolongation.row_ptr ? &rank->prolongation : &t->tentative,
-                       &t->product)));
+  BSI_TRY(agree(r, products_of(r)->multiply_values(r->h.context, &a,
+                                                   t->prolongation.row_ptr ? &rank->prolongation
+                                                                           : &t->tentative,
+                                                   &t->product)));
   BSI_TRY(bsi_ghost_rows_update(&rank->of_product, &rank->product));
   bisai_status status = products_of(r)->multiply_values(r->h.context, bsi_restriction_of(level),
                                                         &rank->product, &coarse);

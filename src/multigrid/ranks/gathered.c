@@ -45,14 +45,15 @@ static bisai_status sort_blocks(const bsi_to_gather *from, bsi_gathered *g, own_
   sorted_block *sorted = bsi_allocate(g->context, blocks, sizeof *sorted);
   rows->lengths = bsi_allocate(g->context, (size_t)a->block_rows, sizeof *rows->lengths);
   rows->columns = bsi_allocate(g->context, blocks, sizeof *rows->columns);
-  g->blocks = a->blocks;
-  g->order = bsi_allocate(g->context, blocks, sizeof *g->order);
-  g->row_of = bsi_allocate(g->context, blocks, sizeof *g->row_of);
-  g->packed = bsi_allocate(g->context, blocks * size, sizeof *g->packed);
-  g->own = bsi_allocate(g->context, blocks * size, sizeof *g->own);
-  g->marks = bsi_allocate(g->context, (size_t)bsi_level_room(from->level), sizeof *g->marks);
-  bisai_status status = sorted && rows->lengths && rows->columns && g->order && g->row_of &&
-                                g->packed && g->own && g->marks
+  g->sent.blocks = a->blocks;
+  g->sent.order = bsi_allocate(g->context, blocks, sizeof *g->sent.order);
+  g->sent.row_of = bsi_allocate(g->context, blocks, sizeof *g->sent.row_of);
+  g->sent.packed = bsi_allocate(g->context, blocks * size, sizeof *g->sent.packed);
+  g->sent.own = bsi_allocate(g->context, blocks * size, sizeof *g->sent.own);
+  g->sent.marks =
+      bsi_allocate(g->context, (size_t)bsi_level_room(from->level), sizeof *g->sent.marks);
+  bisai_status status = sorted && rows->lengths && rows->columns && g->sent.order &&
+                                g->sent.row_of && g->sent.packed && g->sent.own && g->sent.marks
                             ? bsi_bcsr_structure(a, &s)
                             : BISAI_OUT_OF_MEMORY;
   for (int32_t i = 0; i < a->block_rows && !status; i++) {
@@ -62,8 +63,8 @@ static bisai_status sort_blocks(const bsi_to_gather *from, bsi_gathered *g, own_
   }
   if (!status) qsort(sorted, blocks, sizeof *sorted, compare);
   for (size_t q = 0; q < blocks && !status; q++) {
-    g->order[q] = sorted[q].place;
-    g->row_of[q] = sorted[q].row;
+    g->sent.order[q] = sorted[q].place;
+    g->sent.row_of[q] = sorted[q].row;
     rows->columns[q] = sorted[q].column;
   }
   bsi_release(g->context, sorted);
@@ -73,8 +74,8 @@ static bisai_status sort_blocks(const bsi_to_gather *from, bsi_gathered *g, own_
 /* Block of the packed ones ← block p of the own matrix, with rows and columns of rounding errors
  * replaced. `column` is the column here. */
 static void replace_rows(const bsi_gathered *g, int bs, int32_t i, int32_t column, double *block) {
-  const double *here = g->marks + (size_t)i * (size_t)bs,
-               *there = g->marks + (size_t)column * (size_t)bs;
+  const double *here = g->sent.marks + (size_t)i * (size_t)bs,
+               *there = g->sent.marks + (size_t)column * (size_t)bs;
   for (int c = 0; c < bs; c++)
     for (int r = 0; r < bs; r++)
       if (here[r] != 0.0 || there[c] != 0.0) block[c * bs + r] = i == column && r == c ? 1.0 : 0.0;
@@ -85,14 +86,14 @@ static bisai_status pack_values(const bsi_level *level, bsi_gathered *g) {
   const bisai_bcsr *a = level->matrix;
   const size_t size = (size_t)(a->block_size * a->block_size);
   bsi_structure s;
-  BSI_TRY(g->context->backend->memory->fetch(g->context, g->own, a->values,
-                                             (size_t)a->blocks * size * sizeof *g->own));
+  BSI_TRY(g->context->backend->memory->fetch(g->context, g->sent.own, a->values,
+                                             (size_t)a->blocks * size * sizeof *g->sent.own));
   BSI_TRY(bsi_bcsr_structure(a, &s));
-  for (int32_t q = 0; q < g->blocks; q++) {
-    double *block = g->packed + (size_t)q * size;
-    memcpy(block, g->own + (size_t)g->order[q] * size, size * sizeof *block);
-    if (g->null_rows > 0.0)
-      replace_rows(g, a->block_size, g->row_of[q], s.col_idx[g->order[q]], block);
+  for (int32_t q = 0; q < g->sent.blocks; q++) {
+    double *block = g->sent.packed + (size_t)q * size;
+    memcpy(block, g->sent.own + (size_t)g->sent.order[q] * size, size * sizeof *block);
+    if (g->sent.null_rows > 0.0)
+      replace_rows(g, a->block_size, g->sent.row_of[q], s.col_idx[g->sent.order[q]], block);
   }
   return BISAI_OK;
 }
@@ -102,13 +103,13 @@ static bisai_status mark_rows(const bsi_hierarchy *h, const bsi_level *level, bs
   const bsi_memory_ops *memory = g->context->backend->memory;
   const size_t own = (size_t)bsi_level_rows(level), all = (size_t)bsi_level_room(level);
   int64_t rows = 0;
-  BSI_TRY(bsi_null_rows_mark(h, level, g->marks, &rows));
-  g->null_rows = (double)rows;
-  BSI_TRY(bsi_sum_over_ranks(g->context, g->transport, 1, &g->null_rows));
-  if (g->null_rows == 0.0) return BISAI_OK;
-  BSI_TRY(memory->upload(g->context, level->work.x, g->marks, own * sizeof *g->marks));
+  BSI_TRY(bsi_null_rows_mark(h, level, g->sent.marks, &rows));
+  g->sent.null_rows = (double)rows;
+  BSI_TRY(bsi_sum_over_ranks(g->context, g->transport, 1, &g->sent.null_rows));
+  if (g->sent.null_rows == 0.0) return BISAI_OK;
+  BSI_TRY(memory->upload(g->context, level->work.x, g->sent.marks, own * sizeof *g->sent.marks));
   BSI_TRY(bsi_halo_complete(level->halo, level->matrix->block_size, level->work.x));
-  return memory->fetch(g->context, g->marks, level->work.x, all * sizeof *g->marks);
+  return memory->fetch(g->context, g->sent.marks, level->work.x, all * sizeof *g->sent.marks);
 }
 
 /* --- what rank 0 gets --- */
@@ -119,13 +120,11 @@ static bisai_status send_to_first(bsi_gathered *g, const void *own, size_t own_b
   const bisai_transport *t = g->transport;
   char *to = all;
   if (t->rank > 0)
-    return bsi_exchange(g->context, t, 1,
-                        &(bisai_message){.send = own, .send_bytes = own_bytes});
+    return bsi_exchange(g->context, t, 1, &(bisai_message){.send = own, .send_bytes = own_bytes});
   if (own_bytes > 0) memcpy(to, own, own_bytes);
   for (int k = 1; k < t->ranks; k++) {
     to += bytes[k - 1];
-    BSI_TRY(bsi_exchange(g->context, t, 1,
-                         &(bisai_message){k, NULL, 0, to, bytes[k]}));
+    BSI_TRY(bsi_exchange(g->context, t, 1, &(bisai_message){k, NULL, 0, to, bytes[k]}));
   }
   return BISAI_OK;
 }
@@ -206,9 +205,10 @@ static bisai_status gather_structure(const bsi_to_gather *from, bsi_gathered *g,
 static bisai_status gather_values(bsi_gathered *g, int bs) {
   const size_t block = (size_t)(bs * bs) * sizeof(double);
   const bisai_transport *t = g->transport;
-  if (t->rank > 0) return send_to_first(g, g->packed, (size_t)g->blocks * block, NULL, NULL);
+  if (t->rank > 0)
+    return send_to_first(g, g->sent.packed, (size_t)g->sent.blocks * block, NULL, NULL);
   char *to = (char *)g->values;
-  memcpy(to, g->packed, (size_t)g->blocks * block);
+  memcpy(to, g->sent.packed, (size_t)g->sent.blocks * block);
   for (int k = 1; k < t->ranks; k++) {
     to += (size_t)g->counts[k - 1] * block;
     BSI_TRY(bsi_exchange(g->context, t, 1,
@@ -221,15 +221,14 @@ static bisai_status gather_values(bsi_gathered *g, int bs) {
 static bisai_status gather_vectors(const bsi_to_gather *from, bsi_gathered *g, all_rows *all) {
   const bisai_transport *t = g->transport;
   const size_t bs = (size_t)from->level->matrix->block_size,
-               count = (size_t)from->setup.options.null_count,
-               row = bs * count * sizeof(double), n = (size_t)from->level->matrix->block_rows;
+               count = (size_t)from->setup.options.null_count, row = bs * count * sizeof(double),
+               n = (size_t)from->level->matrix->block_rows;
   if (count == 0) return BISAI_OK;
   double *own = bsi_allocate(g->context, n * bs * count, sizeof *own);
   all->vectors = bsi_allocate(
       g->context, t->rank == 0 ? (size_t)from->begins[t->ranks] * bs * count : 0, sizeof *own);
   bisai_status status = own && all->vectors ? BISAI_OK : BISAI_OUT_OF_MEMORY;
-  if (!status)
-    status = g->context->backend->memory->fetch(g->context, own, from->vectors, n * row);
+  if (!status) status = g->context->backend->memory->fetch(g->context, own, from->vectors, n * row);
   status = bsi_agree(g->context, t, status);
   for (int k = 0; k < t->ranks && !status; k++)
     all->bytes[k] = (size_t)(from->begins[k + 1] - from->begins[k]) * row;
@@ -340,10 +339,12 @@ bsi_operator bsi_gathered_operator(bsi_gathered *g) {
 int64_t bsi_gathered_memory(const bsi_gathered *g) {
   if (!g->context) return 0;
   const int64_t rows = (int64_t)g->halo.rows + g->halo.ghosts;
-  int64_t bytes = bsi_halo_memory(&g->halo) + 16 * rows * g->halo.width + 8 * (int64_t)g->blocks +
-                  16 * (int64_t)g->blocks * g->halo.width * g->halo.width;
+  int64_t bytes = bsi_halo_memory(&g->halo) + 16 * rows * g->halo.width +
+                  8 * (int64_t)g->sent.blocks +
+                  16 * (int64_t)g->sent.blocks * g->halo.width * g->halo.width;
   if (g->matrix)
-    bytes += bsi_bcsr_memory(g->matrix) + 8 * (int64_t)bsi_block_offset(g->matrix, g->matrix->blocks);
+    bytes +=
+        bsi_bcsr_memory(g->matrix) + 8 * (int64_t)bsi_block_offset(g->matrix, g->matrix->blocks);
   return g->made ? bytes + bsi_hierarchy_memory(&g->below) : bytes;
 }
 
@@ -355,11 +356,11 @@ void bsi_gathered_destroy(bsi_gathered *g) {
   bsi_halo_destroy(&g->halo);
   context->backend->memory->release(context, g->b);
   context->backend->memory->release(context, g->x);
-  bsi_release(context, g->order);
-  bsi_release(context, g->row_of);
-  bsi_release(context, g->packed);
-  bsi_release(context, g->own);
-  bsi_release(context, g->marks);
+  bsi_release(context, g->sent.order);
+  bsi_release(context, g->sent.row_of);
+  bsi_release(context, g->sent.packed);
+  bsi_release(context, g->sent.own);
+  bsi_release(context, g->sent.marks);
   bsi_release(context, g->counts);
   bsi_release(context, g->values);
   *g = (bsi_gathered){.context = NULL};

@@ -7,18 +7,23 @@
 #include "multigrid/halo/numbering.h"
 #include "multigrid/level/hierarchy_impl.h"
 
+/* What a rank sends, in host memory. */
+typedef struct bsi_sent_rows {
+  /* its blocks in the order of the columns of all: the place of each in the own matrix, and its
+   * row */
+  int32_t blocks, *order, *row_of;
+  /* their values, and room for those of the own matrix */
+  double *packed, *own;
+  /* 1 for own rows and ghosts that consist of rounding errors, and their number on all ranks */
+  double *marks, null_rows;
+} bsi_sent_rows;
+
 typedef struct bsi_gathered {
   bisai_context *context;
   const bisai_transport *transport;
   /* rank 0 has the rows of all others as ghosts */
   bsi_halo halo;
-  /* the blocks of this rank in the order of the columns of all: the place of each in the own
-   * matrix, its row and whether it is on the diagonal */
-  int32_t blocks, *order, *row_of;
-  /* their values, and room for those of the own matrix, in host memory */
-  double *packed, *own;
-  /* 1 for rows that consist of rounding errors, for own rows and ghosts; their number on all ranks */
-  double *marks, null_rows;
+  bsi_sent_rows sent;
   /* rank 0: the blocks of each rank, the values of all, the matrix and its levels */
   int64_t *counts;
   double *values;

@@ -15,9 +15,11 @@
 #include "multigrid/diagonal/null_rows.h"
 #include "multigrid/diagonal/radius.h"
 #include "multigrid/halo/agreement.h"
+#include "multigrid/hierarchy.h"
 #include "multigrid/level/level_errors.h"
 #include "multigrid/level/memory.h"
 #include "multigrid/level/work_vectors.h"
+#include "multigrid/ranks/coarse_matrix.h"
 #include "multigrid/smoothers/smoothers.h"
 #include "multigrid/transfers/null_vectors.h"
 #include "multigrid/transfers/transfers.h"
@@ -31,8 +33,8 @@ static bisai_status agree(const bsi_rank_hierarchy *r, bisai_status status) {
 
 /* --- the beginning of a level --- */
 
-/* Counts the rows and blocks of all ranks, and makes the exchange with their owners. `ghost` are the
- * numbers of the ghosts among all rows, those of rank->columns. */
+/* Counts the rows and blocks of all ranks, and makes the exchange with the owners of the ghosts.
+ * `ghost` are their numbers among all rows, those of rank->columns. */
 static bisai_status connect(bsi_rank_hierarchy *r, int l, int32_t ghosts, const int64_t *ghost,
                             int32_t width) {
   bsi_rank_level *rank = &r->levels[l];
@@ -111,8 +113,7 @@ static bisai_status add_rows(bsi_rank_hierarchy *r, const bsi_level *level, bsi_
   BSI_TRY(memory->fetch(r->h.context, here->strength, c->strength, blocks * sizeof *c->strength));
   BSI_TRY(bsi_bcsr_structure(a, &s));
   bsi_border_add_rows(&s, a->block_rows, here->strength, here->alone, here->aggregate, &c->count);
-  BSI_TRY(
-      memory->upload(r->h.context, c->aggregate, here->aggregate, n * sizeof *c->aggregate));
+  BSI_TRY(memory->upload(r->h.context, c->aggregate, here->aggregate, n * sizeof *c->aggregate));
   return memory->synchronize(r->h.context);
 }
 
@@ -134,9 +135,8 @@ static bisai_status aggregate(bsi_rank_hierarchy *r, const bsi_level *level, bsi
   int32_t *alone = memory->allocate(r->h.context, (size_t)a->block_rows, sizeof *alone);
   bisai_status status = alone ? bsi_coarsening_weigh(&r->h, level, c) : BISAI_OUT_OF_MEMORY;
   if (!status)
-    status = BSI_ON_BACKEND(r->h.context, bsi_border)(r->h.context, a, level->diagonal.inverse,
-                                                      r->h.setup.options.strength, c->strength,
-                                                      alone);
+    status = BSI_ON_BACKEND(r->h.context, bsi_border)(
+        r->h.context, a, level->diagonal.inverse, r->h.setup.options.strength, c->strength, alone);
   if (!status) status = ops->aggregate(r->h.context, a, c->strength, c->aggregate, &c->count);
   if (!status) status = finish_border(r, level, c, alone);
   memory->release(r->h.context, alone);
@@ -162,8 +162,7 @@ static bisai_status coarsen(bsi_rank_hierarchy *r, int l, bsi_coarsening *c, boo
     return BISAI_OK;
   r->h.ended_by = BISAI_COARSENING_END_COMPLEXITY;
   BSI_TRY(bsi_row_begins(r->h.context, &r->transport, c->count, &next->begins));
-  next->columns =
-      bsi_numbering_of(r->h.context, next->begins[r->transport.rank], c->count);
+  next->columns = bsi_numbering_of(r->h.context, next->begins[r->transport.rank], c->count);
   BSI_TRY(bsi_rank_coarse_create(r, l, c, &next->columns, &coarse));
   if (!coarse) return BISAI_OK;
   r->h.levels[r->h.count++] = (bsi_level){.matrix = coarse, .own = coarse};
@@ -242,8 +241,7 @@ static bisai_status begin(bsi_rank_hierarchy *r, const bisai_ranks_rows *rows) {
   r->h.levels[0].matrix = &r->first;
   r->h.count = 1;
   BSI_TRY(bsi_row_begins(r->h.context, &r->transport, a->block_rows, &rank->begins));
-  rank->columns =
-      bsi_numbering_of(r->h.context, rank->begins[r->transport.rank], a->block_rows);
+  rank->columns = bsi_numbering_of(r->h.context, rank->begins[r->transport.rank], a->block_rows);
   for (int32_t j = 0; j < ghosts && !status; j++) {
     status = bsi_numbering_find(&rank->columns, rows->ghosts[j], &local);
     if (!status && local != a->block_rows + j)
@@ -284,8 +282,7 @@ bisai_status bsi_rank_levels_create(bisai_context *context, const bisai_ranks_ro
 static bisai_status update_level(bsi_rank_hierarchy *r, int l) {
   const bool keep = r->h.setup.options.keep_transfers, last = l == r->h.count - 1;
   bsi_level *level = &r->h.levels[l];
-  if (last && r->h.coarse.gathered.ops)
-    return bsi_gathered_update(&r->h, level, &r->gathered);
+  if (last && r->h.coarse.gathered.ops) return bsi_gathered_update(&r->h, level, &r->gathered);
   BSI_TRY(invert(r, l));
   BSI_TRY(bsi_null_rows_update(&r->h, level));
   BSI_TRY(agree(r, bsi_fp32_copy_update(&r->h, level, BSI_COPY_OF_MATRIX)));

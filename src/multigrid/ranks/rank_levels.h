@@ -14,38 +14,7 @@
 #ifndef BSI_RANK_LEVELS_H
 #define BSI_RANK_LEVELS_H
 
-#include "multigrid/aggregation/coarsening.h"
-#include "multigrid/halo/ghost_rows.h"
-#include "multigrid/hierarchy.h"
-#include "multigrid/ranks/gathered.h"
-
-/* What a level of a rank has beside bsi_level. */
-typedef struct bsi_rank_level {
-  /* the first row of each rank, in block rows, and the columns of the matrix */
-  int64_t *begins;
-  bsi_numbering columns;
-  bsi_halo halo;
-  /* block rows and blocks of all ranks */
-  double all_rows, all_blocks;
-  /* T, P and A P with the rows of ghosts, of which bsi_level_transfers has the own rows. They own
-   * nothing */
-  bsi_block_matrix prolongation, product;
-  bsi_ghost_rows of_tentative, of_prolongation, of_product;
-  /* Pᵀ, of which R are the first rows; empty if R is made otherwise */
-  bsi_block_matrix transposed;
-} bsi_rank_level;
-
-typedef struct bsi_rank_hierarchy {
-  bisai_transport transport;
-  bsi_hierarchy h;
-  bsi_rank_level levels[BISAI_MULTIGRID_LEVELS];
-  /* A of level 0, with more columns */
-  bisai_bcsr first;
-  int64_t gather;
-  bsi_gathered gathered;
-  /* exchanges that creation did */
-  int64_t exchanges;
-} bsi_rank_hierarchy;
+#include "multigrid/ranks/rank_level.h"
 
 /* Makes the levels of a matrix with ghosts, without near-null vectors after the return. After a
  * failure the caller destroys them. All ranks call it, as they call all that follow but the last
@@ -65,29 +34,5 @@ int64_t bsi_rank_levels_exchanges(const bsi_rank_hierarchy *r);
 /* Returns the bytes of everything that the rank owns. */
 int64_t bsi_rank_levels_memory(const bsi_rank_hierarchy *r);
 void bsi_rank_levels_destroy(bsi_rank_hierarchy *r);
-
-/* --- what the files of this room share --- */
-
-static inline int bsi_rank_level_number(const bsi_rank_hierarchy *r, const bsi_level *level) {
-  return bsi_level_number(&r->h, level);
-}
-
-/* Returns the scalar rows of all ranks. */
-static inline double bsi_all_rows(const bsi_rank_hierarchy *r, int l) {
-  return r->levels[l].all_rows * r->h.levels[l].matrix->block_size;
-}
-
-/* Returns the values of all ranks. */
-static inline double bsi_all_values(const bsi_rank_hierarchy *r, int l) {
-  const double bs = r->h.levels[l].matrix->block_size;
-  return r->levels[l].all_blocks * bs * bs;
-}
-
-/* coarse_matrix.c: makes T, P, R and A P of a level with `c`, and *coarse ← R A P without its values,
- * whose columns are numbered in `columns`. It stays NULL if it is too large. */
-bisai_status bsi_rank_coarse_create(bsi_rank_hierarchy *r, int l, bsi_coarsening *c,
-                                    bsi_numbering *columns, bisai_bcsr **coarse);
-/* Computes the values of P and R, unless they are kept, and of the next matrix. */
-bisai_status bsi_rank_coarse_update(bsi_rank_hierarchy *r, int l, bool keep);
 
 #endif

@@ -9,7 +9,6 @@
 #include "multigrid/transfers/transfer_ops.h"
 #include "multigrid/transfers/transfers.h"
 
-
 /* --- values --- */
 
 bisai_status bsi_galerkin_update(bsi_hierarchy *h, bsi_level *level) {

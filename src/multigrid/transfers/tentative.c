@@ -39,14 +39,14 @@ bisai_status bsi_filter_create(bsi_hierarchy *h, bsi_level *level, const bsi_coa
   bsi_level_transfers *t = &level->transfers;
   const int bs = level->matrix->block_size;
   t->filtered = bsi_hierarchy_reserve(h, level->matrix->blocks, sizeof *t->filtered);
-  t->identity = (bsi_block_matrix){
-      .rows = columns + 1,
-      .cols = columns,
-      .height = bs,
-      .width = bs,
-      .blocks = columns,
-      .row_ptr = bsi_hierarchy_reserve(h, (int64_t)columns + 2, sizeof(int32_t)),
-      .col_idx = bsi_hierarchy_reserve(h, columns, sizeof(int32_t))};
+  t->identity =
+      (bsi_block_matrix){.rows = columns + 1,
+                         .cols = columns,
+                         .height = bs,
+                         .width = bs,
+                         .blocks = columns,
+                         .row_ptr = bsi_hierarchy_reserve(h, (int64_t)columns + 2, sizeof(int32_t)),
+                         .col_idx = bsi_hierarchy_reserve(h, columns, sizeof(int32_t))};
   if (!t->filtered || !t->identity.row_ptr || !t->identity.col_idx) return BISAI_OUT_OF_MEMORY;
   return bsi_ops_of(h)->aggregation->filter(h->context, level->matrix, level->diagonal.inverse,
                                             h->setup.options.strength, c->aggregate, columns,

@@ -11,8 +11,8 @@
 /* Makes T of the aggregates, and Tᵀ, which has values if its rows are scaled. With near-null-space
  * vectors it makes c->coarse_vectors. */
 bisai_status bsi_tentative_create(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c);
-/* Without near-null-space vectors: makes what the filtered A T is computed from. c->aggregate has an
- * entry for each column of A, below `columns`. */
+/* Without near-null-space vectors: makes what the filtered A T is computed from. c->aggregate has
+ * an entry for each column of A, below `columns`. */
 bisai_status bsi_filter_create(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c,
                                int32_t columns);
 /* Reserves the arrays of mᵀ, and finds the places of its blocks in m. */
