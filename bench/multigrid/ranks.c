@@ -42,6 +42,30 @@ static void stop(const char *what, bisai_context *context) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
+/* --- the transport, with a clock --- */
+
+typedef struct timed {
+  bisai_transport inner;
+  /* seconds in MPI: exchanges, and sums */
+  double exchange, reduce;
+} timed;
+
+static bisai_status timed_exchange(void *user, int count, const bisai_message *messages) {
+  timed *t = user;
+  const double start = MPI_Wtime();
+  const bisai_status status = t->inner.exchange(t->inner.user, count, messages);
+  t->exchange += MPI_Wtime() - start;
+  return status;
+}
+
+static bisai_status timed_reduce(void *user, bisai_reduction how, int count, double *values) {
+  timed *t = user;
+  const double start = MPI_Wtime();
+  const bisai_status status = t->inner.reduce(t->inner.user, how, count, values);
+  t->reduce += MPI_Wtime() - start;
+  return status;
+}
+
 /* --- systems --- */
 
 static bisai_status make(const arguments *a, bisai_context *context, bisai_bcsr **matrix,
@@ -144,6 +168,8 @@ static part take_part(const arguments *a, const bisai_transport *t) {
 typedef struct run {
   bisai_context *context;
   const bisai_transport *transport;
+  timed *clock;
+  int64_t exchanges;
   bisai_bcsr *matrix;
   bisai_ranks *ranks;
   bisai_precond *precond;
@@ -213,12 +239,17 @@ static bisai_status repeat(const arguments *a, const part *p, run *r, double *x,
   if (!status)
     status = bisai_solver_create(r->context, (int64_t)p->rows * p->block_size, &o, &solver);
   for (int turn = 0; turn < 2 && !status; turn++) { /* the first one warms up */
+    bisai_ranks_report report = {.struct_size = sizeof report};
+    if (r->ranks) status = bisai_ranks_get_report(r->ranks, &report);
+    r->clock->exchange = r->clock->reduce = 0.0;
     const double before = now(r);
-    status = solve(a, p, r, solver, x);
+    if (!status) status = solve(a, p, r, solver, x);
     t->solve = now(r) - before;
+    r->exchanges = report.exchanges;
   }
   r->levels = (bisai_ranks_report){.struct_size = sizeof r->levels};
   if (!status && r->ranks) status = bisai_ranks_get_report(r->ranks, &r->levels);
+  r->exchanges = r->levels.exchanges - r->exchanges;
   bisai_solver_destroy(&solver);
   bisai_precond_destroy(&r->precond);
   bisai_ranks_destroy(&r->ranks);
@@ -230,11 +261,13 @@ static void print(const arguments *a, const part *p, const run *r, const times *
   printf("{\"case\": \"%s\", \"size\": %d, \"ranks\": %d, \"alone\": %d, \"device\": \"%s\", "
          "\"gather\": %lld, \"rows\": %lld, \"iterations\": %d, \"reason\": \"%s\", "
          "\"x\": %.17g, \"setup_ms\": %.2f, \"update_ms\": %.2f, \"solve_ms\": %.2f, "
-         "\"exchanges\": %lld, \"megabytes\": %.0f, \"gathered\": %d, \"levels\": [",
+         "\"exchanges\": %lld, \"exchange_ms\": %.2f, \"reduce_ms\": %.2f, "
+         "\"megabytes\": %.0f, \"gathered\": %d, \"levels\": [",
          a->name, (int)a->size, r->transport->ranks, a->alone, bisai_context_device(r->context),
          (long long)a->gather, (long long)p->all_rows * p->block_size, r->report.iterations,
          bisai_reason_string(r->report.reason), norm, 1e3 * best->set_up, 1e3 * best->update,
-         1e3 * best->solve, (long long)l->exchanges, (double)l->memory_bytes / 1e6, l->gathered);
+         1e3 * best->solve, (long long)r->exchanges, 1e3 * r->clock->exchange,
+         1e3 * r->clock->reduce, (double)l->memory_bytes / 1e6, l->gathered);
   for (int k = 0; k < l->levels + l->gathered; k++)
     printf("%s%lld", k ? ", " : "", (long long)l->rows[k]);
   printf("]}\n");
@@ -261,11 +294,13 @@ static arguments read_arguments(int argc, char **argv) {
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm comm = MPI_COMM_WORLD;
-  const bisai_transport transport = mpi_transport(&comm);
+  timed clock = {.inner = mpi_transport(&comm)};
+  const bisai_transport transport = {clock.inner.ranks, clock.inner.rank, &clock, timed_exchange,
+                                     timed_reduce};
   const arguments a = read_arguments(argc, argv);
   const part p = take_part(&a, &transport);
   bisai_context_options o = bisai_context_options_default();
-  run r = {.transport = &transport};
+  run r = {.transport = &transport, .clock = &clock};
   times best = {INFINITY, INFINITY, INFINITY};
   o.backend = a.backend;
   o.threads = 1;
