@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Transfers of a rank, and R (A P). Each product takes the own rows of the left factor, and the rows
- * of the right factor for own rows and ghosts. */
+/* Transfers of a rank, and R (A P). Each product takes the own rows of the left factor, and rows of
+ * the right factor for own rows and ghosts. */
 #include "multigrid/ranks/coarse_matrix.h"
 
 #include <math.h>
@@ -99,7 +99,7 @@ static bisai_status make_prolongation(bsi_rank_hierarchy *r, int l, bsi_numberin
                   &r->levels[l].prolongation, &r->levels[l].of_prolongation);
 }
 
-/* R ← the rows of Pᵀ of own aggregates. All rows in whose columns they have blocks are here: A has a
+/* R ← the rows of Pᵀ of own aggregates. All rows with blocks in their columns are here: A has a
  * symmetric pattern. */
 static bisai_status transpose(bsi_rank_hierarchy *r, int l, int32_t aggregates) {
   bsi_level_transfers *t = &r->h.levels[l].transfers;
