@@ -39,17 +39,19 @@ enum { ROWS_OF_MULTIGRID = 500, USUAL_ROWS = 5000 };
 typedef struct maker {
   const bsi_task *task;
   bsi_candidates *list;
+  /* the default options, which take microseconds to collect */
+  bisai_precond_options initial;
 } maker;
 
-static bisai_precond_options kind(bisai_precond_kind k) {
-  bisai_precond_options o = bisai_precond_options_default();
+static bisai_precond_options kind(const maker *m, bisai_precond_kind k) {
+  bisai_precond_options o = m->initial;
   o.kind = k;
   return o;
 }
 
 /* Multigrid with the near-null-space vectors of the caller, or with constants. */
 static bisai_precond_options multigrid(const maker *m) {
-  bisai_precond_options o = kind(BISAI_PRECOND_MULTIGRID);
+  bisai_precond_options o = kind(m, BISAI_PRECOND_MULTIGRID);
   o.multigrid.null_vectors = m->task->precond.multigrid.null_vectors;
   o.multigrid.null_count = m->task->precond.multigrid.null_count;
   return o;
@@ -69,8 +71,8 @@ static bisai_precond_options matched(bisai_precond_options o) {
   return o;
 }
 
-static bisai_precond_options ilu(int level) {
-  bisai_precond_options o = kind(BISAI_PRECOND_ILU);
+static bisai_precond_options ilu(const maker *m, int level) {
+  bisai_precond_options o = kind(m, BISAI_PRECOND_ILU);
   o.factor.level = level;
   return o;
 }
@@ -120,7 +122,7 @@ bool bsi_task_is_saddle(const bsi_task *t) {
  * on 12 of 15 that are for tuning, set-up then takes 0.4 to 0.8 times as long. */
 static void add_lu(const maker *m, bisai_matching matching) {
   const double n = m->task->matrix->block_rows, bs = m->task->matrix->block_size;
-  bisai_precond_options lu = kind(BISAI_PRECOND_LU);
+  bisai_precond_options lu = kind(m, BISAI_PRECOND_LU);
   lu.factor.matching = matching;
   if (bsi_task_is_saddle(m->task)) lu.factor.ordering = BISAI_ORDERING_MD;
   if (matching != BISAI_MATCHING_NONE) lu = raised(lu, SHIFT_OF_LU);
@@ -159,7 +161,7 @@ static void list_by_signs(const maker *m, double by_mesh) {
              smooth = m->task->study->couplings.opposite >= OF_SMOOTH_ERRORS ||
                       m->task->precond.multigrid.null_vectors;
   const double cycles = !smooth ? 150 : !like_m ? 33 : scalar ? 14 : 25;
-  add(m, ilu(0), cg(m), (scalar && !like_m ? 40 : 100) * by_mesh);
+  add(m, ilu(m, 0), cg(m), (scalar && !like_m ? 40 : 100) * by_mesh);
   if (has_multigrid(m)) add(m, multigrid(m), cg(m), cycles);
 }
 
@@ -174,11 +176,11 @@ static void list_definite(const maker *m) {
   const double by_mesh = growth(m, 0.5);
   const bool host = m->task->context->backend->memory->is_host;
   list_by_signs(m, by_mesh);
-  if (!host) add(m, kind(BISAI_PRECOND_BJACOBI), cg(m), 380 * by_mesh);
-  add(m, shifted(ilu(1)), gmres(m, 100), 60 * by_mesh);
-  add(m, shifted(ilu(2)), gmres(m, 100), 50 * by_mesh);
-  add(m, shifted(ilu(0)), idr(m), 120 * by_mesh);
-  add(m, kind(BISAI_PRECOND_NONE), cg(m), 1500 * by_mesh);
+  if (!host) add(m, kind(m, BISAI_PRECOND_BJACOBI), cg(m), 380 * by_mesh);
+  add(m, shifted(ilu(m, 1)), gmres(m, 100), 60 * by_mesh);
+  add(m, shifted(ilu(m, 2)), gmres(m, 100), 50 * by_mesh);
+  add(m, shifted(ilu(m, 0)), idr(m), 120 * by_mesh);
+  add(m, kind(m, BISAI_PRECOND_NONE), cg(m), 1500 * by_mesh);
   add_both_lu(m);
 }
 
@@ -190,7 +192,8 @@ static bool has_pressure(const bsi_task *t) {
 }
 
 static void list_for_device(const maker *m) {
-  bisai_precond_options relaxed = kind(BISAI_PRECOND_ISAI), large = kind(BISAI_PRECOND_BJACOBI);
+  bisai_precond_options relaxed = kind(m, BISAI_PRECOND_ISAI),
+                        large = kind(m, BISAI_PRECOND_BJACOBI);
   const double by_mesh = growth(m, 0.35);
   relaxed.isai.relax = 2;
   large.bjacobi.max_block = 32;
@@ -202,15 +205,15 @@ static void list_for_device(const maker *m) {
  * diagonal. */
 static void list_matched(const maker *m, double factor) {
   const double by_mesh = factor * growth(m, 0.35);
-  add(m, matched(shifted(ilu(1))), gmres(m, 100), 45 * by_mesh);
-  add(m, matched(shifted(ilu(3))), gmres(m, 100), 38 * by_mesh);
-  add(m, matched(shifted(ilu(6))), gmres(m, 150), 40 * by_mesh);
+  add(m, matched(shifted(ilu(m, 1))), gmres(m, 100), 45 * by_mesh);
+  add(m, matched(shifted(ilu(m, 3))), gmres(m, 100), 38 * by_mesh);
+  add(m, matched(shifted(ilu(m, 6))), gmres(m, 150), 40 * by_mesh);
 }
 
 /* The iterations are medians of 5 symmetric saddle points and of 6 others: flow by mixed and
  * staggered elements. */
 static void list_saddle(const maker *m) {
-  bisai_precond_options by_cycles = kind(BISAI_PRECOND_SCHUR), by_factors = by_cycles;
+  bisai_precond_options by_cycles = kind(m, BISAI_PRECOND_SCHUR), by_factors = by_cycles;
   by_factors.schur.first = BISAI_SCHUR_STAGE_ILU;
   by_factors.factor.level = 1;
   add(m, by_cycles, gmres(m, 100), m->task->study->symmetry.symmetric ? 35 : 60);
@@ -229,15 +232,15 @@ static void list_general(const maker *m) {
   const bool saddle = bsi_task_is_saddle(m->task);
   const double by_mesh = ease(m);
   if (saddle) list_saddle(m);
-  if (has_pressure(m->task)) add(m, kind(BISAI_PRECOND_CPR), gmres(m, 60), 20);
-  add(m, shifted(ilu(0)), gmres(m, 100), 100 * by_mesh);
-  add(m, shifted(ilu(1)), gmres(m, 100), 45 * by_mesh);
-  add(m, shifted(ilu(2)), gmres(m, 100), 38 * by_mesh);
-  add(m, shifted(ilu(4)), gmres(m, 150), 42 * by_mesh);
+  if (has_pressure(m->task)) add(m, kind(m, BISAI_PRECOND_CPR), gmres(m, 60), 20);
+  add(m, shifted(ilu(m, 0)), gmres(m, 100), 100 * by_mesh);
+  add(m, shifted(ilu(m, 1)), gmres(m, 100), 45 * by_mesh);
+  add(m, shifted(ilu(m, 2)), gmres(m, 100), 38 * by_mesh);
+  add(m, shifted(ilu(m, 4)), gmres(m, 150), 42 * by_mesh);
   if (has_multigrid(m)) add(m, shifted(multigrid(m)), gmres(m, 60), general_cycles(m));
-  add(m, shifted(ilu(1)), idr(m), 150 * by_mesh);
-  add(m, shifted(kind(BISAI_PRECOND_BJACOBI)), idr(m), 200 * by_mesh);
-  add(m, kind(BISAI_PRECOND_NONE), idr(m), 1000 * by_mesh);
+  add(m, shifted(ilu(m, 1)), idr(m), 150 * by_mesh);
+  add(m, shifted(kind(m, BISAI_PRECOND_BJACOBI)), idr(m), 200 * by_mesh);
+  add(m, kind(m, BISAI_PRECOND_NONE), idr(m), 1000 * by_mesh);
   if (!m->task->context->backend->memory->is_host) list_for_device(m);
   list_matched(m, 4);
   add_both_lu(m);
@@ -246,7 +249,7 @@ static void list_general(const maker *m) {
 /* Most diagonal entries are zero: every method that keeps the order of the rows is for nothing. */
 static void list_permuted(const maker *m) {
   list_matched(m, 1);
-  add(m, kind(BISAI_PRECOND_NONE), idr(m), 2000);
+  add(m, kind(m, BISAI_PRECOND_NONE), idr(m), 2000);
   add_both_lu(m);
 }
 
@@ -267,7 +270,7 @@ static void prefer_inverses(bsi_candidates *list) {
 }
 
 bisai_status bsi_candidates_list(const bsi_task *task, bsi_candidates *list) {
-  const maker m = {task, list};
+  const maker m = {task, list, bisai_precond_options_default()};
   list->count = 0;
   if (task->precond_given)
     add(&m, task->precond, task->solver, 100);

@@ -102,13 +102,23 @@ bool bsi_may_ignore(const bisai_option *option) {
          strcmp(option->field, "factor.equilibrate") == 0;
 }
 
+/* Checks the options of a list, which may be that of another kind. */
+static bisai_status check_list(bisai_context *context, const bsi_option_list *list,
+                               const bisai_precond_options *given) {
+  for (int i = 0; i < list->count; i++) {
+    const bisai_option *option = &list->items[i];
+    if (bisai_option_get(option, given) != option->initial && !bsi_may_ignore(option) &&
+        !bisai_precond_kind_takes(given->kind, option->field))
+      return refuse(context, given->kind, option);
+  }
+  return BISAI_OK;
+}
+
 bisai_status bsi_precond_options_check(bisai_context *context, const bisai_precond_options *given) {
-  for (int k = 0; k < BISAI_PRECOND_KINDS; k++) {
-    const bisai_option *option;
-    for (int i = 0; (option = bisai_precond_kind_option((bisai_precond_kind)k, i)); i++)
-      if (bisai_option_get(option, given) != option->initial && !bsi_may_ignore(option) &&
-          !bisai_precond_kind_takes(given->kind, option->field))
-        return refuse(context, given->kind, option);
+  for (int kind = 0; kind < BISAI_PRECOND_KINDS; kind++) {
+    const bsi_precond_ops *ops = bsi_precond_ops_of((bisai_precond_kind)kind);
+    for (int l = 0; l < BSI_OPTION_LISTS && ops->options[l]; l++)
+      BSI_TRY(check_list(context, ops->options[l], given));
   }
   return BISAI_OK;
 }

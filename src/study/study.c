@@ -10,6 +10,9 @@
 #include "study/parts.h"
 #include "study/samples.h"
 
+/* In a smaller system, CPR saves less time than it takes to see whether a pressure is there. */
+enum { ROWS_OF_CPR = 2000 };
+
 static bisai_status check(bisai_context *context, const bisai_bcsr *a, int64_t rows) {
   if (a->block_rows != a->block_cols)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
@@ -57,7 +60,7 @@ static bisai_status study_matrix(bisai_context *context, const bisai_bcsr *matri
   symmetry->symmetric = symmetry->asymmetry <= BISAI_SYMMETRY_LIMIT;
   if (!status) status = study_rows(context, a, zeros, study);
   memory->release(context, zeros);
-  if (!status && !(a->brief && symmetry->symmetric))
+  if (!status && !(a->brief && (symmetry->symmetric || a->rows < ROWS_OF_CPR)))
     status = bsi_study_measure_unknowns(context, a, &study->unknowns);
   if (!status && !a->brief) status = bsi_study_find_fields(context, a, &study->fields);
   if (!status && !a->brief) status = bsi_study_count_levels(context, a, &study->order);

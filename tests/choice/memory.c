@@ -62,7 +62,8 @@ typedef struct outcome {
   double *x;
 } outcome;
 
-static outcome choose(bisai_context *context, const bisai_bcsr *a) {
+/* `incomplete`: no complete factors, which end a choice where they have all digits of x. */
+static outcome choose(bisai_context *context, const bisai_bcsr *a, bool incomplete) {
   const int64_t n = (int64_t)bisai_bcsr_block_rows(a) * bisai_bcsr_block_size(a);
   outcome o = {.x = test_nan_vector(n)};
   double *b = test_random_vector(n, 3);
@@ -71,6 +72,7 @@ static outcome choose(bisai_context *context, const bisai_bcsr *a) {
   bisai_solve_report report = {.struct_size = sizeof report};
   options.solver.tolerance = 1e-300;
   options.solver.stagnation_cycles = 1;
+  options.precond.automatic.incomplete = incomplete;
   o.status = bisai_auto_solver_create(context, &options, &solver);
   if (!o.status) o.status = bisai_auto_solver_solve(solver, a, b, o.x, &report);
   o.trials = report.choice.count;
@@ -86,11 +88,11 @@ static outcome choose(bisai_context *context, const bisai_bcsr *a) {
 
 /* Fails an allocation, or this one and all later ones. */
 static void expect_failure(bisai_context *context, test_allocator *allocator, const bisai_bcsr *a,
-                           long long which, bool after) {
+                           bool incomplete, long long which, bool after) {
   const long long live = atomic_load(&allocator->live_blocks);
   allocator->fail_at = atomic_load(&allocator->calls) + which;
   allocator->fail_after = after;
-  const outcome o = choose(context, a);
+  const outcome o = choose(context, a, incomplete);
   allocator->fail_at = 0;
   allocator->fail_after = false;
   if (o.status != BISAI_OUT_OF_MEMORY)
@@ -101,23 +103,23 @@ static void expect_failure(bisai_context *context, test_allocator *allocator, co
 }
 
 /* Fails allocations at so many positions, or all, of a choice that tries the methods of `words`. */
-static void expect_survived(bisai_bcsr *(*make)(bisai_context *), const char *const *words,
-                            int positions) {
+static void expect_survived(bisai_bcsr *(*make)(bisai_context *), bool incomplete,
+                            const char *const *words, int positions) {
   test_allocator allocator;
   test_allocator_reset(&allocator, 0);
   bisai_context *context = test_context_on(&allocator, 1);
   bisai_bcsr *a = make(context);
   const int64_t n = (int64_t)bisai_bcsr_block_rows(a) * bisai_bcsr_block_size(a);
   const long long before = atomic_load(&allocator.calls);
-  const outcome expected = choose(context, a);
+  const outcome expected = choose(context, a, incomplete);
   const long long calls = atomic_load(&allocator.calls) - before,
                   stride = TEST_SANITIZED ? calls / 8 : (calls + positions - 1) / positions;
   assert_true(expected.status == BISAI_STAGNATED || expected.status == BISAI_MAX_ITERATIONS);
   for (; *words; words++)
     if (!strstr(expected.methods, *words)) fail_msg("no%s in%s", *words, expected.methods);
   for (long long which = 1; which <= calls; which += stride)
-    expect_failure(context, &allocator, a, which, which / stride % 4 == 3);
-  const outcome again = choose(context, a);
+    expect_failure(context, &allocator, a, incomplete, which, which / stride % 4 == 3);
+  const outcome again = choose(context, a, incomplete);
   assert_int_equal(expected.status, again.status);
   assert_string_equal(expected.methods, again.methods);
   assert_memory_equal(expected.x, again.x, (size_t)n * sizeof *again.x);
@@ -132,35 +134,41 @@ enum { SOME = 40, ALL = 1000 };
 
 static void candidates_for_definite_matrices_survive(void **state) {
   (void)state;
-  static const char *const words[] = {" ilu ",  " mg ", " ilu:level=2", " lu", "matching=entries",
-                                      " none ", NULL};
-  expect_survived(make_definite, words, SOME);
+  static const char *const words[] = {" ilu ", " mg ", " ilu:level=2", " none ", NULL},
+                           *const factors[] = {" lu", NULL};
+  expect_survived(make_definite, true, words, SOME);
+  expect_survived(make_definite, false, factors, SOME);
 }
 
 static void candidates_for_general_matrices_survive(void **state) {
   (void)state;
-  static const char *const words[] = {" ilu:level=",      " mg",    " bjacobi", " lu",
-                                      "matching=entries", " none ", NULL};
-  expect_survived(make_general, words, SOME);
+  static const char *const words[] = {" ilu:level=",      " mg",    " bjacobi",
+                                      "matching=entries", " none ", NULL},
+                           *const factors[] = {" lu", NULL};
+  expect_survived(make_general, true, words, SOME);
+  expect_survived(make_general, false, factors, SOME);
 }
 
 static void candidates_for_saddle_points_survive(void **state) {
   (void)state;
   static const char *const words[] = {" schur ", " schur:first=ilu", " lu", "matching=entries",
                                       NULL};
-  expect_survived(make_saddle, words, ALL / 5);
+  expect_survived(make_saddle, false, words, ALL / 5);
 }
 
 static void candidates_for_permuted_rows_survive(void **state) {
   (void)state;
-  static const char *const words[] = {" ilu:level=", " lu", "matching=entries", " none ", NULL};
-  expect_survived(make_permuted, words, ALL);
+  static const char *const words[] = {" ilu:level=", "matching=entries", " none ", NULL},
+                           *const factors[] = {" lu", "matching=entries", NULL};
+  expect_survived(make_permuted, true, words, ALL);
+  expect_survived(make_permuted, false, factors, ALL);
 }
 
 static void candidates_for_nodes_that_were_found_survive(void **state) {
   (void)state;
-  static const char *const words[] = {" ilu ", " lu", " none ", NULL};
-  expect_survived(make_fields, words, SOME);
+  static const char *const words[] = {" ilu ", " none ", NULL}, *const factors[] = {" lu", NULL};
+  expect_survived(make_fields, true, words, SOME);
+  expect_survived(make_fields, false, factors, SOME);
 }
 
 int main(void) {
