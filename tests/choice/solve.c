@@ -231,8 +231,7 @@ static void a_system_beyond_all_digits_ends_with_its_complete_factors(void **sta
   setting s = begin(context, beam(2000));
   bisai_solve_report report = {.struct_size = sizeof report};
   for (int64_t i = 0; i < s.n; i++) s.b[i] = 1;
-  EXPECT_STATUS(context, BISAI_STAGNATED,
-                bisai_solve(context, s.matrix, s.b, s.x, NULL, &report));
+  EXPECT_STATUS(context, BISAI_STAGNATED, bisai_solve(context, s.matrix, s.b, s.x, NULL, &report));
   EXPECT_IN_MESSAGE(context, "double precision holds no better x");
   assert_true(report.choice.count <= 3 && report.solver.exhausted);
   assert_true(residual(&s) < 1e-2);
