@@ -176,8 +176,8 @@ static void expect_factor(bisai_precond *precond, const bisai_bcsr *matrix, int6
 
 /* --- what a set-up promises --- */
 
-/* With all the fill there is and no pivot that LU has raised, L U = A, and inverses on full patterns
- * are inverses: for dominant matrices to rounding, which 1e-9 exceeds a thousandfold. */
+/* With all the fill there is and no pivot that LU has raised, L U = A, and inverses on full
+ * patterns are inverses: for dominant matrices to rounding, which 1e-9 exceeds a thousandfold. */
 static void expect_inverse(const fuzz_system *s, const bisai_bcsr *matrix, bisai_precond *precond,
                            const bisai_precond_options *o, const double *v) {
   const bool exact = (o->kind == BISAI_PRECOND_ILU && o->factor.level >= s->block_rows) ||

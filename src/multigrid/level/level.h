@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A level of multigrid: its matrix A, D⁻¹, smoother, transfers, copies and work vectors. Arrays are
- * in backend memory unless a comment says otherwise. n is the number of scalar rows of A. The matrix
- * of a rank has more columns, those of ghosts (multigrid/ranks). Each part
- * is made, updated and released by the room that its comment names. */
+ * in backend memory unless a comment says otherwise. n is the number of scalar rows of A. The
+ * matrix of a rank has more columns, those of ghosts (multigrid/ranks). Each part is made, updated
+ * and released by the room that its comment names. */
 #ifndef BSI_LEVEL_H
 #define BSI_LEVEL_H
 
@@ -80,8 +80,8 @@ typedef struct bsi_level_fp32 {
 typedef struct bsi_level_work {
   /* the iterate between two smoothings, one inside a smoothing, and a residual */
   double *x, *y, *residual;
-  /* the right-hand side and the solution; NULL on level 0, where they are the caller's, unless there
-   * are several ranks */
+  /* the right-hand side and the solution; NULL on level 0, where they are the caller's, unless
+   * there are several ranks */
   double *b, *solution;
   /* if cycles correct twice (bsi_corrects_twice): the result of the first cycle, or with K the
    * second correction */
