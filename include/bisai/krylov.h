@@ -353,8 +353,8 @@ typedef struct bisai_solver_report {
   bisai_cg_report cg;
   /** report of IDR */
   bisai_idr_report idr;
-  /** BISAI_REASON_STAGNATED: rounding the entries of x alone causes a residual of this size, so that
-   *  double precision holds no better x of the same norm */
+  /** BISAI_REASON_STAGNATED: rounding the entries of x alone causes a residual of this size, so
+   *  that double precision holds no better x of the same norm */
   bool exhausted;
 } bisai_solver_report;
 

@@ -98,7 +98,7 @@ static bool ask(void *user, int iteration, double residual) {
 }
 
 /* A solve with complete factors that stagnates with the residual of rounded entries has all digits
- * of x, unless pivots were raised, or one is so small that A may be singular and x far too large. */
+ * of x, unless pivots were raised, or one is so small that A may be singular and x too large. */
 static bool has_all_digits(const bsi_trial *t) {
   const bisai_precond_report *r = &t->precond->report;
   return t->open.run.norms.exhausted && r->kind == BISAI_PRECOND_LU && r->repairs == 0 &&
