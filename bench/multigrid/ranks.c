@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Multigrid over ranks of MPI, each on its part of a case: set-up, update, and FGMRES(30) to 1e-5.
- *   mpirun -n N bench_ranks CASE SIZE [backend=cuda] [gather=ROWS] [repeats=K] [alone]
+ *   mpirun -n N bench_ranks CASE SIZE [backend=cuda] [gather=ROWS] [repeats=K] [alone] [nccl]
  * CASE is cavity, convdiff, elasticity or reaction; SIZE are nodes of a side. Rows are in equal
  * slabs. `alone`: a single rank without the transport, bisai's preconditioner mg. Each repeat makes
  * a hierarchy, updates it and solves; the best times are printed as JSON, those of the slowest
@@ -11,8 +11,9 @@
 
 #include <bisai/bisai.h>
 
-#include "../../examples/mpi_transport.h"
 #include "cases.h"
+#include "mpi_transport.h"
+#include "multigrid/nccl_transport.h"
 
 typedef struct arguments {
   const char *name;
@@ -20,7 +21,7 @@ typedef struct arguments {
   bisai_backend backend;
   int64_t gather;
   int repeats;
-  bool alone;
+  bool alone, nccl;
 } arguments;
 
 /* The own part of a system. */
@@ -48,6 +49,7 @@ typedef struct timed {
   bisai_transport inner;
   /* seconds in MPI: exchanges, and sums */
   double exchange, reduce;
+  nccl_transport nccl;
 } timed;
 
 static bisai_status timed_exchange(void *user, int count, const bisai_message *messages) {
@@ -64,6 +66,14 @@ static bisai_status timed_reduce(void *user, bisai_reduction how, int count, dou
   const bisai_status status = t->inner.reduce(t->inner.user, how, count, values);
   t->reduce += MPI_Wtime() - start;
   return status;
+}
+
+static bisai_status enqueue_exchange(void *user, int count, const bisai_message *messages) {
+  return nccl_exchange(&((timed *)user)->nccl, count, messages);
+}
+
+static bisai_status enqueue_sum(void *user, int count, double *values) {
+  return nccl_sum(&((timed *)user)->nccl, count, values);
 }
 
 /* --- systems --- */
@@ -258,13 +268,15 @@ static bisai_status repeat(const arguments *a, const part *p, run *r, double *x,
 
 static void print(const arguments *a, const part *p, const run *r, const times *best, double norm) {
   const bisai_ranks_report *l = &r->levels;
-  printf("{\"case\": \"%s\", \"size\": %d, \"ranks\": %d, \"alone\": %d, \"device\": \"%s\", "
+  printf("{\"case\": \"%s\", \"size\": %d, \"ranks\": %d, \"alone\": %d, \"nccl\": %d, \"device\": "
+         "\"%s\", "
          "\"gather\": %lld, \"rows\": %lld, \"iterations\": %d, \"reason\": \"%s\", "
          "\"x\": %.17g, \"setup_ms\": %.2f, \"update_ms\": %.2f, \"solve_ms\": %.2f, "
          "\"exchanges\": %lld, \"exchange_ms\": %.2f, \"reduce_ms\": %.2f, "
          "\"megabytes\": %.0f, \"gathered\": %d, \"levels\": [",
-         a->name, (int)a->size, r->transport->ranks, a->alone, bisai_context_device(r->context),
-         (long long)a->gather, (long long)p->all_rows * p->block_size, r->report.iterations,
+         a->name, (int)a->size, r->transport->ranks, a->alone, a->nccl,
+         bisai_context_device(r->context), (long long)a->gather,
+         (long long)p->all_rows * p->block_size, r->report.iterations,
          bisai_reason_string(r->report.reason), norm, 1e3 * best->set_up, 1e3 * best->update,
          1e3 * best->solve, (long long)r->exchanges, 1e3 * r->clock->exchange,
          1e3 * r->clock->reduce, (double)l->memory_bytes / 1e6, l->gathered);
@@ -287,6 +299,7 @@ static arguments read_arguments(int argc, char **argv) {
     if (!strncmp(argv[k], "backend=", 8) && !bisai_backend_parse(argv[k] + 8, &a.backend))
       stop("no such backend", NULL);
     a.alone = a.alone || !strcmp(argv[k], "alone");
+    a.nccl = a.nccl || !strcmp(argv[k], "nccl");
   }
   return a;
 }
@@ -295,8 +308,8 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm comm = MPI_COMM_WORLD;
   timed clock = {.inner = mpi_transport(&comm)};
-  const bisai_transport transport = {clock.inner.ranks, clock.inner.rank, &clock, timed_exchange,
-                                     timed_reduce};
+  bisai_transport transport = {clock.inner.ranks, clock.inner.rank, &clock, timed_exchange,
+                               timed_reduce};
   const arguments a = read_arguments(argc, argv);
   const part p = take_part(&a, &transport);
   bisai_context_options o = bisai_context_options_default();
@@ -308,6 +321,12 @@ int main(int argc, char **argv) {
   while (a.backend == BISAI_BACKEND_CUDA && !bisai_backend_missing(a.backend, gpus)) gpus++;
   o.device = transport.rank % gpus;
   if (bisai_context_create(&o, &r.context)) stop("context", NULL);
+  if (a.nccl) {
+    const char *fault = nccl_open(&transport, r.context, &clock.nccl);
+    if (fault) stop(fault, NULL);
+    transport.enqueue_exchange = enqueue_exchange;
+    transport.enqueue_sum = enqueue_sum;
+  }
   bisai_bcsr_desc d = bisai_bcsr_desc_default();
   d.block_rows = p.rows;
   d.block_cols = p.rows + p.ghost_count;
@@ -326,6 +345,7 @@ int main(int argc, char **argv) {
   MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
   if (transport.rank == 0) print(&a, &p, &r, &best, sqrt(sum));
   bisai_bcsr_destroy(&r.matrix);
+  if (a.nccl) clock.nccl.destroy(clock.nccl.comm);
   bisai_context_destroy(&r.context);
   free(x), free(p.row_ptr), free(p.col_idx), free(p.values), free(p.rhs), free(p.modes);
   free(p.ghosts);

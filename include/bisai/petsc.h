@@ -180,7 +180,7 @@ BISAI_API PetscErrorCode bisai_petsc_pc_set_threads(PC pc, int threads);
  *                      there; the default. PETSC_FALSE: a hierarchy of each process for its
  *                      diagonal block
  *  @param gather       a level of at most that many scalar rows goes to the first process, where
- *                      bisai's multigrid goes on; default 10000
+ *                      bisai's multigrid goes on; PETSC_DECIDE (default): 10000, on a GPU 50000
  *  @returns PETSC_ERR_ARG_WRONG       the PC has another type
  *           PETSC_ERR_ARG_OUTOFRANGE  gather is negative */
 BISAI_API PetscErrorCode bisai_petsc_pc_set_distributed(PC pc, PetscBool distributed,

@@ -2,8 +2,8 @@
 /** @file ranks.h
  *  One hierarchy of multigrid over several processes, the ranks. Each rank has some block rows of
  *  the matrix A, and works on them with the backend of its context. bisai makes the levels and does
- *  the cycles; the caller moves data between ranks by a table of two functions, bisai_transport,
- *  which MPI, threads or another library may fill. bisai links none of them.
+ *  the cycles; the caller moves data between ranks by a small table of functions,
+ *  bisai_transport, which MPI, NCCL, threads or another library may fill. bisai links none of them.
  *
  *  A rank has n own block rows and g ghosts, the rows of other ranks in whose columns its own rows
  *  have blocks. Aggregates never cross ranks; P and R do. Matrices of few rows are gathered on rank
@@ -21,8 +21,8 @@
 extern "C" {
 #endif
 
-/** What two ranks send each other in one exchange. Both list the other. Arrays are in host
- *  memory. */
+/** What two ranks send each other in one exchange. Both list the other. Arrays are in host memory,
+ *  unless a function says otherwise. */
 typedef struct bisai_message {
   /** the other rank */
   int rank;
@@ -50,6 +50,12 @@ typedef struct bisai_transport {
   /** values ← their sums or largest values over all ranks, the same bits on all of them. All ranks
    *  call it */
   bisai_status (*reduce)(void *user, bisai_reduction how, int count, double *values);
+  /** NULL, or `exchange` for arrays in the memory of the backend: it only enqueues the messages on
+   *  the stream of the context, as NCCL does. The host then waits for no vector of a cycle */
+  bisai_status (*enqueue_exchange)(void *user, int count, const bisai_message *messages);
+  /** NULL, or the sums over all ranks of values in the memory of the backend, enqueued in the same
+   *  way: bisai_ranks_sum() */
+  bisai_status (*enqueue_sum)(void *user, int count, double *values);
 } bisai_transport;
 
 /** The rows of a rank. */
@@ -76,7 +82,8 @@ typedef struct bisai_ranks_options {
   /** level 0: singular diagonal blocks are shifted by this part of their row; default 0: they are
    *  refused */
   double shift_amount;
-  /** a matrix of at most that many scalar rows, over all ranks, is gathered; default 10000 */
+  /** a matrix of at most that many scalar rows, over all ranks, is gathered; -1 (default): 10000 on
+   *  the host, and 50000 on a device */
   int64_t gather;
 } bisai_ranks_options;
 

@@ -23,7 +23,7 @@ static PetscErrorCode create(PC pc) {
   PetscCall(PetscNew(&m));
   m->options = m->used = bisai_precond_options_default();
   m->ranks.wanted = PETSC_TRUE;
-  m->ranks.gather = BSI_PC_GATHER;
+  m->ranks.gather = PETSC_DECIDE;
   m->place.threads = 1; /* the processes of MPI share the processors */
   PetscCall(bsi_pc_find_events(m));
   pc->data = m;

@@ -77,7 +77,7 @@ typedef struct bsi_pc_place {
 
 /* Multigrid over several processes. */
 typedef struct bsi_pc_ranks {
-  /* the options -pc_bisai_mg_distributed and -pc_bisai_mg_gather */
+  /* the options -pc_bisai_mg_distributed and -pc_bisai_mg_gather, which may be PETSC_DECIDE */
   PetscBool wanted;
   /* the preconditioner of each process is the second stage of CPR */
   bool stage;
@@ -114,9 +114,6 @@ typedef struct bsi_pc {
   /* of applications inside Richardson; NULL before the first */
   Vec correction;
 } bsi_pc;
-
-/* The default of -pc_bisai_mg_gather. */
-enum { BSI_PC_GATHER = 10000 };
 
 /* Turns a failure of bisai into an error of PETSc, with bisai's message and the place of the
  * call. */

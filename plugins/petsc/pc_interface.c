@@ -43,7 +43,7 @@ PetscErrorCode bisai_petsc_pc_set_threads(PC pc, int threads) {
 PetscErrorCode bisai_petsc_pc_set_distributed(PC pc, PetscBool distributed, PetscInt gather) {
   PetscFunctionBegin;
   PetscCall(check_type(pc));
-  PetscCheck(gather >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(gather >= 0 || gather == PETSC_DECIDE, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "bisai: gather is %" PetscInt_FMT "; it must be at least 0", gather);
   ((bsi_pc *)pc->data)->ranks.wanted = distributed;
   ((bsi_pc *)pc->data)->ranks.gather = gather;

@@ -234,7 +234,7 @@ PetscErrorCode bsi_pc_set_from_options(PC pc, bsi_petsc_option_items PetscOption
                             "mg: the most scalar rows of a level that goes to the first process",
                             "", ranks->gather, &ranks->gather, &found[6]));
   PetscOptionsHeadEnd();
-  PetscCheck(ranks->gather >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(!found[6] || ranks->gather >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "bisai: -pc_bisai_mg_gather is %" PetscInt_FMT "; it must be at least 0",
              ranks->gather);
   if (ordering == (PetscEnum)BISAI_ORDERING_GIVEN) ordering = (PetscEnum)BISAI_ORDERING_COLOUR;

@@ -8,7 +8,7 @@
 #include "mesh.h"
 #include "multigrid/ranks/rank_levels.h"
 
-enum { MODES = 6, REPEATS = 2, GATHERED = 20 };
+enum { MODES = 6, REPEATS = 3, GATHERED = 20 };
 
 /* What the ranks of a solve have together. */
 typedef struct solve {
@@ -18,6 +18,7 @@ typedef struct solve {
   const double *modes;
   /* values of an update before the solve; NULL: none */
   const test_bcsr *update;
+  bool enqueues;
   const double *b;
   double *x;
   int iterations[TEST_MOST_RANKS];
@@ -114,7 +115,8 @@ static int run_and_check(solve *s, const test_sharing *sharing) {
   test_rank ranks[TEST_MOST_RANKS];
   const test_bcsr *of = s->update ? s->update : s->matrix;
   bisai_context *c = test_host_context(1);
-  test_run_ranks(s->matrix, sharing, &(test_job){.run = run_solve, .user = s}, ranks);
+  test_run_ranks(s->matrix, sharing,
+                 &(test_job){.run = run_solve, .user = s, .enqueues = s->enqueues}, ranks);
   for (int k = 0; k < sharing->ranks; k++) {
     if (ranks[k].status) print_error("rank %d: %s\n", k, ranks[k].message);
     assert_int_equal(ranks[k].status, BISAI_OK);
@@ -230,6 +232,7 @@ static void the_same_ranks_give_the_same_bits(void **state) {
   double *before = NULL;
   for (int turn = 0; turn < REPEATS; turn++) {
     solve s = solve_of(&a);
+    s.enqueues = turn == REPEATS - 1; /* which changes no bit */
     run_and_check(&s, &sharing);
     if (before) assert_memory_equal(before, s.x, bytes);
     free(before);
@@ -499,8 +502,8 @@ static void wrong_options_and_ghosts_are_refused(void **state) {
   s.options.multigrid.smoother = BISAI_SMOOTHER_ILU;
   expect_failure(&a, &job, BISAI_UNSUPPORTED, "the smoother ilu");
   s.options.multigrid.smoother = BISAI_SMOOTHER_AUTO;
-  s.options.gather = -1;
-  expect_failure(&a, &job, BISAI_INVALID_ARGUMENT, "gather is -1");
+  s.options.gather = -2;
+  expect_failure(&a, &job, BISAI_INVALID_ARGUMENT, "gather is -2");
   s.options.gather = 60;
   s.options.multigrid.degree = 0;
   expect_failure(&a, &job, BISAI_INVALID_ARGUMENT, "degree");

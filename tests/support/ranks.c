@@ -110,6 +110,19 @@ static bisai_status reduce(void *user, bisai_reduction how, int count, double *v
   return failed ? BISAI_EXTERNAL_ERROR : BISAI_OK;
 }
 
+/* The host reaches the memory of the device, when that has done what came before. */
+static bisai_status enqueue_exchange(void *user, int count, const bisai_message *messages) {
+  test_rank *rank = user;
+  const bisai_status status = bisai_context_synchronize(rank->context);
+  return status ? status : exchange(user, count, messages);
+}
+
+static bisai_status enqueue_sum(void *user, int count, double *values) {
+  test_rank *rank = user;
+  const bisai_status status = bisai_context_synchronize(rank->context);
+  return status ? status : reduce(user, BISAI_REDUCE_SUM, count, values);
+}
+
 /* --- rows --- */
 
 /* Lists the columns of other ranks in the own rows, ascending. */
@@ -183,7 +196,12 @@ void test_run_ranks(const test_bcsr *matrix, const test_sharing *sharing, const 
   pthread_cond_init(&all.changed, NULL);
   for (int k = 0; k < sharing->ranks; k++) {
     ranks[k] = (test_rank){.all = &all, .number = k, .user = job->user};
-    ranks[k].transport = (bisai_transport){sharing->ranks, k, &ranks[k], exchange, reduce};
+    ranks[k].transport =
+        (bisai_transport){sharing->ranks, k, &ranks[k], exchange, reduce, NULL, NULL};
+    if (job->enqueues) {
+      ranks[k].transport.enqueue_exchange = enqueue_exchange;
+      ranks[k].transport.enqueue_sum = enqueue_sum;
+    }
     assert_int_equal(pthread_create(&threads[k], NULL, run, &ranks[k]), 0);
   }
   for (int k = 0; k < sharing->ranks; k++) pthread_join(threads[k], NULL);

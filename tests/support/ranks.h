@@ -50,6 +50,8 @@ typedef struct test_job {
   /* the rank whose allocation `fail_at` fails; 0: none does */
   int failing;
   long long fail_at;
+  /* the transport has the functions that enqueue */
+  bool enqueues;
   /* the transport of all ranks fails from this call of rank 0 on; 0: never */
   long long transport_fails_at;
 } test_job;

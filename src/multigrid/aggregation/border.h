@@ -54,13 +54,29 @@ typedef bisai_status bsi_border(bisai_context *, const bisai_bcsr *a, const doub
                                 double threshold, float *strength, int32_t *alone);
 bsi_border bsi_border_host, bsi_border_cuda;
 
-/* Gives rows without an aggregate that are coupled to ghosts one of their own, and lets others
- * follow those that they would have followed. Arrays in host memory. */
-void bsi_border_add_rows(const bsi_structure *a, int32_t rows, const float *strength,
-                         const int32_t *alone, int32_t *aggregate, int32_t *count);
+/* Returns the aggregate of the row that row i follows, or that this one follows, and so on, or −1.
+ * Chains of followers end (strength.h). */
+BSI_INLINE int32_t bsi_border_followed(const int32_t *row_ptr, const int32_t *col_idx,
+                                       const float *strength, const int32_t *aggregate, int32_t i) {
+  int32_t p = row_ptr[i];
+  while (p < row_ptr[i + 1]) {
+    if (strength[p] >= 0.0f) {
+      p++;
+      continue;
+    }
+    i = col_idx[p];
+    if (aggregate[i] >= 0) return aggregate[i];
+    p = row_ptr[i];
+  }
+  return -1;
+}
 
-/* Returns true if there are such rows. */
-bool bsi_border_has_rows(int32_t rows, const int32_t *alone, const int32_t *aggregate);
+/* Gives rows without an aggregate that are coupled to ghosts one of their own, and lets others
+ * follow those that they would have followed. *count grows by the new aggregates. Overwrites
+ * `alone`. Waits. */
+typedef bisai_status bsi_border_add(bisai_context *, const bisai_bcsr *a, const float *strength,
+                                    int32_t *alone, int32_t *aggregate, int32_t *count);
+bsi_border_add bsi_border_add_host, bsi_border_add_cuda;
 
 #ifdef __cplusplus
 }

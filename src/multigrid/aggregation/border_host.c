@@ -47,24 +47,14 @@ bisai_status bsi_border_host(bisai_context *context, const bisai_bcsr *a, const 
   return BISAI_OK;
 }
 
-bool bsi_border_has_rows(int32_t rows, const int32_t *alone, const int32_t *aggregate) {
-  for (int32_t i = 0; i < rows; i++)
-    if (aggregate[i] < 0 && alone[i]) return true;
-  return false;
-}
-
-void bsi_border_add_rows(const bsi_structure *a, int32_t rows, const float *strength,
-                         const int32_t *alone, int32_t *aggregate, int32_t *count) {
-  bool changed = true;
-  for (int32_t i = 0; i < rows; i++)
+bisai_status bsi_border_add_host(bisai_context *context, const bisai_bcsr *a, const float *strength,
+                                 int32_t *alone, int32_t *aggregate, int32_t *count) {
+  const int32_t before = *count;
+  (void)context;
+  for (int32_t i = 0; i < a->block_rows; i++)
     if (aggregate[i] < 0 && alone[i]) aggregate[i] = (*count)++;
-  while (changed) { /* chains of followers end: strength.h */
-    changed = false;
-    for (int32_t i = 0; i < rows; i++)
-      for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
-        if (aggregate[i] >= 0 || strength[p] >= 0.0f || aggregate[a->col_idx[p]] < 0) continue;
-        aggregate[i] = aggregate[a->col_idx[p]];
-        changed = true;
-      }
-  }
+  for (int32_t i = 0; i<a->block_rows && * count> before; i++)
+    if (aggregate[i] < 0)
+      aggregate[i] = bsi_border_followed(a->row_ptr, a->col_idx, strength, aggregate, i);
+  return BISAI_OK;
 }

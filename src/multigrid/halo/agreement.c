@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#undef bsi_agree
+
 static bisai_status reduce(bisai_context *context, const bisai_transport *transport,
                            bisai_reduction how, int count, double *values) {
   if (!transport) return BISAI_OK;
@@ -46,6 +48,35 @@ bisai_status bsi_exchange(bisai_context *context, const bisai_transport *transpo
   const unsigned before = context->failures;
   const bisai_status status = transport->exchange(transport->user, count, messages);
   return status ? bsi_fail_callback(context, "exchange", status, before) : BISAI_OK;
+}
+
+bisai_status bsi_enqueue_exchange(bisai_context *context, const bisai_transport *transport,
+                                  int count, const bisai_message *messages) {
+  const unsigned before = context->failures;
+  const bisai_status status = transport->enqueue_exchange(transport->user, count, messages);
+  return status ? bsi_fail_callback(context, "enqueue_exchange", status, before) : BISAI_OK;
+}
+
+enum { SUMS = 64 };
+
+bisai_status bsi_sum_in_place(bisai_context *context, const bisai_transport *transport, int count,
+                              double *values) {
+  const bsi_memory_ops *memory = context->backend->memory;
+  if (transport->enqueue_sum) {
+    const unsigned before = context->failures;
+    const bisai_status status = transport->enqueue_sum(transport->user, count, values);
+    return status ? bsi_fail_callback(context, "enqueue_sum", status, before) : BISAI_OK;
+  }
+  if (memory->is_host) return bsi_sum_over_ranks(context, transport, count, values);
+  for (int done = 0; done < count; done += SUMS) {
+    double here[SUMS];
+    const int part = count - done < SUMS ? count - done : SUMS;
+    const size_t bytes = (size_t)part * sizeof *here;
+    BSI_TRY(memory->fetch(context, here, values + done, bytes));
+    BSI_TRY(bsi_sum_over_ranks(context, transport, part, here));
+    BSI_TRY(memory->upload(context, values + done, here, bytes));
+  }
+  return BISAI_OK;
 }
 
 /* What the rank that failed tells the others. */

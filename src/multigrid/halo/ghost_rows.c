@@ -3,6 +3,7 @@
  * host reads and writes structures at the borders only. */
 #include "multigrid/halo/ghost_rows.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "multigrid/halo/agreement.h"
@@ -134,13 +135,25 @@ static bisai_status count_blocks(bsi_ghost_rows *g, structures *s) {
 
 /* --- what has come --- */
 
+/* Longer rows are not sorted by insertion. */
+enum { MOST_INSERTED = 64 };
+
 /* A block that has come, and its column here. */
 typedef struct arrival {
   int32_t column, number;
 } arrival;
 
-/* Sorts a row, which is short, by columns. */
+static int compare(const void *a, const void *b) {
+  const arrival *x = a, *y = b;
+  return x->column < y->column ? -1 : x->column > y->column;
+}
+
+/* Sorts a row by columns. Most are short. */
 static void sort_row(arrival *row, int32_t length) {
+  if (length > MOST_INSERTED) {
+    qsort(row, (size_t)length, sizeof *row, compare);
+    return;
+  }
   for (int32_t k = 1; k < length; k++) {
     const arrival moved = row[k];
     int32_t at = k;

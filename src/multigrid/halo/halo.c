@@ -161,11 +161,16 @@ static bisai_status take_requests(bsi_halo *halo, const int64_t *given) {
   return bsi_places_upload(halo->context, &halo->receive);
 }
 
-static bisai_status reserve_room(bsi_halo *halo) {
+static double *reserve(const bsi_halo *halo, int32_t rows) {
   const bsi_memory_ops *memory = halo->context->backend->memory;
-  const size_t width = (size_t)halo->width;
-  halo->outgoing = memory->allocate_shared(halo->context, (size_t)halo->send.rows * width);
-  halo->incoming = memory->allocate_shared(halo->context, (size_t)halo->receive.rows * width);
+  const size_t values = (size_t)rows * (size_t)halo->width;
+  return halo->transport->enqueue_exchange ? memory->allocate(halo->context, values, sizeof(double))
+                                           : memory->allocate_shared(halo->context, values);
+}
+
+static bisai_status reserve_room(bsi_halo *halo) {
+  halo->outgoing = reserve(halo, halo->send.rows);
+  halo->incoming = reserve(halo, halo->receive.rows);
   return halo->outgoing && halo->incoming ? BISAI_OK : BISAI_OUT_OF_MEMORY;
 }
 
@@ -207,8 +212,14 @@ bisai_status bsi_halo_create(bisai_context *context, const bisai_transport *tran
 void bsi_halo_destroy(bsi_halo *halo) {
   bisai_context *context = halo->context;
   if (!context) return;
-  context->backend->memory->release_shared(context, halo->outgoing);
-  context->backend->memory->release_shared(context, halo->incoming);
+  const bsi_memory_ops *memory = context->backend->memory;
+  if (halo->transport->enqueue_exchange) {
+    memory->release(context, halo->outgoing);
+    memory->release(context, halo->incoming);
+  } else {
+    memory->release_shared(context, halo->outgoing);
+    memory->release_shared(context, halo->incoming);
+  }
   bsi_places_release(context, &halo->send);
   bsi_places_release(context, &halo->receive);
   bsi_release(context, halo->neighbours);
@@ -238,6 +249,12 @@ static void write_messages(bsi_halo *halo, int32_t width, bool back) {
   }
 }
 
+/* Also waits for what was moved out of the room by the exchange before. */
+static bisai_status wait_and_exchange(bsi_halo *halo) {
+  BSI_TRY(halo->context->backend->memory->synchronize(halo->context));
+  return bsi_exchange(halo->context, halo->transport, halo->neighbour_count, halo->messages);
+}
+
 /* The rows of `from` go to the places of others in `to`. */
 static bisai_status move(bsi_halo *halo, int32_t width, bool back, const double *from, double *to) {
   bisai_context *context = halo->context;
@@ -248,11 +265,12 @@ static bisai_status move(bsi_halo *halo, int32_t width, bool back, const double 
          *incoming = back ? halo->outgoing : halo->incoming;
   if (halo->neighbour_count == 0) return BISAI_OK;
   if (here->rows > 0) BSI_TRY(rows(context, here, width, true, from, outgoing));
-  /* also for what was moved out of the room by the exchange before */
-  BSI_TRY(context->backend->memory->synchronize(context));
   write_messages(halo, width, back);
   halo->exchanges++;
-  BSI_TRY(bsi_exchange(context, halo->transport, halo->neighbour_count, halo->messages));
+  BSI_TRY(
+      halo->transport->enqueue_exchange
+          ? bsi_enqueue_exchange(context, halo->transport, halo->neighbour_count, halo->messages)
+          : wait_and_exchange(halo));
   return there->rows > 0 ? rows(context, there, width, false, incoming, to) : BISAI_OK;
 }
 

@@ -26,7 +26,8 @@ typedef struct bsi_halo {
   bisai_message *messages;
   /* the own rows that are sent, and the ghosts that are received, neighbour by neighbour */
   bsi_places send, receive;
-  /* room for `width` values of each of these rows, which the backend and the host see */
+  /* room for `width` values of each of these rows, which the backend and the host see, or in backend
+   * memory if the transport enqueues exchanges */
   int32_t width;
   double *outgoing, *incoming;
   /* exchanges so far */

@@ -89,44 +89,6 @@ static bisai_status make_diagonal(bsi_rank_hierarchy *r, int l) {
 
 /* --- aggregates --- */
 
-/* What the host looks at where rows have no aggregate. */
-typedef struct border_arrays {
-  int32_t *alone, *aggregate;
-  float *strength;
-} border_arrays;
-
-/* Gives rows that are coupled to ghosts alone aggregates of their own. */
-static bisai_status add_rows(bsi_rank_hierarchy *r, const bsi_level *level, bsi_coarsening *c,
-                             const int32_t *alone, border_arrays *here) {
-  const bsi_memory_ops *memory = r->h.context->backend->memory;
-  const bisai_bcsr *a = level->matrix;
-  const size_t n = (size_t)a->block_rows, blocks = (size_t)a->blocks;
-  bsi_structure s;
-  here->alone = bsi_allocate(r->h.context, n, sizeof *here->alone);
-  here->aggregate = bsi_allocate(r->h.context, n, sizeof *here->aggregate);
-  if (!here->alone || !here->aggregate) return BISAI_OUT_OF_MEMORY;
-  BSI_TRY(memory->fetch(r->h.context, here->alone, alone, n * sizeof *alone));
-  BSI_TRY(memory->fetch(r->h.context, here->aggregate, c->aggregate, n * sizeof *c->aggregate));
-  if (!bsi_border_has_rows(a->block_rows, here->alone, here->aggregate)) return BISAI_OK;
-  here->strength = bsi_allocate(r->h.context, blocks, sizeof *here->strength);
-  if (!here->strength) return BISAI_OUT_OF_MEMORY;
-  BSI_TRY(memory->fetch(r->h.context, here->strength, c->strength, blocks * sizeof *c->strength));
-  BSI_TRY(bsi_bcsr_structure(a, &s));
-  bsi_border_add_rows(&s, a->block_rows, here->strength, here->alone, here->aggregate, &c->count);
-  BSI_TRY(memory->upload(r->h.context, c->aggregate, here->aggregate, n * sizeof *c->aggregate));
-  return memory->synchronize(r->h.context);
-}
-
-static bisai_status finish_border(bsi_rank_hierarchy *r, const bsi_level *level, bsi_coarsening *c,
-                                  const int32_t *alone) {
-  border_arrays here = {NULL, NULL, NULL};
-  const bisai_status status = add_rows(r, level, c, alone, &here);
-  bsi_release(r->h.context, here.alone);
-  bsi_release(r->h.context, here.aggregate);
-  bsi_release(r->h.context, here.strength);
-  return status;
-}
-
 /* Makes the aggregates of the own rows; c->aggregate has room for those of ghosts. */
 static bisai_status aggregate(bsi_rank_hierarchy *r, const bsi_level *level, bsi_coarsening *c) {
   const bsi_aggregation_ops *ops = bsi_ops_of(&r->h)->aggregation;
@@ -138,7 +100,9 @@ static bisai_status aggregate(bsi_rank_hierarchy *r, const bsi_level *level, bsi
     status = BSI_ON_BACKEND(r->h.context, bsi_border)(
         r->h.context, a, level->diagonal.inverse, r->h.setup.options.strength, c->strength, alone);
   if (!status) status = ops->aggregate(r->h.context, a, c->strength, c->aggregate, &c->count);
-  if (!status) status = finish_border(r, level, c, alone);
+  if (!status)
+    status = BSI_ON_BACKEND(r->h.context, bsi_border_add)(r->h.context, a, c->strength, alone,
+                                                          c->aggregate, &c->count);
   memory->release(r->h.context, alone);
   return agree(r, status);
 }
