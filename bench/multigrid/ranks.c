@@ -308,8 +308,10 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm comm = MPI_COMM_WORLD;
   timed clock = {.inner = mpi_transport(&comm)};
-  bisai_transport transport = {clock.inner.ranks, clock.inner.rank, &clock, timed_exchange,
-                               timed_reduce};
+  bisai_transport transport = clock.inner;
+  transport.user = &clock;
+  transport.exchange = timed_exchange;
+  transport.reduce = timed_reduce;
   const arguments a = read_arguments(argc, argv);
   const part p = take_part(&a, &transport);
   bisai_context_options o = bisai_context_options_default();
