@@ -19,15 +19,14 @@
 
 /* --- what a rank sends --- */
 
-/* A block of the own rows while it is sorted. */
+/* A block of a row while it is sorted. */
 typedef struct sorted_block {
   int64_t column;
-  int32_t row, place;
+  int32_t place;
 } sorted_block;
 
 static int compare(const void *a, const void *b) {
   const sorted_block *x = a, *y = b;
-  if (x->row != y->row) return x->row < y->row ? -1 : 1;
   return x->column < y->column ? -1 : x->column > y->column;
 }
 
@@ -57,15 +56,18 @@ static bisai_status sort_blocks(const bsi_to_gather *from, bsi_gathered *g, own_
                             ? bsi_bcsr_structure(a, &s)
                             : BISAI_OUT_OF_MEMORY;
   for (int32_t i = 0; i < a->block_rows && !status; i++) {
-    rows->lengths[i] = s.row_ptr[i + 1] - s.row_ptr[i];
-    for (int32_t p = s.row_ptr[i]; p < s.row_ptr[i + 1]; p++)
-      sorted[p] = (sorted_block){bsi_numbering_global(from->columns, s.col_idx[p]), i, p};
-  }
-  if (!status) qsort(sorted, blocks, sizeof *sorted, compare);
-  for (size_t q = 0; q < blocks && !status; q++) {
-    g->sent.order[q] = sorted[q].place;
-    g->sent.row_of[q] = sorted[q].row;
-    rows->columns[q] = sorted[q].column;
+    const int32_t begin = s.row_ptr[i], end = s.row_ptr[i + 1];
+    rows->lengths[i] = end - begin;
+    for (int32_t p = begin; p < end; p++)
+      sorted[p] = (sorted_block){bsi_numbering_global(from->columns, s.col_idx[p]), p};
+    /* own columns ascend, and ghosts are the last ones */
+    if (end > begin && s.col_idx[end - 1] >= a->block_rows)
+      qsort(sorted + begin, (size_t)(end - begin), sizeof *sorted, compare);
+    for (int32_t q = begin; q < end; q++) {
+      g->sent.order[q] = sorted[q].place;
+      g->sent.row_of[q] = i;
+      rows->columns[q] = sorted[q].column;
+    }
   }
   bsi_release(g->context, sorted);
   return status;
