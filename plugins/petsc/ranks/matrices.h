@@ -24,8 +24,8 @@ PetscErrorCode bsi_ranks_mat_create(MPI_Comm comm, const bsi_ranks_blocks *block
 PetscErrorCode bsi_ranks_mat_fill(const bsi_ranks_blocks *blocks, Mat mat);
 
 /* *symmetric ← whether the matrix of these rows differs from its transpose by BISAI_SYMMETRY_LIMIT
- * at most. The own rows of a process alone may show that it does. All processes call it, and get the
- * same. */
+ * at most. The own rows of a process alone may show that it does. All processes call it, and get
+ * the same. */
 PetscErrorCode bsi_ranks_rows_are_symmetric(MPI_Comm comm, const bsi_ranks_rows *rows, Mat mat,
                                             bool *symmetric);
 

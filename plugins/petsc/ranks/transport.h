@@ -17,7 +17,7 @@ typedef struct bsi_ranks_transport {
   int room;
 } bsi_ranks_transport;
 
-/* Makes the transport of the processes of a communicator; *table points to *transport. All processes
+/* Makes the transport of the processes of a communicator; *table points to *transport. All of them
  * call it. */
 PetscErrorCode bsi_ranks_transport_create(MPI_Comm comm, bsi_ranks_transport *transport,
                                           bisai_transport *table);

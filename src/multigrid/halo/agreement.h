@@ -11,7 +11,7 @@
  * all, with its message. All ranks call it. */
 bisai_status bsi_agree(bisai_context *context, const bisai_transport *transport,
                        bisai_status status);
-#ifdef __clang_analyzer__ /* The analyzer sees one file at a time: a rank that failed gets a failure. */
+#ifdef __clang_analyzer__ /* The analyzer sees one file at a time: who failed gets a failure. */
 static inline bisai_status bsi_agree_or_fail(bisai_context *context,
                                              const bisai_transport *transport,
                                              bisai_status status) {

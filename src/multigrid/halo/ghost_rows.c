@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rows that are sent are made as a product, so that no backend has other functions for them. The
- * host reads and writes structures at the borders only. */
+/* The rows that are sent are made as a product, so that no backend has other functions for them.
+ * The host reads and writes structures at the borders only. */
 #include "multigrid/halo/ghost_rows.h"
 
 #include <stdlib.h>

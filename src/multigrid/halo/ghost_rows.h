@@ -24,9 +24,9 @@ typedef struct bsi_ghost_rows {
 
 /* Appends the structure of the rows of all ghosts to a matrix of the own rows, whose columns are
  * those of `numbering`. Columns of ghosts that are not known there become known. The matrix becomes
- * one of n + g rows without values; with `identities` it has none either afterwards. `aggregate` may
- * be NULL, otherwise it has g entries in host memory, which become the only column of each row, or
- * −1. After a failure the caller destroys both. All ranks call it. */
+ * one of n + g rows, and its values are left alone; `identities` says that it has none. `aggregate`
+ * may be NULL, otherwise it has g entries in host memory, which become the only column of each row,
+ * or −1. After a failure the caller destroys both. All ranks call it. */
 bisai_status bsi_ghost_rows_append(bsi_halo *halo, bsi_numbering *numbering, bsi_block_matrix *m,
                                    bool identities, int32_t *aggregate, bsi_ghost_rows *ghosts);
 /* Takes the values of the rows of all ghosts. All ranks call it. Allocates nothing. */

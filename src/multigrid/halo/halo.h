@@ -26,8 +26,8 @@ typedef struct bsi_halo {
   bisai_message *messages;
   /* the own rows that are sent, and the ghosts that are received, neighbour by neighbour */
   bsi_places send, receive;
-  /* room for `width` values of each of these rows, which the backend and the host see, or in backend
-   * memory if the transport enqueues exchanges */
+  /* room for `width` values of each of these rows, which the backend and the host see, or in
+   * backend memory if the transport enqueues exchanges */
   int32_t width;
   double *outgoing, *incoming;
   /* exchanges so far */
@@ -52,8 +52,8 @@ bisai_status bsi_halo_exchange(bsi_halo *halo, int32_t width, const double *own,
  * there. */
 bisai_status bsi_halo_return(bsi_halo *halo, int32_t width, const double *ghosts, double *own);
 
-/* Sends the counts[k] objects of `size` bytes of neighbour k, one behind the other at `outgoing`, and
- * receives there[k] objects at `incoming`. Arrays in host memory. */
+/* Sends the counts[k] objects of `size` bytes of neighbour k, one behind the other at `outgoing`,
+ * and receives there[k] objects at `incoming`. Arrays in host memory. */
 bisai_status bsi_halo_send(bsi_halo *halo, size_t size, const int64_t *counts, const void *outgoing,
                            const int64_t *there, void *incoming);
 
