@@ -379,9 +379,9 @@ int main(int argc, char **argv) {
   if (b.json)
     std::fprintf(b.json,
                  "{\"device\": \"%s\", \"commit\": \"%s\", \"copy_rate\": %.6g, \"results\": [",
-                 b.context->device, std::getenv("BISAI_COMMIT") ? std::getenv("BISAI_COMMIT") : "",
-                 b.copy_rate);
-  std::printf("%s, copy %.0f GB/s\n", b.context->device, 1e-9 * b.copy_rate);
+                 bisai_context_device(b.context),
+                 std::getenv("BISAI_COMMIT") ? std::getenv("BISAI_COMMIT") : "", b.copy_rate);
+  std::printf("%s, copy %.0f GB/s\n", bisai_context_device(b.context), 1e-9 * b.copy_rate);
   const auto wanted = [&](char letter) { return only.find(letter) != std::string::npos; };
   if (wanted('i'))
     measure_inversion(b, bytes, {4, 5, 6, 7, 8, 12, 16, 20, 24, 28, 32}, 0, "inversion");
