@@ -60,8 +60,8 @@ typedef struct bisai_transport {
 
 /** The rows of a rank. */
 typedef struct bisai_ranks_rows {
-  /** n block rows and n + g block columns in fp64, with their diagonal blocks: first the own rows in
-   *  their order, then the ghosts. n may be 0. Read until the object is destroyed, or until an
+  /** n block rows and n + g block columns in fp64, with their diagonal blocks: first the own rows
+   *  in their order, then the ghosts. n may be 0. Read until the object is destroyed, or until an
    *  update with another one has succeeded */
   const bisai_bcsr *matrix;
   /** g entries: the number of each ghost among the block rows of all ranks, which are numbered rank
@@ -115,7 +115,7 @@ BISAI_API bisai_status bisai_ranks_update(bisai_ranks *ranks, const bisai_bcsr *
  *  @retval BISAI_CALLBACK_FAILED  the transport failed */
 BISAI_API bisai_status bisai_ranks_apply(bisai_ranks *ranks, const double *v, double *z);
 
-/** y ← A x for the own n·bs values. All ranks call it. The arrays are as for bisai_ranks_apply(). */
+/** y ← A x for the own n·bs values. All ranks call it. Arrays are as for bisai_ranks_apply(). */
 BISAI_API bisai_status bisai_ranks_multiply(bisai_ranks *ranks, const double *x, double *y);
 
 /** values ← their sums over all ranks, for arrays in the memory of the backend: what

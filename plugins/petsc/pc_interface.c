@@ -43,8 +43,9 @@ PetscErrorCode bisai_petsc_pc_set_threads(PC pc, int threads) {
 PetscErrorCode bisai_petsc_pc_set_distributed(PC pc, PetscBool distributed, PetscInt gather) {
   PetscFunctionBegin;
   PetscCall(check_type(pc));
-  PetscCheck(gather >= 0 || gather == PETSC_DECIDE, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "bisai: gather is %" PetscInt_FMT "; it must be at least 0", gather);
+  PetscCheck(gather >= 0 || gather == PETSC_DECIDE, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_OUTOFRANGE, "bisai: gather is %" PetscInt_FMT "; it must be at least 0",
+             gather);
   ((bsi_pc *)pc->data)->ranks.wanted = distributed;
   ((bsi_pc *)pc->data)->ranks.gather = gather;
   PetscCall(bsi_pc_renew(pc));

@@ -33,6 +33,118 @@ static bisai_status agree(const bsi_rank_hierarchy *r, bisai_status status) {
 
 /* --- the beginning of a level --- */
 
+/* What neighbours are told of own rows. */
+typedef struct told_rows {
+  /* for each ghost its neighbour, and for each neighbour the last row that it is told of */
+  int32_t *neighbour, *last;
+  /* for each neighbour 1, how many rows it is told of, and how many it tells of */
+  int64_t *ones, *counts, *there;
+  /* their numbers */
+  int64_t *outgoing, *incoming;
+} told_rows;
+
+static void release(bisai_context *context, told_rows *t) {
+  bsi_release(context, t->neighbour);
+  bsi_release(context, t->last);
+  bsi_release(context, t->ones);
+  bsi_release(context, t->counts);
+  bsi_release(context, t->there);
+  bsi_release(context, t->outgoing);
+  bsi_release(context, t->incoming);
+}
+
+/* Lists the own rows with ghosts of neighbour k, or with k = −1 counts those of each neighbour. */
+static int64_t list_rows(const bsi_halo *halo, const bsi_structure *s, int32_t k, told_rows *t,
+                         int64_t *to) {
+  int64_t count = 0;
+  for (int32_t n = 0; n < halo->neighbour_count; n++) t->last[n] = -1;
+  for (int32_t i = 0; i < halo->rows; i++)
+    for (int32_t p = s->row_ptr[i + 1] - 1; p >= s->row_ptr[i] && s->col_idx[p] >= halo->rows;
+         p--) {
+      const int32_t n = t->neighbour[s->col_idx[p] - halo->rows];
+      if (t->last[n] == i || (k >= 0 && n != k)) continue;
+      t->last[n] = i;
+      if (k < 0)
+        t->counts[n]++;
+      else
+        to[count++] = halo->first + i;
+    }
+  return count;
+}
+
+static bisai_status count_told(const bsi_halo *halo, const bisai_bcsr *a, told_rows *t) {
+  const size_t neighbours = (size_t)halo->neighbour_count;
+  bsi_structure s;
+  int64_t rows = 0;
+  t->neighbour = bsi_allocate(halo->context, (size_t)halo->ghosts, sizeof *t->neighbour);
+  t->last = bsi_allocate(halo->context, neighbours, sizeof *t->last);
+  t->ones = bsi_allocate(halo->context, neighbours, sizeof *t->ones);
+  t->counts = bsi_allocate(halo->context, neighbours, sizeof *t->counts);
+  t->there = bsi_allocate(halo->context, neighbours, sizeof *t->there);
+  if (!t->neighbour || !t->last || !t->ones || !t->counts || !t->there) return BISAI_OUT_OF_MEMORY;
+  BSI_TRY(bsi_bcsr_structure(a, &s));
+  for (int32_t n = 0; n < halo->neighbour_count; n++) {
+    const bsi_neighbour *of = &halo->neighbours[n];
+    t->ones[n] = 1;
+    t->counts[n] = t->there[n] = 0;
+    for (int32_t q = of->receive_begin; q < of->receive_end; q++)
+      t->neighbour[halo->receive.host[q]] = n;
+  }
+  list_rows(halo, &s, -1, t, NULL);
+  for (size_t n = 0; n < neighbours; n++) rows += t->counts[n];
+  t->outgoing = bsi_allocate(halo->context, (size_t)rows, sizeof *t->outgoing);
+  if (!t->outgoing) return BISAI_OUT_OF_MEMORY;
+  rows = 0;
+  for (int32_t n = 0; n < halo->neighbour_count; n++)
+    rows += list_rows(halo, &s, n, t, t->outgoing + rows);
+  return BISAI_OK;
+}
+
+static bisai_status reserve_told(const bsi_halo *halo, told_rows *t) {
+  int64_t rows = 0;
+  for (int32_t n = 0; n < halo->neighbour_count; n++) rows += t->there[n];
+  t->incoming = bsi_allocate(halo->context, (size_t)rows, sizeof *t->incoming);
+  return t->incoming ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+}
+
+static bisai_status number_told(const bsi_halo *halo, const told_rows *t, bsi_numbering *columns) {
+  int64_t at = 0;
+  int32_t local;
+  for (int32_t n = 0; n < halo->neighbour_count; n++)
+    for (int64_t k = 0; k < t->there[n]; k++)
+      BSI_TRY(bsi_numbering_find(columns, t->incoming[at++], &local));
+  return BISAI_OK;
+}
+
+/* columns ← with the rows of other ranks that have blocks in own columns. */
+static bisai_status find_columns(bsi_rank_hierarchy *r, int l, told_rows *t) {
+  bsi_halo *halo = &r->levels[l].halo;
+  BSI_TRY(agree(r, count_told(halo, r->h.levels[l].matrix, t)));
+  BSI_TRY(bsi_halo_send(halo, sizeof *t->counts, t->ones, t->counts, t->ones, t->there));
+  BSI_TRY(agree(r, reserve_told(halo, t)));
+  BSI_TRY(bsi_halo_send(halo, sizeof *t->outgoing, t->counts, t->outgoing, t->there, t->incoming));
+  return agree(r, number_told(halo, t, &r->levels[l].columns));
+}
+
+/* Rows of other ranks that have blocks in own columns become ghosts too: R = Pᵀ has blocks in them.
+ * In a symmetric pattern they are ghosts already. */
+static bisai_status add_ghosts(bsi_rank_hierarchy *r, int l) {
+  bsi_rank_level *rank = &r->levels[l];
+  bisai_bcsr *matrix = l == 0 ? &r->first : r->h.levels[l].own;
+  const int32_t before = rank->columns.ghosts, width = rank->halo.width;
+  told_rows told = {NULL};
+  double added;
+  bisai_status status = find_columns(r, l, &told);
+  release(r->h.context, &told);
+  added = rank->columns.ghosts - before;
+  if (!status) status = bsi_largest_of_ranks(r->h.context, &r->transport, 1, &added);
+  if (status || added == 0.0) return status;
+  matrix->block_cols = matrix->block_rows + rank->columns.ghosts;
+  bsi_halo_destroy(&rank->halo);
+  return bsi_halo_create(r->h.context, &r->transport, rank->begins, rank->columns.ghosts,
+                         rank->columns.ghost, width, &rank->halo);
+}
+
 /* Counts the rows and blocks of all ranks, and makes the exchange with the owners of the ghosts.
  * `ghost` are their numbers among all rows, those of rank->columns. */
 static bisai_status connect(bsi_rank_hierarchy *r, int l, int32_t ghosts, const int64_t *ghost,
@@ -46,8 +158,9 @@ static bisai_status connect(bsi_rank_hierarchy *r, int l, int32_t ghosts, const 
   rank->all_rows = sums[0];
   rank->all_blocks = sums[1];
   level->halo = &rank->halo;
-  return bsi_halo_create(r->h.context, &r->transport, rank->begins, ghosts, ghost, width,
-                         &rank->halo);
+  BSI_TRY(bsi_halo_create(r->h.context, &r->transport, rank->begins, ghosts, ghost, width,
+                          &rank->halo));
+  return r->h.setup.options.unweighted && !r->h.setup.symmetric ? add_ghosts(r, l) : BISAI_OK;
 }
 
 /* Returns the most values of a row that are exchanged: those of a block of D⁻¹. */
