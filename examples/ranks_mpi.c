@@ -19,8 +19,8 @@ typedef struct lines {
   int32_t ghost_count;
 } lines;
 
-/* Returns the number here of a point: own points come first, then those of the line before and those
- * of the line behind. */
+/* Returns the number here of a point: own points come first, then those of the line before, and
+ * those of the line behind. */
 static int32_t number_of(lines *l, int64_t line, int64_t point) {
   const int64_t own = (l->last - l->first) * l->side;
   if (line >= l->first && line < l->last) return (int32_t)((line - l->first) * l->side + point);

@@ -9,8 +9,8 @@
  *  have blocks. Aggregates never cross ranks; P and R do. Matrices of few rows are gathered on rank
  *  0, where the levels go on (bisai/precond_multigrid.h).
  *
- *  All ranks call the functions that say so in the same order. A failure of one becomes that of all,
- *  with its message. The bits of results are the same for the same number of ranks if those of
+ *  All ranks call the functions that say so in the same order. A failure of one becomes that of
+ *  all, with its message. The bits of results are the same for the same number of ranks if those of
  *  `reduce` are. */
 #ifndef BISAI_RANKS_H
 #define BISAI_RANKS_H
