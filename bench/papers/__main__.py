@@ -129,7 +129,8 @@ def made_by(folder):
 
 
 def left_out(folder, backend):
-    """Yields a paragraph for each paper and reason: what a backend did not measure."""
+    """Yields a paragraph for each paper and reason: what a backend did not measure, or measured in
+    another run, as the record says."""
     for module in modules():
         read = common.read_figures(common.figures_path(folder, module.NAME, backend))
         for key, text in ("left_out", "No time was left"), ("failed", "A program failed"):
@@ -137,6 +138,9 @@ def left_out(folder, backend):
             if names:
                 yield from ["", f"{text} on the {common.DEVICES[backend]} ({module.NAME}) for"
                             f" {', '.join(names)}."]
+        for source, names in (read[0].get("others") or {}).items() if read else ():
+            yield from ["", f"Of another run on the {common.DEVICES[backend]} ({module.NAME}; {source}):"
+                        f" {', '.join(names)}."]
 
 
 def table(rows):
@@ -181,7 +185,8 @@ def page(folder):
         "",
         "Each table, figure and claim of the papers whose methods bisai has, beside the figures of"
         " this library. *Published* figures are the authors', on their machine and their matrices."
-        " Times *here* are from the machines and the commits below, and ratios are from one run."
+        " Times *here* are from the machines and the commits below, and ratios are from one run, but"
+        " for those to a part that is named as one of another run."
         " A *stand-in* is another matrix of the same kind, and its iterations and times differ for"
         " this reason. *Not available* is what nothing can stand in for. The commands below the"
         " tables measure single rows; `python3 bench/papers BUILD` measures all and writes this"
