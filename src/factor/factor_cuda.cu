@@ -64,7 +64,7 @@ struct job {
     const double *values;
   } a;
   factor l, u;
-  met met;
+  met rows;
   double *inverse;
   bsi_repair repair;
   unsigned *ticket;
@@ -223,7 +223,7 @@ __device__ __forceinline__ void do_values(const job &p, const row<BS, SHARED> &w
   for (int e = 0; e < PASSES; e++) {
     const int32_t v = begin + lane + e * BSI_WARP;
     from[e] = v < it.total
-                  ? p.met.upper + static_cast<int64_t>(list->q[it.match + v / values]) * values +
+                  ? p.rows.upper + static_cast<int64_t>(list->q[it.match + v / values]) * values +
                         v % values / BS * BS
                   : nullptr;
   }
@@ -278,7 +278,7 @@ __device__ __forceinline__ void do_item(const job &p, const row<BS, SHARED> &w, 
                 match = number > 0 ? list->end[number - 1] : 0;
   const item it = {match,
                    (list->end[number] - match) * values,
-                   p.met.inverse + static_cast<int64_t>(w.col(at)) * values,
+                   p.rows.inverse + static_cast<int64_t>(w.col(at)) * values,
                    w.block(at),
                    pivot,
                    scaled};
@@ -297,7 +297,7 @@ __device__ __forceinline__ void do_item(const job &p, const row<BS, SHARED> &w, 
     }
     for (int32_t v = lane; v < it.total; v += BSI_WARP) {
       const int32_t m = match + v / values, r = v % bs, c = v % values / bs;
-      const double *from = p.met.upper + static_cast<int64_t>(list->q[m]) * values + c * bs;
+      const double *from = p.rows.upper + static_cast<int64_t>(list->q[m]) * values + c * bs;
       double *to = w.block(list->t[m]) + c * bs + r, sum = *to;
       for (int k = 0; k < bs; k++)
         sum -= scaled[k * bs + r] * (SHARED ? bsi_await(from + k) : bsi_peek(from + k));
@@ -462,7 +462,7 @@ bisai_status clear(bisai_context *context, const bisai_bcsr *u, bool shared, con
 
 /* Factorises, or takes a sweep from what rows are to meet. */
 static bisai_status compute(bisai_context *context, const bisai_bcsr *matrix, bisai_factors *f,
-                            const met &met, bool sweep, bsi_invert_stats *stats) {
+                            const met &rows, bool sweep, bsi_invert_stats *stats) {
   const bisai_bcsr *l = f->lower, *u = f->upper;
   const job p = {
       .block_rows = matrix->block_rows,
@@ -473,7 +473,7 @@ static bisai_status compute(bisai_context *context, const bisai_bcsr *matrix, bi
       .a = {.row_ptr = matrix->row_ptr, .values = static_cast<const double *>(matrix->values)},
       .l = factor_of(l, f->ilu.lower_fill),
       .u = factor_of(u, f->ilu.upper_fill),
-      .met = met,
+      .rows = rows,
       .inverse = f->upper_inverse,
       .repair = f->repair,
       .ticket = context->tickets,

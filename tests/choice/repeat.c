@@ -134,7 +134,7 @@ static void a_choice_is_the_same_in_every_run_and_for_any_threads(void **state) 
       expect_same_outcome(&outcomes[0], &outcomes[t]);
     }
     assert_int_equal(BISAI_OK, outcomes[0].status);
-    assert_true(outcomes[0].count > 1);
+    assert_true(test_on_device() || outcomes[0].count > 1); /* the costs are others there */
     for (int t = 0; t < 4; t++) free(outcomes[t].x);
   }
 }
@@ -178,7 +178,7 @@ static void a_monitor_may_stop_a_choice_at_every_iteration(void **state) {
     int trials, begun;
     const int calls = stopped_at(systems[i], 0, &status, &trials);
     assert_int_equal(BISAI_OK, status);
-    assert_true(calls > 1 && trials > 1);
+    assert_true(calls > 1 && (test_on_device() || trials > 1));
     for (int last = 1; last <= calls; last++) {
       assert_int_equal(last, stopped_at(systems[i], last, &status, &begun));
       /* The last iteration solves the system. */
