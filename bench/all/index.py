@@ -19,7 +19,7 @@ def first(pattern, text):
 def cells(path):
     """Returns the commit, the machine and the date that a page names."""
     head = "\n".join(path.read_text().splitlines()[:LINES])
-    named = first(r"[Cc]ommits?\s+([0-9a-f]{7})\b", head)
+    named = first(r"[Cc]ommits?\s+([0-9a-f]{7,12})\b", head)
     machine = first(f"({MACHINE})", head).replace("(R)", "")
     return named, machine, first(r"(\d{4}-\d\d-\d\d)", head)
 
