@@ -133,6 +133,45 @@ static void sweeps_allocate_nothing_and_have_the_same_bits_for_any_threads(void 
   }
 }
 
+/* z ← M⁻¹ v after an update from the first matrix to the second. */
+static void update_and_apply(const bisai_precond_options *options, const bisai_bcsr *first,
+                             const bisai_bcsr *second, const double *v, double *z) {
+  bisai_precond *precond = NULL;
+  EXPECT_OK(context, bisai_precond_create(context, first, options, &precond));
+  EXPECT_OK(context, bisai_precond_update(precond, second));
+  EXPECT_OK(context, bisai_precond_apply(precond, v, z));
+  test_synchronize();
+  bisai_precond_destroy(&precond);
+}
+
+/* A grid of 6 × 5 has 10 levels: ten sweeps are exact, and one is not. */
+static void preconditioners_update_their_factors_by_sweeps(void **state) {
+  (void)state;
+  static const bisai_precond_kind kinds[] = {BISAI_PRECOND_ILU, BISAI_PRECOND_ISAI,
+                                             BISAI_PRECOND_SWEEPS};
+  enum { N = 90 };
+  test_bcsr a = test_bcsr_grid(6, 5, 3, 4);
+  bisai_bcsr *first = test_bcsr_make(context, &a);
+  change_values(&a, 8);
+  bisai_bcsr *second = test_bcsr_make(context, &a);
+  double *v = test_random_vector(N, 1), exact[N], once[N], often[N];
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    bisai_precond_options options = bisai_precond_options_default();
+    options.kind = kinds[k];
+    update_and_apply(&options, first, second, v, exact);
+    options.factor.update_sweeps = 1;
+    update_and_apply(&options, first, second, v, once);
+    options.factor.update_sweeps = 10;
+    update_and_apply(&options, first, second, v, often);
+    assert_memory_equal(exact, often, sizeof exact);
+    assert_true(test_max_difference(N, exact, once) > 0.0);
+  }
+  free(v);
+  bisai_bcsr_destroy(&first);
+  bisai_bcsr_destroy(&second);
+  test_bcsr_free(&a);
+}
+
 static void after_a_failed_update_factors_are_exact(void **state) {
   (void)state;
   test_bcsr a = test_bcsr_grid(5, 5, 3, 2);
@@ -193,6 +232,7 @@ int main(void) {
       cmocka_unit_test(as_many_sweeps_as_levels_give_the_exact_bits),
       cmocka_unit_test(every_sweep_brings_the_factors_nearer),
       cmocka_unit_test(sweeps_allocate_nothing_and_have_the_same_bits_for_any_threads),
+      cmocka_unit_test(preconditioners_update_their_factors_by_sweeps),
       cmocka_unit_test(after_a_failed_update_factors_are_exact),
       cmocka_unit_test(failing_allocations_leak_nothing),
       cmocka_unit_test(negative_numbers_are_refused),
