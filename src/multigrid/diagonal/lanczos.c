@@ -11,18 +11,22 @@ typedef struct tridiagonal {
 /* A residual of this part of the first one consists of rounding errors: the process has ended. */
 #define ENDED 0x1p-90
 
+/* A leading part of T is singular if a pivot is at most this part of what is subtracted for it. The
+ * process has then found a vector that A maps to zero, and later steps consist of rounding errors. */
+#define SINGULAR 0x1p-20
 /* An eigenvalue of a singular matrix that is zero but for rounding errors is at least this part of
  * the largest one, below zero. The errors are those of fp32 and of ill-conditioned blocks of D. */
 #define ROUNDED (-0x1p-7)
 
-/* Takes the steps up to the one that ends the process. α is negative where T has a leading part
- * with an eigenvalue below zero. Returns false if D is not positive definite. */
+/* Takes the steps up to the one that ends the process. Pivot k of T is 1/αₖ. Returns false if D is
+ * not positive definite. */
 static bool read_steps(const double *c, tridiagonal *t) {
   double left = 1.0, before = 0.0;
-  for (t->n = 0; t->n < BSI_LANCZOS_STEPS; t->n++) {
+  bool singular = false;
+  for (t->n = 0; t->n < BSI_LANCZOS_STEPS && left > ENDED && !singular; t->n++) {
     const double alpha = c[2 * t->n], beta = c[2 * t->n + 1];
-    if (left <= ENDED) break;
     if (alpha == 0.0 || !(beta >= 0.0)) return false;
+    singular = !(1.0 / alpha > SINGULAR * before);
     t->diagonal[t->n] = 1.0 / alpha + before;
     t->beside[t->n] = sqrt(beta) / fabs(alpha);
     before = beta / alpha;
