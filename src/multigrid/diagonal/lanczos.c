@@ -12,7 +12,7 @@ typedef struct tridiagonal {
 #define ENDED 0x1p-90
 
 /* A leading part of T is singular if a pivot is at most this part of what is subtracted for it. The
- * process has then found a vector that A maps to zero, and later steps consist of rounding errors. */
+ * process has then found a vector that A maps to zero, and later steps are rounding errors. */
 #define SINGULAR 0x1p-20
 /* An eigenvalue of a singular matrix that is zero but for rounding errors is at least this part of
  * the largest one, below zero. The errors are those of fp32 and of ill-conditioned blocks of D. */
