@@ -278,10 +278,10 @@ BISAI_API bisai_status bisai_precond_create(bisai_context *context, const bisai_
 
 /** Updates the preconditioner for new values on the same pattern. The call factorises the matrix
  *  again and recomputes the values on the patterns of creation. Factors of the caller are not
- *  recomputed: the caller updates them before this call. Allocates nothing, unless MULTIGRID was
- *  made to keep less (`update` of its options). Block-Jacobi keeps its blocks, and checks the
- *  pattern only in part: the number of stored blocks and, if its blocks are those of the matrix,
- *  the places of the diagonal blocks.
+ *  recomputed: the caller updates them before this call. Allocates nothing, but the first update of
+ *  MULTIGRID makes what creation did not keep, and with LEAN all updates do (`update` of its
+ *  options). Block-Jacobi keeps its blocks, and checks the pattern only in part: the number of
+ *  stored blocks and, if its blocks are those of the matrix, the places of the diagonal blocks.
  *
  *  The errors are those of creation and those below. BISAI_INVALID_ARGUMENT, BISAI_UNSUPPORTED and
  *  BISAI_NOT_SYMMETRIC leave the preconditioner unchanged. After any other failure

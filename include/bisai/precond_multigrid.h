@@ -149,7 +149,8 @@ BISAI_API bool bisai_coarsening_end_parse(const char *word, bisai_coarsening_end
 
 /** What multigrid keeps for updates with new values. */
 typedef enum bisai_multigrid_update {
-  /** as LEAN until the first update, and as FAST from then on */
+  /** as LEAN until the first update, which allocates what LEAN releases, and as FAST from then on:
+   *  later updates allocate nothing */
   BISAI_MULTIGRID_UPDATE_AUTO = 0,
   /** everything: updates allocate nothing */
   BISAI_MULTIGRID_UPDATE_FAST = 1,
@@ -270,7 +271,7 @@ typedef struct bisai_multigrid_options {
    *  The smoothers damp all errors as long as ρ(D⁻¹A) of a level is at most a fifth above the
    *  estimate. Default false: both are computed again from the new values */
   bool keep_transfers;
-  /** what is kept for updates, and what an update makes again; default FAST. The values are the
+  /** what is kept for updates, and what an update makes again; default AUTO. The values are the
    *  same bits. FAST takes two to three times the memory of LEAN */
   bisai_multigrid_update update;
   /** BISAI_FP32 (default) or BISAI_FP64: the format in which cycles read the matrices and transfers

@@ -221,7 +221,10 @@ static bisai_status choose_inverse(const bisai_bcsr *matrix, const bsi_multigrid
   bisai_status status = create_inverse(h->context, matrix, setup, &inverted, &finite);
   const bool chosen = !status && finite;
   if (!status && !finite) status = bsi_bcsr_check_finite(h->context, matrix);
-  if (chosen) bsi_hierarchy_note_peak(&inverted, bsi_hierarchy_memory(h));
+  if (chosen) { /* the levels were there while the inverse was made */
+    const int64_t together = inverted.peak_bytes + bsi_hierarchy_memory(h);
+    inverted.peak_bytes = together > h->peak_bytes ? together : h->peak_bytes;
+  }
   rest = chosen ? *h : inverted;
   if (chosen) *h = inverted;
   bsi_hierarchy_destroy(h->context, &rest);

@@ -114,7 +114,7 @@ static const bisai_option table[] = {
      .type = BISAI_OPTION_FLAG},
     {BSI_PRECOND_OPTION(multigrid.update), .name = "update", .key = "update", .placeholder = "U",
      .petsc = "mg_update", .help = "what is kept for updates", .type = BISAI_OPTION_WORD,
-     .initial = BISAI_MULTIGRID_UPDATE_FAST, .maximum = BISAI_MULTIGRID_UPDATE_NONE,
+     .initial = BISAI_MULTIGRID_UPDATE_AUTO, .maximum = BISAI_MULTIGRID_UPDATE_NONE,
      .advised = BISAI_MULTIGRID_UPDATE_NONE, .words = updates},
     {BSI_PRECOND_OPTION(multigrid.precision), .name = "precision", .key = "precision",
      .placeholder = "P", .petsc = "mg_precision", .help = "what cycles read of large levels",

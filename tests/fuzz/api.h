@@ -144,6 +144,8 @@ typedef struct fuzz_precond {
 /* `choice` must stay where it is while the options are used. */
 void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *system, fuzz_precond *choice);
 void fuzz_precond_free(fuzz_precond *choice);
+/* Returns true if an update, or the first one, makes what multigrid has not kept. */
+bool fuzz_update_allocates(const bisai_precond_options *options, bool first);
 
 /* --- the true residual (api_residual.c) --- */
 

@@ -76,7 +76,9 @@ static bisai_status insist(chain *c, int step) {
                 step_names[step], (int)status);
   if (!struck) return status;
   fuzz_counts.faults++;
-  fuzz_property(step < SOLVE, "%s allocates nothing", step_names[step]);
+  fuzz_property(step < SOLVE ||
+                    (step == UPDATE && fuzz_update_allocates(&c->choice->options, true)),
+                "%s allocates nothing", step_names[step]);
   fuzz_property(step >= SOLVE || !is_made(c, step),
                 "%s is not published where an allocation failed", step_names[step]);
   fuzz_property(atomic_load(&c->world.live) == live, "%s that failed keeps no memory",

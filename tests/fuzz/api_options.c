@@ -72,6 +72,8 @@ static void choose_levels(fuzz_choices *choices, bisai_multigrid_options *o) {
   if (fuzz_rarely(choices, 3)) o->levels = fuzz_between(choices, 1, 4);
   o->keep_transfers = fuzz_rarely(choices, 3);
   o->unweighted = fuzz_rarely(choices, 2);
+  /* without updates there is nothing to compare */
+  o->update = (bisai_multigrid_update)fuzz_pick(choices, BISAI_MULTIGRID_UPDATE_NONE);
 }
 
 /* A few, or more than the rows of a block. */
@@ -245,7 +247,7 @@ void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond
              "digits %d, formats %d, extraction %d, "
              "symmetric %d, pressure %d, second %d, additive %d, keep %d %d, weights %d %d, cycle "
              "%d, smoother %d, pre %d, post %d, nodes %d, strength %g, complexity %g, coarsest %d, "
-             "levels %d, null vectors %d, unweighted %d",
+             "levels %d, null vectors %d, unweighted %d, update %d",
              (int)o->kind, o->isai.power, o->isai.relax, o->sweeps.count,
              (int)(o->kind == BISAI_PRECOND_BJACOBI ? o->bjacobi.storage : o->isai.storage),
              (int)o->ilu.schedule, o->factor.level, (int)o->shift, o->shift_amount,
@@ -258,7 +260,15 @@ void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond
              o->cpr.storage != NULL, (int)o->multigrid.cycle, (int)o->multigrid.smoother,
              (int)o->multigrid.pre, (int)o->multigrid.post, (int)o->multigrid.nodes,
              o->multigrid.strength, o->multigrid.complexity, (int)o->multigrid.coarsest,
-             (int)o->multigrid.levels, (int)o->multigrid.null_count, (int)o->multigrid.unweighted);
+             (int)o->multigrid.levels, (int)o->multigrid.null_count, (int)o->multigrid.unweighted,
+             (int)o->multigrid.update);
+}
+
+bool fuzz_update_allocates(const bisai_precond_options *o, bool first) {
+  const bool levels = o->kind == BISAI_PRECOND_MULTIGRID || o->kind == BISAI_PRECOND_CPR ||
+                      o->kind == BISAI_PRECOND_SCHUR || o->kind == BISAI_PRECOND_AUTO;
+  return levels && (o->multigrid.update == BISAI_MULTIGRID_UPDATE_LEAN ||
+                    (first && o->multigrid.update == BISAI_MULTIGRID_UPDATE_AUTO));
 }
 
 void fuzz_precond_free(fuzz_precond *choice) {

@@ -21,7 +21,7 @@ typedef struct problem {
   double *b, *x;
 } problem;
 
-/* Returns what most tests begin with: no copies in fp32, and many levels. */
+/* Returns what most tests begin with: no copies in fp32, many levels, and all arrays to look at. */
 static inline bsi_multigrid_setup setup_of(bisai_cycle cycle, bisai_smoother smoother) {
   bsi_multigrid_setup s = {.options = bisai_precond_options_default().multigrid};
   s.options.cycle = cycle;
@@ -30,6 +30,7 @@ static inline bsi_multigrid_setup setup_of(bisai_cycle cycle, bisai_smoother smo
   s.options.precision = BISAI_FP64;
   s.options.coarsest = 20;
   s.options.complexity = 10.0;
+  s.options.update = BISAI_MULTIGRID_UPDATE_FAST;
   return s;
 }
 

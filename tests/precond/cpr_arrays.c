@@ -157,6 +157,7 @@ static void updates_copy_arrays_of_the_host_once(void **state) {
     bisai_bcsr *a = flow(own, 1);
     bisai_precond_options o = variant_of(BISAI_CPR_SECOND_STAGE_ILU);
     o.cpr.pressure = P;
+    o.multigrid.update = BISAI_MULTIGRID_UPDATE_FAST;
     *(storage ? &o.cpr.storage : &o.cpr.weights) = array;
     bisai_precond *m = test_precond_with(own, a, &o);
     const long long before = atomic_load(&allocator.calls);

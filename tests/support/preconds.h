@@ -41,7 +41,8 @@ void test_expect_taken_back(bisai_context *context, const bisai_bcsr *a, const b
 /* --- memory --- */
 
 /* Fails unless updates to b and back to `a` and applications allocate nothing, and all is released
- * in the end. */
+ * in the end. With the options as given, the first update may make what multigrid did not keep;
+ * with `update` FAST it may not. */
 void test_expect_no_allocations(const test_bcsr *a, const test_bcsr *b,
                                 const bisai_precond_options *o);
 /* Creates a preconditioner while the first allocation fails, then while the second one does, and so

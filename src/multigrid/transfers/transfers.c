@@ -127,7 +127,9 @@ static bisai_status renew_slots(bsi_hierarchy *h, bsi_level *level) {
 }
 
 bisai_status bsi_transfers_renew(bsi_hierarchy *h, bsi_level *level) {
-  if (h->setup.options.keep_transfers) return BISAI_OK;
+  const bsi_level_transfers *t = &level->transfers;
+  if (h->setup.options.keep_transfers) /* rows of rounding errors are looked for with Tᵀ */
+    return t->tentative_transposed.row_ptr ? BISAI_OK : renew_tentative_transposed(h, level);
   BSI_TRY(renew_places(h, level));
   return bsi_ops_of(h)->spgemm->find_slots ? renew_slots(h, level) : BISAI_OK;
 }
