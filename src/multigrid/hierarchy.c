@@ -145,7 +145,7 @@ static bisai_status append_level(bsi_hierarchy *h, bsi_coarsening *c, bool *appe
 static bisai_status make_levels(bsi_hierarchy *h) {
   bsi_coarsening c = {0};
   bool more = true;
-  bisai_status status = bsi_null_vectors_upload(h, &c.vectors);
+  bisai_status status = bsi_null_vectors_take(h, &c.vectors);
   while (more && !status) {
     status = append_level(h, &c, &more);
     bsi_coarsening_release(h->context, &c);

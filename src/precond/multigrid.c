@@ -15,6 +15,7 @@
 #include "multigrid/level/dense_ops.h"
 #include "multigrid/level/memory.h"
 #include "multigrid/smoothers/smoothers.h"
+#include "multigrid/transfers/null_vectors.h"
 #include "multigrid/unit/scalar_copy.h"
 #include "multigrid/unit/votes.h"
 #include "precond/multigrid_setup.h"
@@ -145,29 +146,12 @@ static const bisai_option null_table[] = {
      .maximum = BISAI_MULTIGRID_VECTORS, .advised = BISAI_MULTIGRID_VECTORS}};
 const bsi_option_list bsi_null_options = BSI_OPTION_LIST(null_table);
 
-static bool is_zero(const bisai_multigrid_options *o, int64_t rows, int vector) {
-  int64_t row = 0;
-  while (row < rows && o->null_vectors[row * o->null_count + vector] == 0.0) row++;
-  return row == rows;
-}
-
-/* A vector of zeros would be dropped in every aggregate. */
 bisai_status bsi_null_vectors_check(bisai_context *context, const bisai_multigrid_options *o,
                                     int64_t rows) {
   if ((o->null_vectors != NULL) != (o->null_count > 0))
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "null_count is %d, null_vectors is %s",
                     o->null_count, o->null_vectors ? "given" : "NULL");
-  if (!o->null_vectors || rows == 0) return BISAI_OK;
-  for (int64_t k = 0; k < rows * o->null_count; k++)
-    if (!isfinite(o->null_vectors[k]))
-      return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                      "null_vectors: row %lld of vector %d is %g (both from 0)",
-                      (long long)(k / o->null_count), (int)(k % o->null_count), o->null_vectors[k]);
-  for (int c = 0; c < o->null_count; c++)
-    if (is_zero(o, rows, c))
-      return bsi_fail(context, BISAI_INVALID_ARGUMENT, "null_vectors: vector %d (from 0) is zero",
-                      c);
-  return BISAI_OK;
+  return bsi_null_vectors_check_values(context, o, rows);
 }
 
 static const bisai_option *option_of(const char *field) {
