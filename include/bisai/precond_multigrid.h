@@ -281,10 +281,11 @@ typedef struct bisai_multigrid_options {
    *  coarse matrices and the solver's residuals are fp64 */
   bisai_value_type precision;
   /** near-null-space vectors, for example rigid-body modes: block_rows·bs rows of null_count
-   *  values, stored row by row, as bisai_read_vectors() reads them, in host memory or in that of the
-   *  context's device. The array is read during creation. The norm of a vector has no effect. Blocks of coarser levels have
-   *  null_count rows. AUTO takes the vectors for its candidates of this kind. Default NULL: one
-   *  constant for each component, and zero in padding inside the blocks */
+   *  values, stored row by row, as bisai_read_vectors() reads them, in host memory or in that of
+   *  the context's device. The array is read during creation. The norm of a vector has no effect.
+   *  Blocks of coarser levels have null_count rows. AUTO takes the vectors for its candidates of
+   *  this kind. Default NULL: one constant for each component, and zero in padding inside the
+   *  blocks */
   const double *null_vectors;
   /** the number of vectors, up to BISAI_MULTIGRID_VECTORS; 0 if null_vectors is NULL */
   int32_t null_count;
