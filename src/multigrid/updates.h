@@ -3,8 +3,8 @@
  *
  *   fast  They are kept. An update allocates nothing.
  *   lean  They are released after creation and after each update, and made again for an update: the
- *         structure of A P, the slots of products, Tᵀ, places of blocks, and in fp64 what cycles
- *         read in fp32.
+ *         structure of A P, Tᵀ, places of blocks, and in fp64 what cycles read in fp32. There are
+ *         no slots of products: kernels search.
  *   auto  As lean until the first update, and as fast from then on.
  *   none  They are released after creation, T and the filter of A T too. There are no updates.
  *

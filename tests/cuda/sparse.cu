@@ -117,18 +117,29 @@ int32_t longest_of(const bsi_block_matrix &m) {
   return longest;
 }
 
+/* values ← those of the product, into which NaN were written before. */
+bool compute(bisai_context *context, const bsi_multigrid_ops &ops, const bsi_block_matrix &a,
+             const bsi_block_matrix &b, bsi_block_matrix *c, std::vector<double> *values) {
+  values->assign(bsi_block_matrix_offset(c, c->blocks), NAN);
+  const size_t bytes = values->size() * sizeof(double);
+  context->backend->memory->upload(context, c->values, values->data(), bytes);
+  context->backend->memory->synchronize(context);
+  return !ops.spgemm->multiply_values(context, &a, &b, c) &&
+         !context->backend->memory->fetch(context, values->data(), c->values, bytes);
+}
+
+/* Computes the product without slots, which kernels then search, and with them. Both have the same
+ * bits. */
 bool multiply(bisai_context *context, const bsi_multigrid_ops &ops, const bsi_block_matrix &a,
               const bsi_block_matrix &b, bsi_block_matrix *c) {
+  std::vector<double> searched, found;
   const bool good = !ops.spgemm->multiply_structure(context, &a, &b, INT64_MAX, c) &&
-                    !bsi_block_matrix_reserve_values(context, c);
-  if (!good) {
-    std::printf("%s\n", context->error);
-    return false;
-  }
-  const std::vector<double> nan(bsi_block_matrix_offset(c, c->blocks), NAN);
-  context->backend->memory->upload(context, c->values, nan.data(), nan.size() * sizeof(double));
-  context->backend->memory->synchronize(context);
-  return ops.spgemm->multiply_values(context, &a, &b, c) == BISAI_OK;
+                    !bsi_block_matrix_reserve_values(context, c) &&
+                    compute(context, ops, a, b, c, &searched) &&
+                    (!ops.spgemm->find_slots || !ops.spgemm->find_slots(context, &a, &b, c)) &&
+                    compute(context, ops, a, b, c, &found);
+  if (!good) std::printf("%s\n", context->error);
+  return good && std::memcmp(searched.data(), found.data(), found.size() * sizeof(double)) == 0;
 }
 
 /* Unless `small_too`, no matrix counts as one for which the device has lanes enough. */

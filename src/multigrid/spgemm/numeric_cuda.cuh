@@ -7,9 +7,9 @@
  *
  *   multiply_rows    A few lanes take a row of C, and keep it in shared memory. They go through the
  *                    blocks of the row of A. A lane takes a column of a block of row k of B, and
- *                    adds to the place in the row of C that creation found
- *                    (product_slots_cuda.cu). With stencils of seven points there are 24 products
- *                    for a row of A P, 75 of Tᵀ A and 298 of R (A P).
+ *                    adds to its place in the row of C: it is known (product_slots_cuda.cu), or
+ *                    searched among the columns of the row. With stencils of seven points there
+ *                    are 24 products for a row of A P, 75 of Tᵀ A and 298 of R (A P).
  *   multiply_short_rows (short_rows_cuda.cuh)
  *                    takes short rows of small blocks. Each thread takes a column of the blocks of
  *                    a row of C, because lanes that share it spend most of their instructions on
@@ -32,7 +32,16 @@ namespace {
 struct row_window {
   int first, count;
   double *sums;
+  /* their columns, if the slots of the products are not known */
+  const int32_t *columns;
 };
+
+/* Returns the place in the window of product `at` with block q of B, or a number out of it. */
+__device__ __forceinline__ int place_in(const product &s, const row_window &w, int32_t q,
+                                        int32_t at) {
+  if (s.slots.of) return __ldg(s.slots.of + at) - w.first;
+  return bsi_find_column(w.columns, 0, w.count, __ldg(s.b.col + q));
+}
 
 /* Adds A_p times the blocks `q` … `end` − 1 of B, as far as their places are in the window. `at` is
  * the number of the first of these products. No two lanes add to the same column of a block.
@@ -44,7 +53,7 @@ __device__ __forceinline__ void add_row(const product &s, const row_window &w, i
   if (member >= step * width) return;
   for (q += own, at += own; q < end; q += step, at += step) {
     double right[A && B ? M : H], sum[H];
-    const int place = __ldg(s.slots.of + at) - w.first;
+    const int place = place_in(s, w, q, at);
     load_factor<H, M, A, B>(s, p, q, column, right);
     if (place < 0 || place >= w.count) continue;
     double *to = w.sums + (place * width + column) * H;
@@ -62,7 +71,7 @@ template <int H, int M, bool A, bool B>
 __device__ __forceinline__ void add_rows(const product &s, const row_window &w, int64_t i,
                                          int member, unsigned mask) {
   const int32_t last = __ldg(s.a.ptr + i + 1);
-  int32_t at = __ldg(s.slots.before + i);
+  int32_t at = s.slots.of ? __ldg(s.slots.before + i) : 0;
   for (int32_t base = __ldg(s.a.ptr + i); base < last; base += s.lanes) {
     int32_t begin = 0, end = 0;
     if (member < last - base) {
@@ -112,14 +121,18 @@ __global__ void __launch_bounds__(BLOCK_THREADS) multiply_rows(const product s) 
                                              << (threadIdx.x % BSI_WARP / lanes * lanes);
   const int64_t i = blockIdx.x * static_cast<int64_t>(groups) + group;
   double *sums = shared + group * s.window * size;
+  int32_t *columns = reinterpret_cast<int32_t *>(shared + groups * s.window * size) +
+                     (s.slots.of ? 0 : group * s.window);
   bsi_wait_for_predecessor();
   if (i >= s.rows) return;
   const int32_t begin = __ldg(s.c.ptr + i), length = __ldg(s.c.ptr + i + 1) - begin;
   for (int first = 0; first < length; first += s.window) {
     const int count = min(s.window, length - first);
     for (int v = member; v < count * size; v += lanes) sums[v] = 0.0;
+    for (int v = member; v < count && !s.slots.of; v += lanes)
+      columns[v] = __ldg(s.c.col + begin + first + v);
     __syncwarp(mask);
-    const row_window w = {first, count, sums};
+    const row_window w = {first, count, sums, columns};
     add_rows<H, M, A, B>(s, w, i, member, mask);
     if constexpr (SIDE != PLAIN) {
       smooth_window<H, M, SIDE>(s, w, i, s.c.col + begin + first, member);

@@ -48,6 +48,16 @@ __device__ __forceinline__ void load_staged(const product &s, const staged_block
     load_in_pairs(s.a.values + static_cast<int64_t>(p) * VALUES + at, values);
 }
 
+/* Returns the place of product `at` with block q of B in a row of C with these columns, from place
+ * `from` on. The columns of a row of B ascend, so that its places do. */
+__device__ __forceinline__ int place_from(const product &s, const int32_t *columns, int from,
+                                          int32_t q, int32_t at) {
+  if (s.slots.of) return __ldg(s.slots.of + at);
+  const int32_t j = __ldg(s.b.col + q);
+  while (columns[from] < j) from++;
+  return from;
+}
+
 /* A thread takes a column of the blocks of a row of C, which it keeps in shared memory, and goes
  * through all products of the row. blockDim.x is s.width, and s.window the blocks of A for which
  * there is room. Template parameters: those of load_factor(), and the side of smoothing. */
@@ -57,14 +67,19 @@ __global__ void __launch_bounds__(BLOCK_THREADS) multiply_short_rows(const produ
   const int column = static_cast<int>(threadIdx.x);
   const int64_t first_row = blockIdx.x * static_cast<int64_t>(blockDim.y),
                 i = first_row + threadIdx.y;
-  double *sums = shared + threadIdx.y * blockDim.x + threadIdx.x;
+  double *sums = shared + threadIdx.y * blockDim.x + threadIdx.x,
+         *room = shared + s.longest * H * BLOCK_THREADS;
+  int32_t *columns = reinterpret_cast<int32_t *>(room + s.window * (H * M) + 1) +
+                     (s.slots.of ? 0 : threadIdx.y * s.longest);
   bsi_wait_for_predecessor();
-  const staged_blocks staged =
-      stage_blocks<H * M>(s, first_row, shared + s.longest * H * BLOCK_THREADS);
+  const int64_t row = min(i, static_cast<int64_t>(s.rows) - 1);
+  const int32_t first = __ldg(s.c.ptr + row), count = __ldg(s.c.ptr + row + 1) - first;
+  for (int v = column; v < count && !s.slots.of; v += static_cast<int>(blockDim.x))
+    columns[v] = __ldg(s.c.col + first + v);
+  const staged_blocks staged = stage_blocks<H * M>(s, first_row, room);
   if (i >= s.rows) return;
-  const int32_t first = __ldg(s.c.ptr + i), count = __ldg(s.c.ptr + i + 1) - first,
-                last = __ldg(s.a.ptr + i + 1);
-  int32_t at = __ldg(s.slots.before + i);
+  const int32_t last = __ldg(s.a.ptr + i + 1);
+  int32_t at = s.slots.of ? __ldg(s.slots.before + i) : 0;
   for (int v = 0; v < count * H; v++) sums[v * BLOCK_THREADS] = 0.0;
   int32_t p = __ldg(s.a.ptr + i);
   /* the row of B that A_p multiplies, and the number of the next such row. They are loaded ahead,
@@ -86,13 +101,13 @@ __global__ void __launch_bounds__(BLOCK_THREADS) multiply_short_rows(const produ
       int place = 0;
       if (begin < end) {
         load_factor<H, M, true, true>(s, p, begin, column, right);
-        place = __ldg(s.slots.of + at);
+        place = place_from(s, columns, 0, begin, at);
       }
       for (int32_t q = begin; q < end; q++, at++) {
         double *to = sums + place * (H * BLOCK_THREADS), sum[H], next[M];
         if (q + 1 < end) {
           load_factor<H, M, true, true>(s, p, q + 1, column, next);
-          place = __ldg(s.slots.of + at + 1);
+          place = place_from(s, columns, place, q + 1, at + 1);
         }
 #pragma unroll
         for (int r = 0; r < H; r++) sum[r] = to[r * BLOCK_THREADS];
@@ -103,8 +118,10 @@ __global__ void __launch_bounds__(BLOCK_THREADS) multiply_short_rows(const produ
         for (int r = 0; r < M; r++) right[r] = next[r];
       }
     } else {
+      int place = 0;
       for (int32_t q = begin; q < end; q++, at++) {
-        double *to = sums + __ldg(s.slots.of + at) * (H * BLOCK_THREADS);
+        place = place_from(s, columns, place, q, at);
+        double *to = sums + place * (H * BLOCK_THREADS);
 #pragma unroll
         for (int r = 0; r < H; r++) to[r * BLOCK_THREADS] += left[r];
       }

@@ -78,8 +78,10 @@ kernels kernels_for(const product &s) {
   }
 }
 
+/* Returns the bytes of shared memory of a block of C, and of its column unless slots are known. */
 int bytes_of_block(const product &s) {
-  return static_cast<int>(sizeof(double)) * s.height * s.width;
+  return static_cast<int>(sizeof(double)) * s.height * s.width +
+         (s.slots.of ? 0 : static_cast<int>(sizeof(int32_t)));
 }
 
 /* Sets the lanes and the window. Returns false if the rows of C are too long for shared memory.
@@ -115,7 +117,10 @@ bool fits_short(product *s, int32_t blocks, int32_t longest, size_t *shared) {
     return false;
   s->longest = longest;
   s->window = static_cast<int>(SPARE * length * (BLOCK_THREADS / s->width)) + 1;
-  const size_t bytes = bsi_short_rows_bytes(longest, s->window, BLOCK_THREADS, s->height, s->inner);
+  const size_t columns = static_cast<size_t>(longest) * (BLOCK_THREADS / s->width),
+               bytes =
+                   bsi_short_rows_bytes(longest, s->window, BLOCK_THREADS, s->height, s->inner) +
+                   (s->slots.of ? 0 : sizeof(int32_t) * columns);
   if (bytes > MOST_SHARED) return false;
   *shared = bytes;
   return true;
@@ -141,7 +146,8 @@ struct way {
   kernel run;
   dim3 grid, block;
   size_t shared;
-  /* it takes the slots of the products; it smooths the blocks, if they are smoothed */
+  /* it takes the slots of the products, if they are known; it smooths the blocks, if they are
+   * smoothed */
   bool slots, smooths;
 };
 
@@ -161,10 +167,8 @@ product product_of(const bsi_block_matrix *a, const bsi_block_matrix *b,
   return s;
 }
 
-/* Returns the way.
- *   slots: those of the products are there, or can be made */
 way way_of(const bisai_context *context, const bsi_block_matrix *a, const bsi_block_matrix *b,
-           const bsi_smoothing *smoothing, const bsi_block_matrix *c, bool slots) {
+           const bsi_smoothing *smoothing, const bsi_block_matrix *c) {
   way w = {product_of(a, b, smoothing, c),
            multiply_any,
            grid_of_blocks(c->blocks, BSI_WARP),
@@ -182,15 +186,15 @@ way way_of(const bisai_context *context, const bsi_block_matrix *a, const bsi_bl
     w.run = of_side[w.smooths ? wished : PLAIN];
     w.slots = true;
   };
-  slots = slots && longest > 0;
-  if (slots && of_shape.by_short_rows[PLAIN] && fits_short(s, a->blocks, longest, &w.shared)) {
+  if (longest > 0 && of_shape.by_short_rows[PLAIN] &&
+      fits_short(s, a->blocks, longest, &w.shared)) {
     take(of_shape.by_short_rows);
     w.block = dim3(s->width, BLOCK_THREADS / s->width);
     w.grid = bsi_grid(s->rows, static_cast<int>(w.block.y));
   } else if (kernel singles = rows_of_singles(s, longest)) {
     w.run = singles;
     w.grid = bsi_grid(s->rows, BLOCK_THREADS / s->lanes);
-  } else if (slots && of_shape.by_rows[PLAIN] && fits_shared(s, length, longest)) {
+  } else if (longest > 0 && of_shape.by_rows[PLAIN] && fits_shared(s, length, longest)) {
     const int groups = BLOCK_THREADS / s->lanes;
     take(of_shape.by_rows);
     w.grid = bsi_grid(s->rows, groups);
@@ -206,22 +210,15 @@ way way_of(const bisai_context *context, const bsi_block_matrix *a, const bsi_bl
 
 static bisai_status find_slots(bisai_context *context, const bsi_block_matrix *a,
                                const bsi_block_matrix *b, bsi_block_matrix *c) {
-  if (c->blocks == 0 || !way_of(context, a, b, nullptr, c, true).slots) return BISAI_OK;
+  if (c->blocks == 0 || !way_of(context, a, b, nullptr, c).slots) return BISAI_OK;
   return bsi_find_product_slots(context, a, b, c);
-}
-
-static bisai_status multiply_structure(bisai_context *context, const bsi_block_matrix *a,
-                                       const bsi_block_matrix *b, int64_t most,
-                                       bsi_block_matrix *c) {
-  BSI_TRY(bsi_multiply_structure(context, a, b, most, c));
-  return c->row_ptr ? find_slots(context, a, b, c) : BISAI_OK;
 }
 
 static bisai_status multiply_smoothed(bisai_context *context, const bsi_block_matrix *a,
                                       const bsi_block_matrix *b, const bsi_smoothing *smoothing,
                                       bsi_block_matrix *c) {
   if (c->blocks == 0) return BISAI_OK;
-  const way w = way_of(context, a, b, smoothing, c, c->slots.of != nullptr);
+  const way w = way_of(context, a, b, smoothing, c);
   bsi_launch_early(context, w.run, w.grid, w.block, w.shared, w.s);
   BSI_TRY(bsi_launched(context, what));
   return smoothing && !w.smooths ? bsi_smooth_product_cuda(context, smoothing, c) : BISAI_OK;
@@ -237,7 +234,7 @@ static int64_t structure_room(const bisai_context *, const bsi_block_matrix *,
   return 0;
 }
 
-const bsi_spgemm_ops bsi_spgemm_cuda = {.multiply_structure = multiply_structure,
+const bsi_spgemm_ops bsi_spgemm_cuda = {.multiply_structure = bsi_multiply_structure,
                                         .find_slots = find_slots,
                                         .structure_room = structure_room,
                                         .multiply_values = multiply_values,

@@ -53,7 +53,8 @@ static bisai_status multiply(bsi_hierarchy *h, const bsi_level *level, const bsi
   BSI_TRY(ops->multiply_structure(h->context, r, ap, most, product));
   const int64_t room = ops->structure_room(h->context, r, ap, most);
   bsi_coarsening_note_peak(h, level, c, room + bsi_block_matrix_memory(product));
-  return BISAI_OK;
+  if (h->setup.options.update != BISAI_MULTIGRID_UPDATE_FAST) return BISAI_OK;
+  return bsi_transfers_find_slots(h, r, ap, product);
 }
 
 /* *coarse ← R A P without its values. It stays NULL if it is too large for the limit of the
@@ -118,8 +119,9 @@ bisai_status bsi_galerkin_renew(bsi_hierarchy *h, bsi_level *level) {
                                     BSI_LARGEST_PRODUCT * (int64_t)a.blocks, &t->product));
     BSI_TRY(bsi_block_matrix_reserve_values(h->context, &t->product));
   }
-  if (!ops->find_slots || t->coarse.slots.of) return BISAI_OK;
-  return ops->find_slots(h->context, bsi_restriction_of(level), &t->product, &t->coarse);
+  if (h->setup.options.update == BISAI_MULTIGRID_UPDATE_LEAN) return BISAI_OK;
+  BSI_TRY(bsi_transfers_find_slots(h, &a, bsi_prolongation_of(level), &t->product));
+  return bsi_transfers_find_slots(h, bsi_restriction_of(level), &t->product, &t->coarse);
 }
 
 bisai_status bsi_galerkin_create(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c,

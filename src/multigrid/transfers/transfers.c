@@ -14,7 +14,15 @@ bisai_status bsi_transfers_multiply(bsi_hierarchy *h, const bsi_level *level,
   const bsi_spgemm_ops *ops = bsi_ops_of(h)->spgemm;
   BSI_TRY(ops->multiply_structure(h->context, a, b, most, product));
   bsi_coarsening_note_peak(h, level, c, ops->structure_room(h->context, a, b, most));
-  return BISAI_OK;
+  if (h->setup.options.update != BISAI_MULTIGRID_UPDATE_FAST) return BISAI_OK;
+  return bsi_transfers_find_slots(h, a, b, product);
+}
+
+bisai_status bsi_transfers_find_slots(const bsi_hierarchy *h, const bsi_block_matrix *a,
+                                      const bsi_block_matrix *b, bsi_block_matrix *product) {
+  const bsi_spgemm_ops *ops = bsi_ops_of(h)->spgemm;
+  if (!ops->find_slots || !product->row_ptr || product->slots.of) return BISAI_OK;
+  return ops->find_slots(h->context, a, b, product);
 }
 
 static bsi_prolonged prolonged_of(const bsi_level *level) {
@@ -115,15 +123,12 @@ static bisai_status renew_places(bsi_hierarchy *h, bsi_level *level) {
 }
 
 static bisai_status renew_slots(bsi_hierarchy *h, bsi_level *level) {
-  const bsi_spgemm_ops *ops = bsi_ops_of(h)->spgemm;
   bsi_level_transfers *t = &level->transfers;
   const bsi_block_matrix a = bsi_block_matrix_of(level->matrix);
   const bsi_prolonged at = prolonged_of(level);
-  if (t->prolongation.row_ptr && !t->prolongation.slots.of)
-    BSI_TRY(ops->find_slots(h->context, &at.left, at.right, &t->prolongation));
-  if (!t->restriction.row_ptr || bsi_restriction_is_transposed(h) || t->restriction.slots.of)
-    return BISAI_OK;
-  return ops->find_slots(h->context, &t->tentative_transposed, &a, &t->restriction);
+  BSI_TRY(bsi_transfers_find_slots(h, &at.left, at.right, &t->prolongation));
+  if (bsi_restriction_is_transposed(h)) return BISAI_OK;
+  return bsi_transfers_find_slots(h, &t->tentative_transposed, &a, &t->restriction);
 }
 
 bisai_status bsi_transfers_renew(bsi_hierarchy *h, bsi_level *level) {
@@ -131,7 +136,7 @@ bisai_status bsi_transfers_renew(bsi_hierarchy *h, bsi_level *level) {
   if (h->setup.options.keep_transfers) /* rows of rounding errors are looked for with Tᵀ */
     return t->tentative_transposed.row_ptr ? BISAI_OK : renew_tentative_transposed(h, level);
   BSI_TRY(renew_places(h, level));
-  return bsi_ops_of(h)->spgemm->find_slots ? renew_slots(h, level) : BISAI_OK;
+  return h->setup.options.update == BISAI_MULTIGRID_UPDATE_LEAN ? BISAI_OK : renew_slots(h, level);
 }
 
 void bsi_transfers_release_places(bisai_context *context, bsi_level_transfers *t) {

@@ -5,11 +5,15 @@
 
 #include "multigrid/aggregation/coarsening.h"
 
-/* product ← the structure of a b, which is one of the level's transfers. Notes the peak. */
+/* product ← the structure of a b, which is one of the level's transfers, with its slots if updates
+ * are to find them. Notes the peak. */
 bisai_status bsi_transfers_multiply(bsi_hierarchy *h, const bsi_level *level,
                                     const bsi_coarsening *c, const bsi_block_matrix *a,
                                     const bsi_block_matrix *b, int64_t most,
                                     bsi_block_matrix *product);
+/* Makes the slots of a product a b unless it has some, needs none or is empty. */
+bisai_status bsi_transfers_find_slots(const bsi_hierarchy *h, const bsi_block_matrix *a,
+                                      const bsi_block_matrix *b, bsi_block_matrix *product);
 /* Makes the structure of the smoothed P. */
 bisai_status bsi_prolongation_create(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c);
 /* Makes the structure of the smoothed R. */
