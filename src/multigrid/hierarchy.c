@@ -308,7 +308,7 @@ static void destroy_level(bisai_context *context, bsi_level *level) {
   const bsi_memory_ops *memory = context->backend->memory;
   bsi_level_release_work(context, &level->work);
   bsi_smoother_destroy(context, level);
-  bsi_fp32_copy_destroy(level);
+  bsi_fp32_copy_destroy(context, level);
   bsi_transfers_destroy(context, &level->transfers);
   memory->release(context, level->diagonal.inverse);
   memory->release(context, level->diagonal.position);

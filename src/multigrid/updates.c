@@ -38,8 +38,10 @@ static void release_wide(const bsi_hierarchy *h, bsi_level *level) {
   if (!copies->in_use) return;
   if (level->own && !bsi_smoother_is_nested(level)) bsi_matrix_release_values(level->own);
   if (h->setup.options.keep_transfers && !is(h, BISAI_MULTIGRID_UPDATE_NONE)) return;
-  if (copies->prolongation && t->prolongation.row_ptr) release_values(h, &t->prolongation.values);
-  if (copies->restriction && t->restriction.row_ptr) release_values(h, &t->restriction.values);
+  if ((copies->prolongation || copies->prolongation_values) && t->prolongation.row_ptr)
+    release_values(h, &t->prolongation.values);
+  if ((copies->restriction || copies->restriction_values) && t->restriction.row_ptr)
+    release_values(h, &t->restriction.values);
 }
 
 static void release_level(const bsi_hierarchy *h, bsi_level *level) {

@@ -73,7 +73,7 @@ static void cycles_differ_by_the_rounding_of_fp32(void **state) {
     }
 }
 
-static void rectangular_transfers_stay_as_they_are(void **state) {
+static void rectangular_transfers_have_copies_of_their_values(void **state) {
   (void)state;
   double *vectors = test_random_vector((int64_t)600 * 3 * 4, 6), *results[2];
   for (int k = 0; k < 2; k++) {
@@ -81,8 +81,12 @@ static void rectangular_transfers_stay_as_they_are(void **state) {
     setup.options.null_vectors = vectors;
     setup.options.null_count = 4;
     problem p = make_problem(context, test_bcsr_grid(30, 20, 3, 3), &setup);
-    assert_null(p.h.levels[0].fp32.prolongation);
-    assert_null(p.h.levels[0].fp32.restriction);
+    const bsi_level_fp32 *copies = &p.h.levels[0].fp32;
+    assert_null(copies->prolongation);
+    assert_null(copies->restriction);
+    assert_int_equal(copies->prolongation_values != NULL, k);
+    assert_int_equal(copies->restriction_values != NULL, k);
+    assert_int_equal(copies->in_use, k);
     results[k] = cycle(&p);
     free_problem(&p);
   }
@@ -221,14 +225,15 @@ static void copies_without_memory_leave_nothing(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(copies_have_the_digits_of_fp32),
-                                     cmocka_unit_test(cycles_differ_by_the_rounding_of_fp32),
-                                     cmocka_unit_test(rectangular_transfers_stay_as_they_are),
-                                     cmocka_unit_test(values_out_of_range_stay_in_fp64),
-                                     cmocka_unit_test(kept_transfers_are_not_copied_again),
-                                     cmocka_unit_test(symmetric_cycles_stay_symmetric),
-                                     cmocka_unit_test(levels_with_copies_are_not_in_the_graph),
-                                     cmocka_unit_test(small_levels_have_no_copies),
-                                     cmocka_unit_test(copies_without_memory_leave_nothing)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(copies_have_the_digits_of_fp32),
+      cmocka_unit_test(cycles_differ_by_the_rounding_of_fp32),
+      cmocka_unit_test(rectangular_transfers_have_copies_of_their_values),
+      cmocka_unit_test(values_out_of_range_stay_in_fp64),
+      cmocka_unit_test(kept_transfers_are_not_copied_again),
+      cmocka_unit_test(symmetric_cycles_stay_symmetric),
+      cmocka_unit_test(levels_with_copies_are_not_in_the_graph),
+      cmocka_unit_test(small_levels_have_no_copies),
+      cmocka_unit_test(copies_without_memory_leave_nothing)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

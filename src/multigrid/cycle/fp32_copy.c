@@ -21,8 +21,15 @@ static bisai_status reserve_copy(bsi_hierarchy *h, const bsi_block_matrix *m, bi
                           m->row_ptr, m->col_idx, copy);
 }
 
-/* Transfers of rectangular blocks, and those of identities, have no copy. */
-static bool has_copy(const bsi_block_matrix *m) { return m->values && m->height == m->width; }
+/* Makes a copy of P or R, or of its values if the blocks are not square. Identities have none. */
+static bisai_status reserve_transfer(bsi_hierarchy *h, const bsi_block_matrix *m, bisai_bcsr **copy,
+                                     float **values) {
+  if (!m->values) return BISAI_OK;
+  if (m->height == m->width) return reserve_copy(h, m, copy);
+  *values =
+      bsi_hierarchy_reserve(h, (int64_t)bsi_block_matrix_offset(m, m->blocks), sizeof **values);
+  return *values ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+}
 
 bisai_status bsi_fp32_copy_create(bsi_hierarchy *h, bsi_level *level) {
   const bsi_block_matrix a = bsi_block_matrix_of(level->matrix);
@@ -36,20 +43,21 @@ bisai_status bsi_fp32_copy_create(bsi_hierarchy *h, bsi_level *level) {
 bisai_status bsi_fp32_copy_create_transfers(bsi_hierarchy *h, bsi_level *level) {
   const bsi_block_matrix *p = bsi_prolongation_of(level), *r = bsi_restriction_of(level);
   if (!level->fp32.matrix) return BISAI_OK;
-  if (has_copy(p)) BSI_TRY(reserve_copy(h, p, &level->fp32.prolongation));
-  if (has_copy(r)) BSI_TRY(reserve_copy(h, r, &level->fp32.restriction));
+  BSI_TRY(reserve_transfer(h, p, &level->fp32.prolongation, &level->fp32.prolongation_values));
+  BSI_TRY(reserve_transfer(h, r, &level->fp32.restriction, &level->fp32.restriction_values));
   return bsi_fp32_copy_update(h, level, BSI_COPIES_OF_TRANSFERS);
 }
 
 /* Returns what copies the values of m, which is nothing if there is no copy. */
-static bsi_fp32_rounding rounding_of(const bsi_block_matrix *m, bisai_bcsr *copy, bool small) {
-  if (!copy) return (bsi_fp32_rounding){0};
-  copy->row_ptr = m->row_ptr; /* an update may come with another matrix of the same pattern */
-  copy->col_idx = m->col_idx;
+static bsi_fp32_rounding rounding_of(const bsi_block_matrix *m, bisai_bcsr *copy, float *values) {
+  if (!copy && !values) return (bsi_fp32_rounding){0};
+  if (copy) {
+    copy->row_ptr = m->row_ptr; /* an update may come with another matrix of the same pattern */
+    copy->col_idx = m->col_idx;
+  }
   return (bsi_fp32_rounding){.count = (int64_t)bsi_block_matrix_offset(m, m->blocks),
                              .from = m->values,
-                             .to = copy->values,
-                             .small = small};
+                             .to = copy ? copy->values : values};
 }
 
 static void set_use(bsi_level *level) {
@@ -63,15 +71,18 @@ static bisai_status update(const bsi_hierarchy *h, bsi_level *level, bsi_copies 
                            void *record) {
   const bsi_block_matrix a = bsi_block_matrix_of(level->matrix);
   bsi_fp32_rounding arrays[2];
+  const bsi_level_fp32 *c = &level->fp32;
   int count = 0;
   bool fits = false;
   level->fp32.in_use = level->fp32.recorded[copies] = false;
   if (!level->fp32.matrix) return BISAI_OK;
   if (copies == BSI_COPY_OF_MATRIX) {
-    arrays[count++] = rounding_of(&a, level->fp32.matrix, false);
+    arrays[count++] = rounding_of(&a, c->matrix, NULL);
   } else {
-    arrays[count++] = rounding_of(bsi_prolongation_of(level), level->fp32.prolongation, true);
-    arrays[count++] = rounding_of(bsi_restriction_of(level), level->fp32.restriction, true);
+    arrays[count++] =
+        rounding_of(bsi_prolongation_of(level), c->prolongation, c->prolongation_values);
+    arrays[count++] = rounding_of(bsi_restriction_of(level), c->restriction, c->restriction_values);
+    arrays[0].small = arrays[1].small = true;
   }
   BSI_TRY(bsi_ops_of(h)->fp32_copy->copy(h->context, count, arrays, record, &fits));
   level->fp32.fits[copies] = fits;
@@ -103,7 +114,10 @@ void bsi_fp32_copy_complete(bsi_hierarchy *h) {
   }
 }
 
-void bsi_fp32_copy_destroy(bsi_level *level) {
+void bsi_fp32_copy_destroy(bisai_context *context, bsi_level *level) {
+  context->backend->memory->release(context, level->fp32.prolongation_values);
+  context->backend->memory->release(context, level->fp32.restriction_values);
+  level->fp32.prolongation_values = level->fp32.restriction_values = NULL;
   bisai_bcsr_destroy(&level->fp32.matrix);
   bisai_bcsr_destroy(&level->fp32.prolongation);
   bisai_bcsr_destroy(&level->fp32.restriction);

@@ -20,6 +20,6 @@ bisai_status bsi_fp32_copy_begin_update(const bsi_hierarchy *h, bsi_level *level
  * fetched. */
 void bsi_fp32_copy_complete(bsi_hierarchy *h);
 /* Releases the copies of a level. */
-void bsi_fp32_copy_destroy(bsi_level *level);
+void bsi_fp32_copy_destroy(bisai_context *context, bsi_level *level);
 
 #endif

@@ -207,7 +207,9 @@ enum { LONG_ROWS = 12, LONG_ROWS_OF_VALUES = 64 };
 
 struct product {
   const int32_t *row_ptr, *col_idx;
-  const double *values, *x;
+  /* doubles or floats */
+  const void *values;
+  const double *x;
   double beta, *y;
   int32_t rows;
   int height, width, split;
@@ -215,8 +217,10 @@ struct product {
   uint64_t reciprocal;
 };
 
-/* IDENTITIES: all blocks are identities, whose row r takes one value of x */
-template <bool IDENTITIES> __global__ void __launch_bounds__(THREADS) multiply_blocks(product p) {
+/* T: the type of the values
+ * IDENTITIES: all blocks are identities, whose row r takes one value of x */
+template <typename T, bool IDENTITIES>
+__global__ void __launch_bounds__(THREADS) multiply_blocks(product p) {
   const int group_size = p.height * p.split, groups = BSI_WARP / group_size,
             lane = threadIdx.x % BSI_WARP, group = lane / group_size, member = lane % group_size,
             s = member / p.height, r = member % p.height;
@@ -229,7 +233,8 @@ template <bool IDENTITIES> __global__ void __launch_bounds__(THREADS) multiply_b
     if (s == 0 && p.beta != 0.0) before = p.y[row];
     const int32_t first = __ldg(p.row_ptr + i);
     const int width = IDENTITIES ? 1 : p.width, length = (__ldg(p.row_ptr + i + 1) - first) * width;
-    const double *values = p.values + static_cast<int64_t>(first) * width * p.height + r;
+    const T *values =
+        static_cast<const T *>(p.values) + static_cast<int64_t>(first) * width * p.height + r;
     for (int t = s; t < length; t += UNROLLED * p.split) {
       double a[UNROLLED] = {}, x[UNROLLED] = {};
 #pragma unroll
@@ -255,6 +260,7 @@ enum { WARPS_OF_ROW = 16 };
 
 /* The same for few long rows, each of which a thread block takes. Lane (r, s) of the block sums row
  * r over the columns s, s + apart, … */
+template <typename T>
 __global__ void __launch_bounds__(WARPS_OF_ROW *BSI_WARP) multiply_long_rows(product p) {
   __shared__ double sums[WARPS_OF_ROW][BSI_WARP];
   const int lane = threadIdx.x % BSI_WARP, warp = static_cast<int>(threadIdx.x) / BSI_WARP,
@@ -266,7 +272,8 @@ __global__ void __launch_bounds__(WARPS_OF_ROW *BSI_WARP) multiply_long_rows(pro
   if (s < split) {
     const int32_t first = __ldg(p.row_ptr + i);
     const int length = (__ldg(p.row_ptr + i + 1) - first) * p.width;
-    const double *values = p.values + static_cast<int64_t>(first) * p.width * p.height + r;
+    const T *values =
+        static_cast<const T *>(p.values) + static_cast<int64_t>(first) * p.width * p.height + r;
     for (int t = warp * split + s; t < length; t += UNROLLED * apart) {
       double a[UNROLLED] = {}, x[UNROLLED] = {};
 #pragma unroll
@@ -290,8 +297,10 @@ __global__ void __launch_bounds__(WARPS_OF_ROW *BSI_WARP) multiply_long_rows(pro
   p.y[row] = p.beta == 0.0 ? sum : sum + p.beta * p.y[row];
 }
 
+bool has_values(const bsi_block_matrix *m) { return m->values || m->narrow; }
+
 double columns_of(const bsi_block_matrix *m) {
-  return static_cast<double>(m->blocks) * (m->values ? m->width : 1) / m->rows;
+  return static_cast<double>(m->blocks) * (has_values(m) ? m->width : 1) / m->rows;
 }
 
 /* Returns how many warps share a row: as many as the device holds at the same time, if each lane
@@ -300,8 +309,8 @@ int warps_of(const bisai_context *context, const bsi_block_matrix *m) {
   const int64_t most = static_cast<int64_t>(context->limits.processors) * MOST_THREADS / BSI_WARP;
   const double lanes = BSI_WARP / m->height;
   int warps = 1;
-  while (m->values && warps < WARPS_OF_ROW && 2 * warps * static_cast<int64_t>(m->rows) <= most &&
-         columns_of(m) >= 4.0 * warps * lanes)
+  while (has_values(m) && warps < WARPS_OF_ROW &&
+         2 * warps * static_cast<int64_t>(m->rows) <= most && columns_of(m) >= 4.0 * warps * lanes)
     warps *= 2;
   return warps;
 }
@@ -412,7 +421,7 @@ static bisai_status multiply(bisai_context *context, const bsi_block_matrix *m, 
   const int split = split_of(context, m), groups = BSI_WARP / (m->height * split);
   const product p = {.row_ptr = m->row_ptr,
                      .col_idx = m->col_idx,
-                     .values = m->values,
+                     .values = m->narrow ? static_cast<const void *>(m->narrow) : m->values,
                      .x = x,
                      .beta = beta,
                      .y = y,
@@ -424,11 +433,15 @@ static bisai_status multiply(bisai_context *context, const bsi_block_matrix *m, 
   const int of_row = warps_of(context, m);
   const int64_t warps = (m->rows + groups - 1) / groups;
   if (of_row > 1) {
-    bsi_launch_early(context, multiply_long_rows, static_cast<unsigned>(m->rows),
-                     static_cast<unsigned>(of_row) * BSI_WARP, 0, p);
+    bsi_launch_early(context, m->narrow ? multiply_long_rows<float> : multiply_long_rows<double>,
+                     static_cast<unsigned>(m->rows), static_cast<unsigned>(of_row) * BSI_WARP, 0,
+                     p);
     return bsi_launched(context, "product of a transfer");
   }
-  bsi_launch_early(context, m->values ? multiply_blocks<false> : multiply_blocks<true>,
+  bsi_launch_early(context,
+                   m->narrow   ? multiply_blocks<float, false>
+                   : m->values ? multiply_blocks<double, false>
+                               : multiply_blocks<double, true>,
                    bsi_grid(warps * BSI_WARP, THREADS), THREADS, 0, p);
   return bsi_launched(context, "product of a transfer");
 }

@@ -145,12 +145,16 @@ BSI_INLINE void multiply_rows(const int height, const product *p, const int32_t 
     bsi_column_clear(height, &sum);
     for (int32_t q = m->row_ptr[i]; q < m->row_ptr[i + 1]; q++) {
       const double *x = p->x + (int64_t)m->col_idx[q] * m->width;
-      if (!m->values) {
+      if (!m->values && !m->narrow) {
         bsi_column_add(height, &sum, x, 1.0);
         continue;
       }
-      const double *block = m->values + bsi_block_matrix_offset(m, q);
-      for (int c = 0; c < m->width; c++) bsi_column_add(height, &sum, block + c * height, x[c]);
+      const size_t block = bsi_block_matrix_offset(m, q);
+      for (int c = 0; c < m->width; c++) {
+        double wide[BISAI_MAX_BLOCK_SIZE];
+        for (int r = 0; r < height && m->narrow; r++) wide[r] = m->narrow[block + c * height + r];
+        bsi_column_add(height, &sum, m->narrow ? wide : m->values + block + c * height, x[c]);
+      }
     }
     if (p->beta != 0.0) bsi_column_add(height, &sum, y, p->beta);
     bsi_column_store(height, &sum, y);

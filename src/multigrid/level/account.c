@@ -32,6 +32,13 @@ static void count_copies(const bsi_level *level, int64_t *bytes) {
   if (c->prolongation)
     bytes[BISAI_MULTIGRID_PART_TRANSFERS_FP32] += bsi_bcsr_memory(c->prolongation);
   if (c->restriction) bytes[BISAI_MULTIGRID_PART_TRANSFERS_FP32] += bsi_bcsr_memory(c->restriction);
+  const bsi_block_matrix *p = bsi_prolongation_of(level), *r = bsi_restriction_of(level);
+  if (c->prolongation_values)
+    bytes[BISAI_MULTIGRID_PART_TRANSFERS_FP32] +=
+        4 * (int64_t)bsi_block_matrix_offset(p, p->blocks);
+  if (c->restriction_values)
+    bytes[BISAI_MULTIGRID_PART_TRANSFERS_FP32] +=
+        4 * (int64_t)bsi_block_matrix_offset(r, r->blocks);
 }
 
 static void count_transfers(const bsi_level *level, int64_t *bytes) {
@@ -121,8 +128,8 @@ static void count_reads(const bsi_hierarchy *h, int l, const int64_t *bytes, int
   if (!last) {
     const bool smoothed = level->transfers.prolongation.row_ptr;
     reads[BISAI_MULTIGRID_PART_TRANSFER_INDICES] = visits;
-    reads[narrow && level->fp32.prolongation ? BISAI_MULTIGRID_PART_TRANSFERS_FP32
-                                             : BISAI_MULTIGRID_PART_TRANSFERS] = visits;
+    const bool copied = narrow && (level->fp32.prolongation || level->fp32.prolongation_values);
+    reads[copied ? BISAI_MULTIGRID_PART_TRANSFERS_FP32 : BISAI_MULTIGRID_PART_TRANSFERS] = visits;
     if (!smoothed || !level->transfers.restriction.row_ptr)
       reads[BISAI_MULTIGRID_PART_TENTATIVE] = visits;
   }

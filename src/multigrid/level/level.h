@@ -71,6 +71,8 @@ enum { BSI_COPIES = 2 };
  * */
 typedef struct bsi_level_fp32 {
   bisai_bcsr *matrix, *prolongation, *restriction;
+  /* of P and R whose blocks are not square: the values alone */
+  float *prolongation_values, *restriction_values;
   bool in_use;
   /* for each of bsi_copies: fp32 represents all values; whether it does is still in a record */
   bool fits[BSI_COPIES], recorded[BSI_COPIES];
@@ -132,6 +134,18 @@ static inline const bsi_block_matrix *bsi_prolongation_of(const bsi_level *level
 static inline const bsi_block_matrix *bsi_restriction_of(const bsi_level *level) {
   const bsi_level_transfers *t = &level->transfers;
   return t->restriction.row_ptr ? &t->restriction : &t->tentative_transposed;
+}
+
+/* Return P and R as cycles read them if there is no matrix of them in fp32. */
+static inline bsi_block_matrix bsi_cycle_prolongation(const bsi_level *level) {
+  bsi_block_matrix m = *bsi_prolongation_of(level);
+  if (level->fp32.in_use) m.narrow = level->fp32.prolongation_values;
+  return m;
+}
+static inline bsi_block_matrix bsi_cycle_restriction(const bsi_level *level) {
+  bsi_block_matrix m = *bsi_restriction_of(level);
+  if (level->fp32.in_use) m.narrow = level->fp32.restriction_values;
+  return m;
 }
 
 /* Returns the matrix that cycles read on a level: A, or its copy in fp32. */

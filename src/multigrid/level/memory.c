@@ -38,11 +38,16 @@ static int64_t smoothing_bytes(const bsi_hierarchy *h, const bsi_level *level) {
 }
 
 /* The bytes of a product with P or R, which is m. `copy` is m in fp32, or NULL. */
-static int64_t transfer_bytes(const bsi_level *level, const bsi_block_matrix *m,
+static int64_t transfer_bytes(const bsi_level *level, const bsi_block_matrix m,
                               const bisai_bcsr *copy) {
   if (level->fp32.in_use && copy) return bsi_bcsr_product_bytes(copy);
-  return bsi_block_matrix_memory(m) +
-         8 * ((int64_t)m->rows * m->height + (int64_t)m->cols * m->width);
+  const int64_t values = (int64_t)bsi_block_matrix_offset(&m, m.blocks);
+  return 4 * ((int64_t)m.rows + 1 + m.blocks) +
+         (m.narrow   ? 4
+          : m.values ? 8
+                     : 0) *
+             values +
+         8 * ((int64_t)m.rows * m.height + (int64_t)m.cols * m.width);
 }
 
 int64_t bsi_level_cycle_bytes(const bsi_hierarchy *h, int l, int64_t *visits) {
@@ -52,9 +57,10 @@ int64_t bsi_level_cycle_bytes(const bsi_hierarchy *h, int l, int64_t *visits) {
   const int64_t a = bsi_bcsr_product_bytes(bsi_cycle_matrix(level)), corrections = *visits;
   const bool twice = bsi_level_corrects_twice(h, l);
   if (twice) *visits *= 2;
-  return *visits * (smoothing_bytes(h, level) + a +
-                    transfer_bytes(level, bsi_restriction_of(level), level->fp32.restriction) +
-                    transfer_bytes(level, bsi_prolongation_of(level), level->fp32.prolongation)) +
+  return *visits *
+             (smoothing_bytes(h, level) + a +
+              transfer_bytes(level, bsi_cycle_restriction(level), level->fp32.restriction) +
+              transfer_bytes(level, bsi_cycle_prolongation(level), level->fp32.prolongation)) +
          (twice ? corrections * a : 0);
 }
 

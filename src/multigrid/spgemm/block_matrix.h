@@ -33,6 +33,8 @@ typedef struct bsi_block_matrix {
   int32_t *row_ptr, *col_idx;
   /* NULL: every stored block is the identity */
   double *values;
+  /* NULL, or what products with vectors read in the place of the values */
+  const float *narrow;
   bsi_product_slots slots;
   /* the values are those of multiples of the identity */
   bool multiples;

@@ -8,7 +8,7 @@
 
 /* Returns true if bsi_square_multiply() takes the matrix. */
 static inline bool bsi_is_square(const bsi_block_matrix *m) {
-  return m->values && m->height == m->width;
+  return m->values && !m->narrow && m->height == m->width;
 }
 
 /* y ← m x + beta·y */
