@@ -151,9 +151,10 @@ BSI_INLINE void multiply_rows(const int height, const product *p, const int32_t 
       }
       const size_t block = bsi_block_matrix_offset(m, q);
       for (int c = 0; c < m->width; c++) {
+        const size_t at = block + (size_t)(c * height);
         double wide[BISAI_MAX_BLOCK_SIZE];
-        for (int r = 0; r < height && m->narrow; r++) wide[r] = m->narrow[block + c * height + r];
-        bsi_column_add(height, &sum, m->narrow ? wide : m->values + block + c * height, x[c]);
+        for (int r = 0; r < height && m->narrow; r++) wide[r] = m->narrow[at + (size_t)r];
+        bsi_column_add(height, &sum, m->narrow ? wide : m->values + at, x[c]);
       }
     }
     if (p->beta != 0.0) bsi_column_add(height, &sum, y, p->beta);
