@@ -119,6 +119,15 @@ __device__ __forceinline__ void add_blocks(const block_rows &p,
   }
 }
 
+/* Adds up the values of lanes (r, 0) … (r, split − 1) in lane (r, 0). */
+__device__ __forceinline__ double add_lanes(double value, int bs, int split, int s) {
+  for (int step = 1; step < split; step *= 2) {
+    const double other = __shfl_down_sync(BSI_FULL_WARP, value, step * bs);
+    if (s + step < split) value += other;
+  }
+  return value;
+}
+
 /* Adds up sums[r], r < BS, over the LANES·SPLIT lanes of a group. Lane `member` gets the sums of
  * its BS/LANES rows, from row member·BS/LANES on, as the first of `sums`. All lanes of the warp
  * call. The group begins at lane `first`.

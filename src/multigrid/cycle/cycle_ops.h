@@ -13,14 +13,17 @@
 extern "C" {
 #endif
 
+/* y ← m x + beta·y. y is not read if beta is 0. */
+typedef bisai_status bsi_multiply_transfer(bisai_context *, const bsi_block_matrix *m,
+                                           const double *x, double beta, double *y);
+bsi_multiply_transfer bsi_multiply_transfer_cuda;
+
 /* The steps of a cycle. */
 typedef struct bsi_cycle_ops {
   /* Does an operation of the kind RELAX, whatever its kind says. `previous` is not read if alpha is
    * 0. Without b, y ← beta·D⁻¹A x, and alpha is 0. y may be `previous`, but neither x nor b. */
   bisai_status (*relax)(bisai_context *, const bsi_operation *);
-  /* y ← m x + beta·y. y is not read if beta is 0. */
-  bisai_status (*multiply)(bisai_context *, const bsi_block_matrix *m, const double *x, double beta,
-                           double *y);
+  bsi_multiply_transfer *multiply;
   /* The first step of flexible GCR: r ← r − v (v·r)/(v·v). Leaves scalars in `work`, of BSI_K_WORK
    * doubles, for the second step. multigrid/cycle/inner_steps.h has the equations of both steps. */
   bisai_status (*first_step)(bisai_context *, int64_t n, const double *v, double *r, double *work);

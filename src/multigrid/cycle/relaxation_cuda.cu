@@ -12,13 +12,11 @@
 #include "gpu/sums.cuh"
 #include "multigrid/cycle/cycle_ops.h"
 #include "multigrid/cycle/inner_steps.h"
-#include "multigrid/spgemm/square.h"
 
 namespace {
 
-/* Threads of a block, those that each multiprocessor has before a matrix counts as large, and those
- * that it can have. */
-enum { THREADS = 128, FILLING_THREADS = 1024, MOST_THREADS = 2048 };
+/* Threads that each multiprocessor has before a matrix counts as large. */
+enum { FILLING_THREADS = 1024 };
 
 /* --- relaxation --- */
 
@@ -105,15 +103,6 @@ __global__ void __launch_bounds__(VALUES_THREADS) relax_values(relaxation p) {
   }
 }
 
-/* Adds up the values of lanes (r, 0) … (r, split − 1) in lane (r, 0). */
-__device__ __forceinline__ double add_lanes(double value, int bs, int split, int s) {
-  for (int step = 1; step < split; step *= 2) {
-    const double other = __shfl_down_sync(BSI_FULL_WARP, value, step * bs);
-    if (s + step < split) value += other;
-  }
-  return value;
-}
-
 /* A warp takes a block row. Lane (r, s) sums row r over the columns s, s + split, … of the row's
  * blocks, and then of D⁻¹.
  *   T: the type of the values of A */
@@ -193,139 +182,6 @@ bisai_status relax_type(bisai_context *context, const bisai_bcsr *a, const relax
                    bsi_grid(static_cast<int64_t>(a->block_rows) * BSI_WARP, ROW_THREADS),
                    ROW_THREADS, 0, p);
   return bsi_launched(context, "relaxation");
-}
-
-/* --- products --- */
-
-/* The scalar columns of a row's blocks have consecutive numbers. Lane (r, s) of a group sums row r
- * over the columns s, s + split, …, of which UNROLLED are under way together. */
-enum { UNROLLED = 4 };
-
-/* Rows of more blocks, or values, as those of restrictions, are too long for the kernels of square
- * blocks. */
-enum { LONG_ROWS = 12, LONG_ROWS_OF_VALUES = 64 };
-
-struct product {
-  const int32_t *row_ptr, *col_idx;
-  /* doubles or floats */
-  const void *values;
-  const double *x;
-  double beta, *y;
-  int32_t rows;
-  int height, width, split;
-  /* 2³²/width, rounded up: dividing by the width is a multiplication */
-  uint64_t reciprocal;
-};
-
-/* T: the type of the values
- * IDENTITIES: all blocks are identities, whose row r takes one value of x */
-template <typename T, bool IDENTITIES>
-__global__ void __launch_bounds__(THREADS) multiply_blocks(product p) {
-  const int group_size = p.height * p.split, groups = BSI_WARP / group_size,
-            lane = threadIdx.x % BSI_WARP, group = lane / group_size, member = lane % group_size,
-            s = member / p.height, r = member % p.height;
-  const int64_t warp = (blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x) / BSI_WARP,
-                i = warp * groups + group, row = i * p.height + r;
-  const bool working = group < groups && i < p.rows;
-  bsi_wait_for_predecessor();
-  double sum = 0.0, before = 0.0;
-  if (working) {
-    if (s == 0 && p.beta != 0.0) before = p.y[row];
-    const int32_t first = __ldg(p.row_ptr + i);
-    const int width = IDENTITIES ? 1 : p.width, length = (__ldg(p.row_ptr + i + 1) - first) * width;
-    const T *values =
-        static_cast<const T *>(p.values) + static_cast<int64_t>(first) * width * p.height + r;
-    for (int t = s; t < length; t += UNROLLED * p.split) {
-      double a[UNROLLED] = {}, x[UNROLLED] = {};
-#pragma unroll
-      for (int u = 0; u < UNROLLED; u++) {
-        const int at = t + u * p.split;
-        if (at >= length) continue;
-        const int q = IDENTITIES ? at : static_cast<int>(at * p.reciprocal >> 32);
-        const int64_t column = __ldg(p.col_idx + first + q);
-        if (!IDENTITIES) a[u] = __ldg(values + static_cast<int64_t>(at) * p.height);
-        x[u] = __ldg(p.x + column * p.width + (IDENTITIES ? r : at - q * width));
-      }
-#pragma unroll
-      for (int u = 0; u < UNROLLED; u++) sum += IDENTITIES ? x[u] : a[u] * x[u];
-    }
-  }
-  for (int half = p.split / 2; half > 0; half /= 2)
-    sum += __shfl_down_sync(BSI_FULL_WARP, sum, half * p.height);
-  if (working && s == 0) p.y[row] = p.beta == 0.0 ? sum : sum + p.beta * before;
-}
-
-/* The most warps of a row. */
-enum { WARPS_OF_ROW = 16 };
-
-/* The same for few long rows, each of which a thread block takes. Lane (r, s) of the block sums row
- * r over the columns s, s + apart, … */
-template <typename T>
-__global__ void __launch_bounds__(WARPS_OF_ROW *BSI_WARP) multiply_long_rows(product p) {
-  __shared__ double sums[WARPS_OF_ROW][BSI_WARP];
-  const int lane = threadIdx.x % BSI_WARP, warp = static_cast<int>(threadIdx.x) / BSI_WARP,
-            warps = static_cast<int>(blockDim.x) / BSI_WARP, split = BSI_WARP / p.height,
-            r = lane % p.height, s = lane / p.height, apart = split * warps;
-  const int64_t i = blockIdx.x, row = i * p.height + r;
-  bsi_wait_for_predecessor();
-  double sum = 0.0;
-  if (s < split) {
-    const int32_t first = __ldg(p.row_ptr + i);
-    const int length = (__ldg(p.row_ptr + i + 1) - first) * p.width;
-    const T *values =
-        static_cast<const T *>(p.values) + static_cast<int64_t>(first) * p.width * p.height + r;
-    for (int t = warp * split + s; t < length; t += UNROLLED * apart) {
-      double a[UNROLLED] = {}, x[UNROLLED] = {};
-#pragma unroll
-      for (int u = 0; u < UNROLLED; u++) {
-        const int at = t + u * apart;
-        if (at >= length) continue;
-        const int q = static_cast<int>(at * p.reciprocal >> 32);
-        const int64_t column = __ldg(p.col_idx + first + q);
-        a[u] = __ldg(values + static_cast<int64_t>(at) * p.height);
-        x[u] = __ldg(p.x + column * p.width + at - q * p.width);
-      }
-#pragma unroll
-      for (int u = 0; u < UNROLLED; u++) sum += a[u] * x[u];
-    }
-  }
-  sum = add_lanes(sum, p.height, split, s);
-  if (s == 0) sums[warp][r] = sum;
-  __syncthreads();
-  if (warp > 0 || s > 0) return;
-  for (int w = 1; w < warps; w++) sum += sums[w][r];
-  p.y[row] = p.beta == 0.0 ? sum : sum + p.beta * p.y[row];
-}
-
-bool has_values(const bsi_block_matrix *m) { return m->values || m->narrow; }
-
-double columns_of(const bsi_block_matrix *m) {
-  return static_cast<double>(m->blocks) * (has_values(m) ? m->width : 1) / m->rows;
-}
-
-/* Returns how many warps share a row: as many as the device holds at the same time, if each lane
- * has two columns. */
-int warps_of(const bisai_context *context, const bsi_block_matrix *m) {
-  const int64_t most = static_cast<int64_t>(context->limits.processors) * MOST_THREADS / BSI_WARP;
-  const double lanes = BSI_WARP / m->height;
-  int warps = 1;
-  while (has_values(m) && warps < WARPS_OF_ROW &&
-         2 * warps * static_cast<int64_t>(m->rows) <= most && columns_of(m) >= 4.0 * warps * lanes)
-    warps *= 2;
-  return warps;
-}
-
-/* Returns how many lanes share a row: each has UNROLLED columns or more, unless the matrix is
- * small. */
-int split_of(const bisai_context *context, const bsi_block_matrix *m) {
-  const double columns = columns_of(m);
-  const int64_t filling = static_cast<int64_t>(context->limits.processors) * FILLING_THREADS;
-  int split = 1;
-  while (2 * split * m->height <= BSI_WARP && columns > split &&
-         (columns > UNROLLED * split ||
-          static_cast<int64_t>(m->rows) * m->height * 2 * split <= filling))
-    split *= 2;
-  return split;
 }
 
 /* --- K-cycles --- */
@@ -412,40 +268,6 @@ static bisai_status relax_rows(bisai_context *context, const bsi_operation *o) {
                                : relax_type<double>(context, a, p);
 }
 
-static bisai_status multiply(bisai_context *context, const bsi_block_matrix *m, const double *x,
-                             double beta, double *y) {
-  if (m->rows == 0) return BISAI_OK;
-  const int64_t longest = m->height == 1 ? LONG_ROWS_OF_VALUES : LONG_ROWS;
-  const bool long_rows = m->blocks > longest * m->rows;
-  if (bsi_is_square(m) && !long_rows) return bsi_square_multiply(context, m, x, beta, y);
-  const int split = split_of(context, m), groups = BSI_WARP / (m->height * split);
-  const product p = {.row_ptr = m->row_ptr,
-                     .col_idx = m->col_idx,
-                     .values = m->narrow ? static_cast<const void *>(m->narrow) : m->values,
-                     .x = x,
-                     .beta = beta,
-                     .y = y,
-                     .rows = m->rows,
-                     .height = m->height,
-                     .width = m->width,
-                     .split = split,
-                     .reciprocal = ((UINT64_C(1) << 32) + m->width - 1) / m->width};
-  const int of_row = warps_of(context, m);
-  const int64_t warps = (m->rows + groups - 1) / groups;
-  if (of_row > 1) {
-    bsi_launch_early(context, m->narrow ? multiply_long_rows<float> : multiply_long_rows<double>,
-                     static_cast<unsigned>(m->rows), static_cast<unsigned>(of_row) * BSI_WARP, 0,
-                     p);
-    return bsi_launched(context, "product of a transfer");
-  }
-  bsi_launch_early(context,
-                   m->narrow   ? multiply_blocks<float, false>
-                   : m->values ? multiply_blocks<double, false>
-                               : multiply_blocks<double, true>,
-                   bsi_grid(warps * BSI_WARP, THREADS), THREADS, 0, p);
-  return bsi_launched(context, "product of a transfer");
-}
-
 static bisai_status first_step(bisai_context *context, int64_t n, const double *v, double *r,
                                double *work) {
   const unsigned chunks = bsi_thread_blocks_of_sum(n);
@@ -469,7 +291,7 @@ static bisai_status second_step(bisai_context *context, int64_t n, double *c, co
 }
 
 const bsi_cycle_ops bsi_cycle_cuda = {.relax = relax_rows,
-                                      .multiply = multiply,
+                                      .multiply = bsi_multiply_transfer_cuda,
                                       .first_step = first_step,
                                       .second_step = second_step};
 
