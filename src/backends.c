@@ -2,7 +2,7 @@
 /* The backends, put together from the operations of all rooms. */
 #include "apply/apply_ops.h"
 #include "bjacobi/bjacobi_ops.h"
-#include "core/context/backend.h"
+#include "core/context/context_impl.h"
 #include "core/matrix/matrix_ops.h"
 #include "cpr/cpr_ops.h"
 #include "factor/factor_ops.h"
@@ -62,3 +62,14 @@ BACKEND(cuda, 32, 4)
 
 const bsi_backend bsi_backend_cuda = {.kind = BISAI_BACKEND_CUDA, OPERATIONS(cuda)};
 #endif
+
+bisai_status bsi_backend_load(bisai_context *context) {
+  const bsi_backend *b = context->backend;
+  const bsi_multigrid_ops *m = b->multigrid;
+  bsi_load_code *const parts[] = {b->apply->products->load, m->cycle->load,       m->spgemm->load,
+                                  m->inversion->load,       m->aggregation->load, m->transfer->load,
+                                  b->krylov->gmres->load};
+  for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+    if (parts[k]) BSI_TRY(parts[k](context));
+  return BISAI_OK;
+}

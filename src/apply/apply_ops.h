@@ -43,6 +43,7 @@ typedef struct bsi_product_ops {
   /* Y ← D X for a block-diagonal D of n blocks of size bs. */
   bisai_status (*multiply_diagonal)(bisai_context *, int32_t n, int bs, const double *blocks,
                                     const bsi_product *);
+  bsi_load_code *load;
 } bsi_product_ops;
 
 /* The product with Aᵀ for a square A, given with its blocks by columns. */

@@ -183,5 +183,9 @@ static bisai_status multiply_diagonal(bisai_context *context, int32_t n, int bs,
   return bsi_launched(context, "product with diagonal blocks");
 }
 
-const bsi_product_ops bsi_products_cuda = {.multiply = multiply,
-                                           .multiply_diagonal = multiply_diagonal};
+static bisai_status load(bisai_context *context) {
+  return bsi_gpu_load(context, multiply_any<double>);
+}
+
+const bsi_product_ops bsi_products_cuda = {
+    .multiply = multiply, .multiply_diagonal = multiply_diagonal, .load = load};

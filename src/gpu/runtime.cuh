@@ -64,6 +64,13 @@ static inline bisai_status bsi_gpu_fetch(bisai_context *context, const char *wha
   return status;
 }
 
+/* Loads a kernel, and with it the file that has it. */
+template <typename Kernel>
+static inline bisai_status bsi_gpu_load(bisai_context *context, Kernel *kernel) {
+  cudaFuncAttributes attributes;
+  return bsi_gpu_status(context, "loading of kernels", cudaFuncGetAttributes(&attributes, kernel));
+}
+
 /* Lets a kernel be launched with this many bytes of shared memory for each thread block. Up to 48
  * KiB need no permission. */
 template <typename Kernel>

@@ -120,6 +120,10 @@ typedef struct bsi_vector_ops {
   bsi_find_largest *largest;
 } bsi_vector_ops;
 
+/* Loads the code of an operation, for which its first call would wait: a device takes milliseconds
+ * for a file of many kernels. NULL: there is nothing to load. */
+typedef bisai_status bsi_load_code(bisai_context *);
+
 typedef struct bsi_backend {
   bisai_backend kind;
   const bsi_device_ops *device;
@@ -145,6 +149,8 @@ extern const bsi_vector_ops bsi_vectors_host, bsi_vectors_cuda;
 
 /* src/backends.c */
 extern const bsi_backend bsi_backend_host, bsi_backend_cuda;
+/* Loads the largest parts of what nearly every solve calls. */
+bsi_load_code bsi_backend_load;
 
 /* NAME_host or NAME_cuda, the one of the backend of a context. For functions that need no table. */
 #ifdef BISAI_HAVE_CUDA

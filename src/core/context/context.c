@@ -64,6 +64,7 @@ bisai_status bisai_context_create(const bisai_context_options *options, bisai_co
   *c = made;
   bisai_status status = bsi_team_open((char *)c + bytes, c->threads, &c->team);
   if (!status) status = c->backend->device->open(c, &o);
+  if (!status) status = bsi_backend_load(c);
   if (status)
     bisai_context_destroy(&c);
   else

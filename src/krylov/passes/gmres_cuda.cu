@@ -160,8 +160,11 @@ static bisai_status gmres_coefficients(bisai_context *context, int m, int k, con
   return bsi_launched(context, "triangular system");
 }
 
+static bisai_status load(bisai_context *context) { return bsi_gpu_load(context, decide); }
+
 const bsi_gmres_ops bsi_gmres_cuda = {.fused_columns = FUSED_COLUMNS,
                                       .cancelled = gmres_cancelled,
                                       .rotate = gmres_rotate,
                                       .step = gmres_step,
-                                      .coefficients = gmres_coefficients};
+                                      .coefficients = gmres_coefficients,
+                                      .load = load};

@@ -91,6 +91,7 @@ typedef struct bsi_gmres_ops {
   /* y ← the solution of the k × k triangular system H y = g; y_i = 0 if the diagonal is 0. */
   bisai_status (*coefficients)(bisai_context *, int m, int k, const double *H, const double *g,
                                double *y);
+  bsi_load_code *load;
 } bsi_gmres_ops;
 
 /* CG, BiCGSTAB, IDR(s). */

@@ -327,5 +327,7 @@ static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a, const
   return status;
 }
 
+static bisai_status load(bisai_context *context) { return bsi_gpu_load(context, make_aggregates); }
+
 const bsi_aggregation_ops bsi_aggregation_cuda = {
-    .weigh = weigh, .aggregate = aggregate, .filter = bsi_filter_cuda};
+    .weigh = weigh, .aggregate = aggregate, .filter = bsi_filter_cuda, .load = load};

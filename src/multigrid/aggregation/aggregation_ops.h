@@ -37,6 +37,7 @@ typedef struct bsi_aggregation_ops {
   bisai_status (*aggregate)(bisai_context *, const bisai_bcsr *a, const float *strength,
                             int32_t *aggregate, int32_t *count);
   bsi_filter *filter;
+  bsi_load_code *load;
 } bsi_aggregation_ops;
 
 extern const bsi_aggregation_ops bsi_aggregation_host, bsi_aggregation_cuda;

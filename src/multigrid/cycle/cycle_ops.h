@@ -33,6 +33,7 @@ typedef struct bsi_cycle_ops {
    * v2 that is a multiple of v but for rounding errors. */
   bisai_status (*second_step)(bisai_context *, int64_t n, double *c, const double *v,
                               const double *c2, const double *v2, const double *r, double *work);
+  bsi_load_code *load;
 } bsi_cycle_ops;
 
 /* A copy to make: to[k] ← from[k] for k < count, rounded to fp32. `small`: small values need not

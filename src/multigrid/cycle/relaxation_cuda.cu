@@ -290,10 +290,15 @@ static bisai_status second_step(bisai_context *context, int64_t n, double *c, co
   return bsi_launched(context, "second step of a K-cycle");
 }
 
+static bisai_status load(bisai_context *context) {
+  return bsi_gpu_load(context, relax_any<double>);
+}
+
 const bsi_cycle_ops bsi_cycle_cuda = {.relax = relax_rows,
                                       .multiply = bsi_multiply_transfer_cuda,
                                       .first_step = first_step,
-                                      .second_step = second_step};
+                                      .second_step = second_step,
+                                      .load = load};
 
 /* The caches of a device do not hold what many thread blocks read. */
 const bsi_fused_sweeps_ops bsi_fused_sweeps_cuda = {.run = nullptr, .bandwidth = nullptr};

@@ -31,6 +31,7 @@ typedef struct bsi_level_inversion_ops {
                          bsi_inversion_findings *);
   /* Reads the copy of a record in host memory. */
   void (*read)(const void *record, struct bsi_invert_stats *, double *largest);
+  bsi_load_code *load;
 } bsi_level_inversion_ops;
 
 /* The vectors of step k of the Lanczos process of multigrid/diagonal/lanczos.h. `work` has

@@ -162,5 +162,7 @@ static bisai_status invert(bisai_context *context, const bisai_bcsr *matrix,
   return BISAI_OK;
 }
 
+static bisai_status load(bisai_context *context) { return bsi_gpu_load(context, invert_blocks<1>); }
+
 const bsi_level_inversion_ops bsi_level_inversion_cuda = {
-    .record_bytes = sizeof(report), .invert = invert, .read = read};
+    .record_bytes = sizeof(report), .invert = invert, .read = read, .load = load};

@@ -234,8 +234,11 @@ static int64_t structure_room(const bisai_context *, const bsi_block_matrix *,
   return 0;
 }
 
+static bisai_status load(bisai_context *context) { return bsi_gpu_load(context, multiply_any); }
+
 const bsi_spgemm_ops bsi_spgemm_cuda = {.multiply_structure = bsi_multiply_structure,
                                         .find_slots = find_slots,
                                         .structure_room = structure_room,
                                         .multiply_values = multiply_values,
-                                        .multiply_smoothed = multiply_smoothed};
+                                        .multiply_smoothed = multiply_smoothed,
+                                        .load = load};

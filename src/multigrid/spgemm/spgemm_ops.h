@@ -49,6 +49,7 @@ typedef struct bsi_spgemm_ops {
   bisai_status (*multiply_smoothed)(bisai_context *, const bsi_block_matrix *a,
                                     const bsi_block_matrix *b, const bsi_smoothing *,
                                     bsi_block_matrix *c);
+  bsi_load_code *load;
 } bsi_spgemm_ops;
 
 extern const bsi_spgemm_ops bsi_spgemm_host, bsi_spgemm_cuda;

@@ -116,9 +116,12 @@ static bisai_status complete(bisai_context *context, bisai_bcsr *a) {
       });
 }
 
+static bisai_status load(bisai_context *context) { return bsi_gpu_load(context, name_entries); }
+
 const bsi_transfer_ops bsi_transfer_cuda = {.list = list,
                                             .transpose = transpose,
                                             .transpose_values = transpose_values,
                                             .orthonormalise = bsi_orthonormalise,
                                             .complete = complete,
-                                            .scale_rows = bsi_scale_rows_cuda};
+                                            .scale_rows = bsi_scale_rows_cuda,
+                                            .load = load};

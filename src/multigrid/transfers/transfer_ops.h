@@ -45,6 +45,7 @@ typedef struct bsi_transfer_ops {
    * T that are zero. */
   bisai_status (*complete)(bisai_context *, bisai_bcsr *a);
   bsi_scale_rows *scale_rows;
+  bsi_load_code *load;
 } bsi_transfer_ops;
 
 extern const bsi_transfer_ops bsi_transfer_host, bsi_transfer_cuda;
