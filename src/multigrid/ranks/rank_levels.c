@@ -344,7 +344,7 @@ bisai_status bsi_rank_levels_create(bisai_context *context, const bisai_ranks_ro
   r->h = (bsi_hierarchy){.context = context, .setup = *setup, .stats = BSI_INVERT_STATS_NONE};
   r->h.setup.transport = &r->transport;
   bisai_status status = begin(r, rows);
-  if (!status) status = agree(r, bsi_null_vectors_upload(&r->h, &c.vectors));
+  if (!status) status = agree(r, bsi_null_vectors_take(&r->h, &c.vectors));
   if (!status) status = make_levels(r, &c);
   bsi_coarsening_release(context, &c);
   bsi_coarsening_release(context, &c); /* the vectors of the next level */
