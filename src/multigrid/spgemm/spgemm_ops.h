@@ -28,9 +28,9 @@ bsi_smooth_product bsi_smooth_product_host, bsi_smooth_product_cuda;
 /* Products of sparse matrices. */
 typedef struct bsi_spgemm_ops {
   /* c ← the structure of a·b and its numbers. Reserves row_ptr and col_idx, but no values. A device
-   * also sets `longest`. The columns of a row of a may repeat and need not ascend. If the product has more than `most` blocks, c->row_ptr is
-   * NULL and there are no arrays. 2³¹ blocks are refused if `most` allows them. After a failure the
-   * caller destroys c. Waits. */
+   * also sets `longest`. The columns of a row of a may repeat and need not ascend. If the product
+   * has more than `most` blocks, c->row_ptr is NULL and there are no arrays. 2³¹ blocks are refused
+   * if `most` allows them. After a failure the caller destroys c. Waits. */
   bisai_status (*multiply_structure)(bisai_context *, const bsi_block_matrix *a,
                                      const bsi_block_matrix *b, int64_t most, bsi_block_matrix *c);
   /* Makes the slots of a product c whose structure multiply_structure() has made, so that
