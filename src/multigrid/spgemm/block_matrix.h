@@ -33,11 +33,11 @@ typedef struct bsi_block_matrix {
   int32_t *row_ptr, *col_idx;
   /* NULL: every stored block is the identity */
   double *values;
-  /* NULL, or what products with vectors read in the place of the values */
-  const float *narrow;
   bsi_product_slots slots;
   /* the values are those of multiples of the identity */
   bool multiples;
+  /* NULL, or what products with vectors read in the place of the values */
+  const float *narrow;
 } bsi_block_matrix;
 
 /* Returns the number of values before block `block`. */
