@@ -222,7 +222,8 @@ static bsi_block_matrix random_sparse(bisai_context *c, int32_t rows, int32_t co
       }
     row_ptr[i + 1] = q;
   }
-  bsi_block_matrix m = {rows, cols, height, width, row_ptr[rows], NULL, NULL, NULL, {0}, false};
+  bsi_block_matrix m = {rows, cols, height, width, row_ptr[rows], NULL,
+                        NULL, NULL, {0},    false, NULL};
   m.row_ptr = placed(c, row_ptr, (size_t)rows + 1, sizeof *row_ptr);
   m.col_idx = placed(c, col_idx, (size_t)m.blocks, sizeof *col_idx);
   if (!identities) m.values = random_values(c, (int64_t)bsi_block_matrix_offset(&m, m.blocks), 1);

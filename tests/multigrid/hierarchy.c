@@ -325,7 +325,7 @@ static bsi_block_matrix identity(int32_t n, int bs) {
   int32_t *row_ptr = malloc(((size_t)n + 1) * sizeof *row_ptr);
   for (int32_t i = 0; i <= n; i++) row_ptr[i] = i;
   const bsi_block_matrix m = test_sparse_make(
-      context, (bsi_block_matrix){n, n, bs, bs, n, row_ptr, row_ptr, NULL, {0}, false});
+      context, (bsi_block_matrix){n, n, bs, bs, n, row_ptr, row_ptr, NULL, {0}, false, NULL});
   free(row_ptr);
   return m;
 }

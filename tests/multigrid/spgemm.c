@@ -67,10 +67,10 @@ static void a_product_by_hand(void **state) {
   double a_values[] = {1, 2, 3, 4, 5, 6}, b_values[] = {10, 20, 30};
   bsi_block_matrix a = test_sparse_make(
                        context,
-                       (bsi_block_matrix){3, 2, 2, 1, 3, a_ptr, a_col, a_values, {0}, false}),
+                       (bsi_block_matrix){3, 2, 2, 1, 3, a_ptr, a_col, a_values, {0}, false, NULL}),
                    b = test_sparse_make(
                        context,
-                       (bsi_block_matrix){2, 2, 1, 1, 3, b_ptr, b_col, b_values, {0}, false}),
+                       (bsi_block_matrix){2, 2, 1, 1, 3, b_ptr, b_col, b_values, {0}, false, NULL}),
                    c = test_sparse_product(context, &a, &b);
   static const int32_t row_ptr[] = {0, 2, 2, 4}, col_idx[] = {0, 1, 0, 1};
   static const double values[] = {60, 80, 100, 140, 100, 120, 150, 180};
@@ -144,7 +144,7 @@ static void one_long_row_and_one_long_column_are_multiplied(void **state) {
   bsi_block_matrix a = test_sparse_make(
                        context,
                        (bsi_block_matrix){
-                           N, N, 1, 1, blocks, row_ptr, col_idx, values, {0}, false}),
+                           N, N, 1, 1, blocks, row_ptr, col_idx, values, {0}, false, NULL}),
                    c = test_sparse_product(context, &a, &a);
   /* rows have columns 5 and i, and what row 5 and row 7 add to them */
   double *x = test_random_vector(N, 4), *once = calloc(N, sizeof *once),
@@ -241,9 +241,11 @@ static void products_of_too_many_blocks_are_refused(void **state) {
   for (int32_t i = 0; i <= N; i++) index[i] = i;
   int32_t ends[] = {0, N};
   bsi_block_matrix a = test_sparse_make(
-                       context, (bsi_block_matrix){N, 1, 2, 2, N, index, zeros, NULL, {0}, false}),
+                       context,
+                       (bsi_block_matrix){N, 1, 2, 2, N, index, zeros, NULL, {0}, false, NULL}),
                    b = test_sparse_make(
-                       context, (bsi_block_matrix){1, N, 2, 2, N, ends, index, NULL, {0}, false}),
+                       context,
+                       (bsi_block_matrix){1, N, 2, 2, N, ends, index, NULL, {0}, false, NULL}),
                    c = {0};
   EXPECT_STATUS(context, BISAI_INDEX_OVERFLOW,
                 ops(context)->multiply_structure(context, &a, &b, INT64_MAX, &c));

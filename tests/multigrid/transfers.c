@@ -257,7 +257,7 @@ static void expect_smoothed(int bs, int w, bool identity, bool restriction) {
   double *blocks = test_random_vector(n * bs, 4);
   bsi_block_matrix inverse = test_sparse_make(
                        context,
-                       (bsi_block_matrix){N, N, bs, bs, N, ends, ends, blocks, {0}, false}),
+                       (bsi_block_matrix){N, N, bs, bs, N, ends, ends, blocks, {0}, false, NULL}),
                    members = test_sparse_transposed(context, &t, NULL),
                    p = restriction ? test_sparse_product(context, &members, &a)
                                    : test_sparse_product(context, &a, &t);
