@@ -27,6 +27,15 @@ BY_HAND = {
         "cuda", "the memory of multigrid, array by array, and what updates need of it",
         "it has outputs of bench_multigrid before and after a change, with their commands"
     ),
+    "peers-gpu": (
+        "cuda", "hypre, Ginkgo and AmgX on a GPU, and amgcl on a CPU, each beside bisai",
+        "the programs that call these libraries are not in the sources"
+    ),
+    "python": (
+        "host", "the package for Python beside the calls of C, PyAMG and SciPy, on one thread",
+        "bench/pyamg/overhead.py and bench/pyamg/compare.py make its tables, with packages of"
+        " Python that others do not need"
+    ),
     "newton-cavity": (
         "host", "Newton's method on the cavity up to Re = 1000, on a CPU and on a GPU",
         "it has outputs of cases/navier_stokes, with their commands"
