@@ -56,11 +56,24 @@ static bisai_status append_to_tentative(bsi_rank_hierarchy *r, int l, const bsi_
                                               aggregate, ghosts * sizeof *aggregate);
   if (!status) status = context->backend->memory->synchronize(context);
   bsi_release(context, aggregate);
-  BSI_TRY(agree(r, status));
-  return bsi_ghost_rows_update(&rank->of_tentative, t);
+  status = agree(r, status);
+  return status ? status : bsi_ghost_rows_update(&rank->of_tentative, t);
 }
 
 /* --- structures --- */
+
+/* *own ← the structure of the own rows of a b. *fits ← false if a rank has more than `most` blocks.
+ */
+static bisai_status multiply_within(bsi_rank_hierarchy *r, const bsi_block_matrix *a,
+                                    const bsi_block_matrix *b, int64_t most, bsi_block_matrix *own,
+                                    bool *fits) {
+  double too_large;
+  BSI_TRY(agree(r, products_of(r)->multiply_structure(r->h.context, a, b, most, own)));
+  too_large = own->row_ptr ? 0.0 : 1.0;
+  BSI_TRY(bsi_largest_of_ranks(r->h.context, &r->transport, 1, &too_large));
+  *fits = too_large == 0.0;
+  return BISAI_OK;
+}
 
 /* product ← a b, without more than `most` blocks on a rank, with the rows of ghosts if it is there.
  * The level has the own rows in *own. */
@@ -69,19 +82,17 @@ static bisai_status multiply(bsi_rank_hierarchy *r, int l, const bsi_block_matri
                              bsi_block_matrix *own, bsi_block_matrix *product,
                              bsi_ghost_rows *ghosts) {
   bsi_rank_level *rank = &r->levels[l];
-  double too_large;
-  BSI_TRY(agree(r, products_of(r)->multiply_structure(r->h.context, a, b, most, own)));
-  too_large = own->row_ptr ? 0.0 : 1.0;
-  BSI_TRY(bsi_largest_of_ranks(r->h.context, &r->transport, 1, &too_large));
-  if (too_large > 0.0) {
+  bool fits = false;
+  bisai_status status = multiply_within(r, a, b, most, own, &fits);
+  if (status) return status;
+  if (!fits) {
     bsi_block_matrix_destroy(r->h.context, own);
     return BISAI_OK;
   }
   *product = *own;
   product->slots = (bsi_product_slots){0};
   own->row_ptr = own->col_idx = NULL; /* the product may exchange them */
-  const bisai_status status =
-      bsi_ghost_rows_append(&rank->halo, columns, product, false, NULL, ghosts);
+  status = bsi_ghost_rows_append(&rank->halo, columns, product, false, NULL, ghosts);
   bisai_status reserved = status ? status : bsi_block_matrix_reserve_values(r->h.context, product);
   own->row_ptr = product->row_ptr;
   own->col_idx = product->col_idx;

@@ -287,18 +287,21 @@ static bisai_status end_levels(bsi_rank_hierarchy *r, const double *vectors) {
   return agree(r, bsi_smoother_create(&r->h, &r->h.levels[l]));
 }
 
+/* Completes level l and makes the next one. *more ← false if there is none. */
+static bisai_status make_level(bsi_rank_hierarchy *r, int l, bsi_coarsening *c, bool *more) {
+  BSI_TRY(begin_level(r, l));
+  BSI_TRY(make_diagonal(r, l));
+  return coarsen(r, l, c, more);
+}
+
 static bisai_status make_levels(bsi_rank_hierarchy *r, bsi_coarsening *c) {
-  bool more = true;
-  while (more) {
-    const int l = r->h.count - 1;
-    if (is_small(r)) return gather(r, c->vectors);
-    BSI_TRY(begin_level(r, l));
-    BSI_TRY(make_diagonal(r, l));
-    BSI_TRY(coarsen(r, l, c, &more));
-    if (!more) break;
+  for (bool more = true; !is_small(r);) {
+    const bisai_status status = make_level(r, r->h.count - 1, c, &more);
+    if (status) return status;
+    if (!more) return end_levels(r, c->vectors);
     bsi_coarsening_release(r->h.context, c);
   }
-  return end_levels(r, c->vectors);
+  return gather(r, c->vectors);
 }
 
 static bisai_status make_transfer_copies(bsi_rank_hierarchy *r) {
