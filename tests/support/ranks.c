@@ -59,7 +59,7 @@ static bisai_status exchange(void *user, int count, const bisai_message *message
   for (int k = 0; k < count && !failed; k++) {
     box *from = &all->boxes[messages[k].rank][me];
     while (!from->full && !all->failed) pthread_cond_wait(&all->changed, &all->lock);
-    failed = !from->full || from->bytes != messages[k].receive_bytes;
+    failed = all->failed || !from->full || from->bytes != messages[k].receive_bytes;
     if (!failed && from->bytes > 0) memcpy(messages[k].receive, from->data, from->bytes);
     from->full = false;
     pthread_cond_broadcast(&all->changed);

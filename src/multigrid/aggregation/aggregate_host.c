@@ -189,9 +189,9 @@ typedef struct grouping {
   bisai_context *context;
   const bisai_bcsr *a;
   const float *strength;
-  /* block_rows: bsi_candidate_value() */
+  /* block_cols: bsi_candidate_value(), 0 of ghosts */
   uint32_t *value;
-  /* block_rows: the largest value within one step. It stays once it is 0 or BSI_REACHED. At the end
+  /* block_cols: the largest value within one step. It stays once it is 0 or BSI_REACHED. At the end
    * the number of the aggregate of each root. */
   uint32_t *reach;
   /* the undecided rows, and the rows whose `reach` may still change */
@@ -354,10 +354,11 @@ static void make_aggregates(grouping *g) {
 /* Reserves the arrays of a grouping. `aggregate` has the undecided rows until it gets its own
  * values. */
 static bool reserve_grouping(grouping *g) {
-  const size_t rows = (size_t)g->a->block_rows, segments = (size_t)segments_of(g);
+  const size_t rows = (size_t)g->a->block_rows, segments = (size_t)segments_of(g),
+               columns = (size_t)g->a->block_cols;
   g->undecided.rows = g->aggregate;
-  g->value = bsi_allocate(g->context, rows, sizeof *g->value);
-  if (g->value) g->reach = bsi_allocate(g->context, rows, sizeof *g->reach);
+  g->value = bsi_allocate(g->context, columns, sizeof *g->value);
+  if (g->value) g->reach = bsi_allocate(g->context, columns, sizeof *g->reach);
   if (g->reach) g->root = bsi_allocate(g->context, rows, sizeof *g->root);
   if (g->root) g->open.rows = bsi_allocate(g->context, rows, sizeof *g->open.rows);
   if (g->open.rows) g->open.count = bsi_allocate(g->context, 2 * segments, sizeof *g->open.count);
@@ -370,6 +371,8 @@ static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a, const
   grouping g = {.context = context, .a = a, .strength = strength, .aggregate = aggregate};
   *count = 0;
   const bool complete = reserve_grouping(&g);
+  /* largest_around() reads those of ghosts, to which there are no edges */
+  for (int32_t j = a->block_rows; complete && j < a->block_cols; j++) g.value[j] = g.reach[j] = 0;
   if (complete && a->block_rows > 0) {
     make_aggregates(&g);
     for (int32_t i = 0; i < a->block_rows; i++)
