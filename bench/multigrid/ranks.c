@@ -13,7 +13,7 @@
 
 #include "cases.h"
 #include "mpi_transport.h"
-#include "multigrid/nccl_transport.h"
+#include "nccl_transport.h"
 
 typedef struct arguments {
   const char *name;

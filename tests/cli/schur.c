@@ -41,8 +41,8 @@ static void a_section_takes_the_keys_of_its_kind(void **state) {
                  "ordering, matching, equilibrate, shift, first, second)");
   expect_refused(
       "schur:second=ilu:form=full",
-      "schur:second=ilu:form=full: 'form' is not a key of second=ilu (level, pivots, shift, "
-      "ordering, matching, equilibrate, first, second); keys of schur come before "
+      "schur:second=ilu:form=full: 'form' is not a key of second=ilu (level, pivots, "
+      "updates, shift, ordering, matching, equilibrate, first, second); keys of schur come before "
       "first= and second=");
   /* what both stages take is said once */
   expect_refused("schur:first=ilu:level=1:second=isai:level=2",

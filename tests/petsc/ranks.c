@@ -81,6 +81,7 @@ static PetscErrorCode run(int *failures) {
   Mat mat, skew;
   PetscFunctionBeginUser;
   flexible.kind = BISAI_PRECOND_MULTIGRID;
+  isai.kind = wrong.kind = symmetric.kind = scaled.kind = BISAI_PRECOND_ISAI;
   flexible.multigrid.cycle = BISAI_CYCLE_K;
   flexible.multigrid.coarsest = 4;
   wrong.isai.power = -1;
