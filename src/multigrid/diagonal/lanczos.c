@@ -35,19 +35,12 @@ static bool read_steps(const double *c, tridiagonal *t) {
   return isfinite(before);
 }
 
-/* Returns true if all eigenvalues of T are below x: all pivots of x − T are positive. */
-static bool is_above(const tridiagonal *t, double x) {
-  double pivot = x - t->diagonal[0];
+/* Returns true if all eigenvalues of T are below x, or above it with the sign −1: all pivots of
+ * sign·(x − T) are positive. */
+static bool is_beyond(const tridiagonal *t, double x, double sign) {
+  double pivot = sign * (x - t->diagonal[0]);
   for (int k = 1; k < t->n && pivot > 0.0; k++)
-    pivot = x - t->diagonal[k] - t->beside[k - 1] * t->beside[k - 1] / pivot;
-  return pivot > 0.0;
-}
-
-/* Returns true if all eigenvalues of T are above x. */
-static bool is_below(const tridiagonal *t, double x) {
-  double pivot = t->diagonal[0] - x;
-  for (int k = 1; k < t->n && pivot > 0.0; k++)
-    pivot = t->diagonal[k] - x - t->beside[k - 1] * t->beside[k - 1] / pivot;
+    pivot = sign * (x - t->diagonal[k]) - t->beside[k - 1] * t->beside[k - 1] / pivot;
   return pivot > 0.0;
 }
 
@@ -61,7 +54,7 @@ static double largest_eigenvalue(const tridiagonal *t) {
   }
   double middle = low + 0.5 * (high - low);
   while (middle > low && middle < high) {
-    if (is_above(t, middle))
+    if (is_beyond(t, middle, 1.0))
       high = middle;
     else
       low = middle;
@@ -103,7 +96,7 @@ bool bsi_lanczos_radius(const double coefficients[BSI_LANCZOS_COEFFICIENTS], bsi
   tridiagonal t = {.n = 0};
   if (!read_steps(coefficients, &t)) return false;
   const double theta = largest_eigenvalue(&t);
-  if (!(theta > 0.0 && is_below(&t, ROUNDED * theta))) return false;
+  if (!(theta > 0.0 && is_beyond(&t, ROUNDED * theta, -1.0))) return false;
   radius->bound = theta + t.beside[t.n - 1] * last_component(&t, theta);
   radius->growth = growth_of(&t);
   return true;
