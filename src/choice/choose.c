@@ -51,7 +51,8 @@ static bisai_status check_consistency(bsi_choice *c, const double *b) {
 
 static bisai_status prepare(bsi_choice *c, const double *b, double *best) {
   const double seconds = c->task.precond.automatic.seconds;
-  c->race = (bsi_race){.task = &c->task, .b = b, .best = {.x = best}, .winner = -1};
+  c->race =
+      (bsi_race){.task = &c->task, .b = b, .best = {.x = best, .candidate = -1}, .winner = -1};
   BSI_TRY(study(c));
   BSI_TRY(check_consistency(c, b));
   if (c->least > 0) {
@@ -97,16 +98,7 @@ bsi_trial *bsi_choice_winner(bsi_choice *c) {
   return c->race.winner < 0 ? NULL : &c->race.trials[c->race.winner];
 }
 
-int bsi_choice_best(const bsi_choice *c) {
-  int best = -1;
-  for (int i = 0; i < c->race.begun; i++) {
-    const bisai_trial *t = &c->race.trials[c->race.order[i]].result;
-    if (t->iterations > 0 &&
-        (best < 0 || t->relative_residual < c->race.trials[best].result.relative_residual))
-      best = c->race.order[i];
-  }
-  return best;
-}
+int bsi_choice_best(const bsi_choice *c) { return c->race.best.candidate; }
 
 void bsi_choice_report(const bsi_choice *c, bisai_auto_report *report) {
   *report = (bisai_auto_report){.trials = c->trials,
@@ -136,10 +128,12 @@ void bsi_choice_say(const bsi_choice *c, size_t size, char *text) {
     snprintf(text, size,
              "none of %d trials solved the system; the best relative residual is %.1e, by %s "
              "with %s%s",
-             bsi_race_tried(&c->race), t->relative_residual, t->method, t->solver,
+             bsi_race_tried(&c->race), c->race.best.relative_residual, t->method, t->solver,
              c->race.exhausted ? ": double precision holds no better x" : "");
   } else {
-    snprintf(text, size, "no preconditioner could be set up: %s",
+    snprintf(text, size, "%s: %s",
+             c->race.iterations > 0 ? "no trial has improved the initial guess"
+                                    : "no preconditioner could be set up",
              c->race.begun > 0 ? c->race.trials[c->race.order[c->race.begun - 1]].result.why : "");
   }
 }

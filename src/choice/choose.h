@@ -31,7 +31,7 @@ bisai_status bsi_choose(bsi_choice *choice, const double *b, double *x);
 /* Returns the trial that solved the system, or NULL. */
 bsi_trial *bsi_choice_winner(bsi_choice *choice);
 
-/* Returns the index of the trial whose residual was the smallest; −1: no set-up succeeded. */
+/* Returns the index of the candidate whose trial gave the best x; −1: none did. */
 int bsi_choice_best(const bsi_choice *choice);
 
 void bsi_choice_report(const bsi_choice *choice, bisai_auto_report *report);

@@ -115,21 +115,6 @@ static void limit_waiting(bsi_race *race) {
   if (count > MOST_WAITING) bsi_bounds_end_worst(race, -1, "others promised more");
 }
 
-/* Keeps x of a trial if it is the best so far. An estimated residual may be finite while x is
- * not. */
-static bisai_status keep_best(bsi_race *race, const bsi_trial *t) {
-  double residual, largest = NAN;
-  bisai_context *context = race->task->context;
-  const bsi_vector_ops *vectors = context->backend->vectors;
-  const double *x = bsi_trial_x(t, &residual);
-  if (!x || !(residual < race->best.relative_residual)) return BISAI_OK;
-  BSI_TRY(vectors->largest(context, t->solver->n, x, &largest));
-  if (!isfinite(largest)) return BISAI_OK;
-  race->best.relative_residual = residual;
-  race->best.goes_on = residual < 1 && t->result.status != BISAI_STAGNATED;
-  return vectors->copy(context, t->solver->n, x, race->best.x);
-}
-
 /* Begins a trial that is new, and lets it go on. */
 static bisai_status go_on(bsi_race *race, int which) {
   bsi_trial *t = &race->trials[which];
@@ -170,7 +155,7 @@ static bisai_status run_trial(bsi_race *race, int which) {
   race->work += t->work - before;
   count_iterations(race, t);
   race->stopped = t->opened && t->open.run.stop;
-  if (!status) status = keep_best(race, t);
+  if (!status) status = bsi_best_keep(race->task, race->b, which, t, &race->best);
   bsi_trial_say_why(t);
   race->exhausted = t->exhausted;
   if (t->state == BSI_TRIAL_FAILED) bsi_trial_release(race->task->context, t);
@@ -200,6 +185,20 @@ static bisai_status predict(bsi_race *race, bsi_candidate *c) {
   return BISAI_OK;
 }
 
+/* Ends the trials that wait, one of which may have the best x. */
+static bisai_status finish_waiting(bsi_race *race) {
+  for (int i = 0; i < race->candidates.count; i++) {
+    bsi_trial *t = &race->trials[i];
+    if (t->state != BSI_TRIAL_WAITS) continue;
+    BSI_TRY(bsi_trial_finish(race->task->context, t));
+    BSI_TRY(bsi_best_keep(race->task, race->b, i, t, &race->best));
+    if (t->state == BSI_TRIAL_SOLVED) race->winner = i;
+    if (race->winner >= 0) break;
+    bsi_trial_release(race->task->context, t);
+  }
+  return BISAI_OK;
+}
+
 bisai_status bsi_race_run(bsi_race *race) {
   race->winner = -1;
   for (int i = 0; i < race->candidates.count; i++)
@@ -207,14 +206,14 @@ bisai_status bsi_race_run(bsi_race *race) {
                                   .bounds.iterations = race->task->solver.max_iterations};
   while (!is_over(race)) {
     const int next = choose_next(race);
-    if (next < 0) return BISAI_OK;
+    if (next < 0) break;
     if (race->trials[next].state == BSI_TRIAL_NEW && !bsi_bounds_admit(race, next)) continue;
     if (race->candidates.items[next].guessed)
       BSI_TRY(predict(race, &race->candidates.items[next]));
     else
       BSI_TRY(run_trial(race, next));
   }
-  return BISAI_OK;
+  return race->winner < 0 ? finish_waiting(race) : BISAI_OK;
 }
 
 int bsi_race_tried(const bsi_race *race) {
@@ -227,6 +226,7 @@ int bsi_race_tried(const bsi_race *race) {
 void bsi_race_release(bsi_race *race, int keep) {
   bsi_release(race->task->context, race->permutation);
   race->permutation = NULL;
+  bsi_best_release(race->task->context, &race->best);
   for (int i = 0; i < race->candidates.count; i++)
     if (i != keep) bsi_trial_release(race->task->context, &race->trials[i]);
 }

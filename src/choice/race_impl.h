@@ -3,16 +3,7 @@
 #ifndef BSI_RACE_IMPL_H
 #define BSI_RACE_IMPL_H
 
-#include "choice/trial.h"
-
-/* The best x so far, in backend memory. */
-typedef struct bsi_best {
-  double *x;
-  double relative_residual;
-  /* Trials begin from it. They do not where it is worse than 0, or so large that its rounding
-   * errors are the residual: an x that stagnated. */
-  bool goes_on;
-} bsi_best;
+#include "choice/best.h"
 
 typedef struct bsi_race {
   const bsi_task *task;

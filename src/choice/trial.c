@@ -183,17 +183,28 @@ bisai_status bsi_trial_run(bisai_context *context, double alternative, double le
 }
 
 /* A method whose steps do not change x has the x of the beginning of its cycle. */
-const double *bsi_trial_x(const bsi_trial *t, double *residual) {
+const double *bsi_trial_x(const bsi_trial *t, double *residual, bool *estimated) {
   const bsi_solver_run *run = &t->open.run;
   *residual = INFINITY;
+  *estimated = false;
   if (!t->opened || !run->begun) return NULL;
   if (!run->cycle.open)
     *residual = run->norms.residual / run->norms.b;
+  else if (t->solver->method->cycle.correct)
+    *residual = run->norms.start / run->norms.b;
   else
-    *residual = (t->solver->method->cycle.correct ? run->norms.start : NAN) / run->norms.b;
-  if (run->cycle.open && !t->solver->method->cycle.correct) *residual = run->norms.estimate;
+    *residual = run->norms.estimate, *estimated = true;
   if (!isfinite(*residual)) *residual = INFINITY;
   return run->system.x;
+}
+
+bisai_status bsi_trial_finish(bisai_context *context, bsi_trial *t) {
+  char why[sizeof t->result.why];
+  memcpy(why, t->result.why, sizeof why);
+  t->open.run.stop = true;
+  BSI_TRY(bsi_trial_run(context, INFINITY, 0, INFINITY, t));
+  if (t->result.status == BISAI_STOPPED) memcpy(t->result.why, why, sizeof why);
+  return BISAI_OK;
 }
 
 void bsi_trial_release(bisai_context *context, bsi_trial *t) {

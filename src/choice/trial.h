@@ -85,8 +85,12 @@ bool bsi_trial_should_wait(const bsi_trial *trial);
 /* Says in the result why a trial waits. */
 void bsi_trial_say_why(bsi_trial *trial);
 
-/* Returns x of a trial that waits or has ended, and gives its relative residual. */
-const double *bsi_trial_x(const bsi_trial *trial, double *residual);
+/* Ends the solve of a trial that waits: x and the residual become those of its last iteration. */
+bisai_status bsi_trial_finish(bisai_context *context, bsi_trial *trial);
+
+/* Returns x of a trial that waits or has ended, and gives its relative residual, which is true or
+ * estimated. */
+const double *bsi_trial_x(const bsi_trial *trial, double *residual, bool *estimated);
 
 /* Ends the solve and releases everything. The result stays. */
 void bsi_trial_release(bisai_context *context, bsi_trial *trial);

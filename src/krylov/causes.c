@@ -15,6 +15,7 @@
 #include "core/matrix/matrix_ops.h"
 #include "krylov/passes/krylov_ops.h"
 #include "krylov/run/operations.h"
+#include "krylov/run/rounding.h"
 #include "precond/application.h"
 
 /* Sums below this share of their terms are zero but for rounding errors. A larger limit calls
@@ -149,23 +150,15 @@ static void say_indefinite(const bsi_solver_run *run, size_t size, char *text) {
     bsi_precond_say_indefinite(run->system.precond, size, text);
 }
 
-/* *share ← the residual that rounding the entries of x alone causes, over ‖b‖. The entries lose
- * half of their digits (Dekker 1971), and of the image of that, 2⁻²⁷ is what rounding loses. */
+/* *share ← the residual that rounding the entries of x alone causes, over ‖b‖. */
 static bisai_status measure_rounding(bsi_solver_run *run, double *share) {
-  const double splitter = 0x1p27 + 1, rounding = 0x1p-27;
   bisai_solver *s = run->solver;
-  const bsi_vector_ops *vectors = bsi_backend_of(run)->vectors;
-  const double *x = run->system.x;
-  double *half = s->vectors.spare, *rest = s->vectors.scratch, *image = s->vectors.residual;
+  double *lost = s->vectors.spare, *image = s->vectors.residual;
   double size = NAN;
-  BSI_TRY(vectors->combine(s->context, s->n, splitter, x, 0, half));
-  BSI_TRY(vectors->copy(s->context, s->n, half, rest));
-  BSI_TRY(vectors->combine(s->context, s->n, -1, x, 1, rest));
-  BSI_TRY(vectors->combine(s->context, s->n, -1, rest, 1, half));
-  BSI_TRY(vectors->combine(s->context, s->n, 1, x, -1, half));
-  BSI_TRY(bsi_multiply_given(run, half, image));
+  BSI_TRY(bsi_lost_digits(s->context, s->n, run->system.x, lost, s->vectors.scratch));
+  BSI_TRY(bsi_multiply_given(run, lost, image));
   BSI_TRY(bsi_norm(run, image, &size));
-  *share = rounding * size / (run->norms.b / run->scaling.vectors);
+  *share = BSI_ROUNDING * size / (run->norms.b / run->scaling.vectors);
   return BISAI_OK;
 }
 

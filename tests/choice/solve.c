@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bisai_solve(), the solver that keeps its choice, and the kind `auto`. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <bisai/solve.h>
@@ -204,7 +205,6 @@ static void what_cannot_be_solved_ends_with_a_diagnosis(void **state) {
   bisai_context_destroy(&context);
 }
 
-/* Fails unless the options are refused with this message by both ways to choose. */
 /* A clamped beam of n points: fourth differences, with a condition of about n⁴. */
 static test_bcsr beam(int32_t n) {
   static const double differences[] = {1, -4, 6, -4, 1};
@@ -239,6 +239,32 @@ static void a_system_beyond_all_digits_ends_with_its_complete_factors(void **sta
   bisai_context_destroy(&context);
 }
 
+/* Trials that a budget ends have an estimate of the residual, and GMRES has not yet computed x. */
+static void the_residual_of_an_unsolved_system_is_that_of_x(void **state) {
+  (void)state;
+  static const bisai_method methods[] = {BISAI_GMRES, BISAI_CG, BISAI_IDR};
+  bisai_context *context = test_context(1);
+  setting s = begin(context, test_mesh_diffusion(80, 80, 1, TEST_ZERO_OUTSIDE, 0));
+  for (int which = 0; which < 3; which++) {
+    bisai_solve_options o = bisai_solve_options_default();
+    bisai_solve_report report = {.struct_size = sizeof report};
+    char text[16];
+    o.solver_given = o.precond.automatic.incomplete = true;
+    o.solver.method = methods[which];
+    o.solver.tolerance = 1e-13;
+    o.precond.automatic.work = 1e-3;
+    EXPECT_STATUS(context, BISAI_STAGNATED, bisai_solve(context, s.matrix, s.b, s.x, &o, &report));
+    const double computed = residual(&s);
+    snprintf(text, sizeof text, "%.1e", report.solver.relative_residual);
+    assert_non_null(strstr(report.reason, text));
+    assert_true(fabs(report.solver.relative_residual - computed) <= 1e-3 * computed);
+    assert_true(computed < 0.1);
+  }
+  end(&s);
+  bisai_context_destroy(&context);
+}
+
+/* Fails unless the options are refused with this message by both ways to choose. */
 static void expect_refused(const setting *s, bisai_precond_options precond, const char *part) {
   bisai_solve_options o = bisai_solve_options_default();
   bisai_precond *made = NULL;
@@ -461,6 +487,7 @@ int main(void) {
       cmocka_unit_test(a_choice_is_made_again_after_a_solve_of_twice_the_iterations),
       cmocka_unit_test(a_given_preconditioner_and_solver_are_taken),
       cmocka_unit_test(what_cannot_be_solved_ends_with_a_diagnosis),
+      cmocka_unit_test(the_residual_of_an_unsolved_system_is_that_of_x),
       cmocka_unit_test(a_system_beyond_all_digits_ends_with_its_complete_factors),
       cmocka_unit_test(options_that_a_choice_cannot_take_are_refused_by_name),
       cmocka_unit_test(vectors_that_are_not_finite_are_named),
