@@ -54,6 +54,15 @@ bisai_status bsi_partition_set(bisai_context *context, int32_t rows, int32_t blo
                                           ((size_t)blocks + 1) * sizeof *p->start);
 }
 
+bisai_status bsi_partition_fetch(bisai_context *context, const bsi_partition *p,
+                                 int32_t *block_ptr) {
+  if (!p->uniform)
+    return context->backend->memory->fetch(context, block_ptr, p->start,
+                                           ((size_t)p->blocks + 1) * sizeof *block_ptr);
+  for (int32_t b = 0; b <= p->blocks; b++) block_ptr[b] = bsi_partition_start(p, b);
+  return BISAI_OK;
+}
+
 static bisai_status find_blocks(bisai_context *context, const bisai_bcsr *matrix,
                                 bsi_bjacobi *jacobi) {
   const bsi_bjacobi_options *o = &jacobi->options;

@@ -182,6 +182,10 @@ BSI_INLINE bsi_group bsi_bjacobi_group(const bsi_bjacobi *jacobi, const int32_t 
 bisai_status bsi_partition_set(bisai_context *context, int32_t rows, int32_t blocks,
                                const int32_t *start, bsi_partition *partition);
 
+/* Copies the starts of all blocks, and the number of rows behind them, into host memory. */
+bisai_status bsi_partition_fetch(bisai_context *context, const bsi_partition *partition,
+                                 int32_t *block_ptr);
+
 /* Finds the blocks and reserves their memory. Values are unset. With shift_amount > 0 updates
  * repair singular blocks, and missing blocks count as zero. The caller has checked the options. */
 bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix,
@@ -195,6 +199,11 @@ bisai_status bsi_bjacobi_check(bisai_context *context, const bisai_bcsr *matrix,
 /* Computes the values from a matrix that passed the check. Allocates nothing. */
 bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix,
                                 bsi_bjacobi *jacobi);
+
+/* *inverse ← D⁻ᵀ of the present values, a matrix of scalars. It takes 12 bytes for each entry of
+ * the blocks, whatever their form and their formats. */
+bisai_status bsi_bjacobi_transpose(bisai_context *context, const bsi_bjacobi *jacobi,
+                                   bisai_bcsr **inverse);
 
 void bsi_bjacobi_destroy(bisai_context *context, bsi_bjacobi *jacobi);
 

@@ -6,6 +6,7 @@
 
 #include "choice/choose.h"
 #include "core/context/context_impl.h"
+#include "precond/application.h"
 #include "precond/precond_impl.h"
 
 /* The residual of the trials. A preconditioner that reduces it so far also reduces it further. */
@@ -108,11 +109,15 @@ static bisai_status auto_apply(bisai_precond *m, const bsi_vectors *v) {
                                   v->cached_bytes);
 }
 
+static bisai_status auto_apply_transpose(bisai_precond *m, const bsi_vectors *v) {
+  return bsi_precond_transpose_inside(auto_of(m)->inner, v->b, v->x);
+}
+
 static bisai_status auto_smaller_copy(const bisai_precond *m, const bisai_bcsr *a,
                                       const bisai_bcsr **copy) {
   const bisai_precond *inner = auto_of(m)->inner;
   *copy = a;
-  return inner->ops->smaller_copy ? inner->ops->smaller_copy(inner, a, copy) : BISAI_OK;
+  return inner->ops->about.smaller_copy ? inner->ops->about.smaller_copy(inner, a, copy) : BISAI_OK;
 }
 
 static bisai_symmetry auto_symmetry(const bisai_precond *m) {
@@ -156,8 +161,9 @@ const bsi_precond_ops bsi_precond_automatic = {.options = {&own_options, &bsi_nu
                                                .check_update = auto_check_update,
                                                .update = auto_update,
                                                .apply = auto_apply,
-                                               .smaller_copy = auto_smaller_copy,
+                                               .transpose.apply = auto_apply_transpose,
                                                .about.symmetry = auto_symmetry,
+                                               .about.smaller_copy = auto_smaller_copy,
                                                .about.say_indefinite = auto_say_indefinite,
                                                .about.describe = auto_describe,
                                                .about.report = auto_report,

@@ -187,22 +187,23 @@ bisai_status bsi_direct_factorise(bsi_direct *d, const bisai_bcsr *matrix) {
   return factorise(d, matrix);
 }
 
-static bisai_status solve(bsi_direct *d, const double *b, double *x) {
-  return judge(d, umfpack_dl_wsolve(UMFPACK_Aat, d->row_ptr, d->columns, d->values, x, b,
-                                    d->numeric, d->control, NULL, d->integers, d->doubles));
+static bisai_status solve(bsi_direct *d, bool transposed, const double *b, double *x) {
+  return judge(d, umfpack_dl_wsolve(transposed ? UMFPACK_A : UMFPACK_Aat, d->row_ptr, d->columns,
+                                    d->values, x, b, d->numeric, d->control, NULL, d->integers,
+                                    d->doubles));
 }
 
-bisai_status bsi_direct_solve(bsi_direct *d, int32_t count, const double *b, int64_t ldb, double *x,
-                              int64_t ldx) {
+bisai_status bsi_direct_solve(bsi_direct *d, bool transposed, int32_t count, const double *b,
+                              int64_t ldb, double *x, int64_t ldx) {
   const bsi_memory_ops *memory = d->context->backend->memory;
   const size_t bytes = (size_t)d->n * sizeof *x;
   for (int32_t v = 0; v < count && d->n > 0; v++) {
     if (!d->b) {
-      BSI_TRY(solve(d, b + v * ldb, x + v * ldx));
+      BSI_TRY(solve(d, transposed, b + v * ldb, x + v * ldx));
       continue;
     }
     BSI_TRY(memory->fetch(d->context, d->b, b + v * ldb, bytes));
-    BSI_TRY(solve(d, d->b, d->x));
+    BSI_TRY(solve(d, transposed, d->b, d->x));
     BSI_TRY(memory->upload(d->context, x + v * ldx, d->x, bytes));
   }
   return BISAI_OK;
@@ -235,9 +236,9 @@ bisai_status bsi_direct_factorise(bsi_direct *direct, const bisai_bcsr *matrix) 
   (void)direct, (void)matrix;
   return BISAI_UNAVAILABLE;
 }
-bisai_status bsi_direct_solve(bsi_direct *direct, int32_t count, const double *b, int64_t ldb,
-                              double *x, int64_t ldx) {
-  (void)direct, (void)count, (void)b, (void)ldb, (void)x, (void)ldx;
+bisai_status bsi_direct_solve(bsi_direct *direct, bool transposed, int32_t count, const double *b,
+                              int64_t ldb, double *x, int64_t ldx) {
+  (void)direct, (void)transposed, (void)count, (void)b, (void)ldb, (void)x, (void)ldx;
   return BISAI_UNAVAILABLE;
 }
 const bsi_direct_figures *bsi_direct_found(const bsi_direct *direct) {

@@ -30,9 +30,9 @@ bisai_status bsi_direct_check(const bsi_direct *direct, const bisai_bcsr *matrix
 /* Factorises a matrix of the pattern of creation. Returns BISAI_SINGULAR_BLOCK, whose message names
  * the block row, or BISAI_EXTERNAL_ERROR. */
 bisai_status bsi_direct_factorise(bsi_direct *direct, const bisai_bcsr *matrix);
-/* X ← A⁻¹ B for `count` vectors in backend memory. */
-bisai_status bsi_direct_solve(bsi_direct *direct, int32_t count, const double *b, int64_t ldb,
-                              double *x, int64_t ldx);
+/* X ← A⁻¹ B, or X ← A⁻ᵀ B if `transposed`, for `count` vectors in backend memory. */
+bisai_status bsi_direct_solve(bsi_direct *direct, bool transposed, int32_t count, const double *b,
+                              int64_t ldb, double *x, int64_t ldx);
 
 const bsi_direct_figures *bsi_direct_found(const bsi_direct *direct);
 int64_t bsi_direct_memory(const bsi_direct *direct);

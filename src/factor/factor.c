@@ -18,6 +18,7 @@
 #include "core/context/context_impl.h"
 #include "core/context/staging.h"
 #include "core/context/words.h"
+#include "core/matrix/matrix_ops.h"
 #include "factor/factor_ops.h"
 
 BSI_DEFINE_WORDS(schedule, BISAI_SCHEDULE_LIST, "unknown schedule")
@@ -62,8 +63,10 @@ static bisai_status prepare_solves(bisai_context *context, bisai_factors *f) {
   const bsi_symbolic_ops *symbolic = context->backend->factor->symbolic;
   BSI_TRY(symbolic->find_levels(context, BISAI_LOWER, l, &f->lower_levels));
   BSI_TRY(symbolic->find_levels(context, BISAI_UPPER, u, &f->upper_levels));
-  f->upper_inverse = context->backend->memory->allocate(context, values, sizeof(double));
-  if (!f->upper_inverse) return BISAI_OUT_OF_MEMORY;
+  if (!u->unit_diagonal) {
+    f->upper_inverse = context->backend->memory->allocate(context, values, sizeof(double));
+    if (!f->upper_inverse) return BISAI_OUT_OF_MEMORY;
+  }
   if (!l->unit_diagonal) {
     f->lower_inverse = context->backend->memory->allocate(context, values, sizeof(double));
     if (!f->lower_inverse) return BISAI_OUT_OF_MEMORY;
@@ -289,6 +292,33 @@ bisai_status bisai_factors_from_matrices(bisai_context *context, const bisai_bcs
     bisai_factors_destroy(&f);
   else
     *factors = f;
+  return status;
+}
+
+/* The inverses of transposed blocks are the transposed inverses. */
+static bisai_status transpose_inverses(bisai_context *context, const bisai_bcsr *a,
+                                       const double *from, double *to) {
+  if (!from) return BISAI_OK;
+  return context->backend->matrix->blocks->copy_blocks(
+      context, BISAI_FP64, a->block_size, a->block_rows, BISAI_ROW_MAJOR, NULL, from, to);
+}
+
+bisai_status bsi_factors_transpose(const bisai_factors *factors, bisai_factors **transposed) {
+  bisai_context *context = factors->context;
+  bisai_factors *f = reserve(context);
+  if (!f) return BISAI_OUT_OF_MEMORY;
+  bisai_status status = bsi_bcsr_transpose(factors->upper, &f->lower);
+  if (!status) status = bsi_bcsr_transpose(factors->lower, &f->upper);
+  if (!status) status = prepare_solves(context, f);
+  if (!status)
+    status = transpose_inverses(context, f->lower, factors->upper_inverse, f->lower_inverse);
+  if (!status)
+    status = transpose_inverses(context, f->upper, factors->lower_inverse, f->upper_inverse);
+  f->ready = !status;
+  if (status)
+    bisai_factors_destroy(&f);
+  else
+    *transposed = f;
   return status;
 }
 

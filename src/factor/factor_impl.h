@@ -34,9 +34,9 @@ typedef struct bsi_ilu_sweeps {
 struct bisai_factors {
   bisai_context *context;
   /* L without its identity diagonal, or a general L with its diagonal; U with the diagonal block
-   * first in each row */
+   * first in each row. Transposed factors have Uᵀ and Lᵀ in their places */
   bisai_bcsr *lower, *upper;
-  /* the inverse diagonal blocks of a general L, otherwise NULL */
+  /* the inverse diagonal blocks; NULL: an identity is implied */
   double *lower_inverse;
   double *upper_inverse;
   bsi_levels lower_levels, upper_levels;
@@ -67,6 +67,9 @@ bisai_status bsi_factors_check(const bisai_factors *factors, const bisai_bcsr *m
 
 /* Computes the factors of a matrix that has passed the check. */
 bisai_status bsi_factors_refresh(bisai_factors *factors, const bisai_bcsr *matrix);
+
+/* *transposed ← the factors Uᵀ and Lᵀ of (L U)ᵀ, as the values are now. */
+bisai_status bsi_factors_transpose(const bisai_factors *factors, bisai_factors **transposed);
 
 int64_t bsi_factors_memory(const bisai_factors *factors);
 

@@ -161,8 +161,8 @@ bisai_status bsi_lu_factorise(bsi_lu *lu, const bisai_bcsr *matrix) {
   return bsi_lu_compute(lu, matrix);
 }
 
-bisai_status bsi_lu_solve(bsi_lu *lu, int32_t count, const double *b, int64_t ldb, double *x,
-                          int64_t ldx) {
+bisai_status bsi_lu_solve(bsi_lu *lu, bool transposed, int32_t count, const double *b, int64_t ldb,
+                          double *x, int64_t ldx) {
   bisai_context *context = lu->context;
   const bsi_memory_ops *memory = context->backend->memory;
   const size_t bytes = (size_t)lu->n * (size_t)lu->bs * sizeof *x;
@@ -170,11 +170,11 @@ bisai_status bsi_lu_solve(bsi_lu *lu, int32_t count, const double *b, int64_t ld
     const double *from = b + v * ldb;
     double *to = x + v * ldx;
     if (memory->is_host) {
-      bsi_lu_solve_vector(lu, from, to);
+      bsi_lu_solve_vector(lu, transposed, from, to);
       continue;
     }
     BSI_TRY(memory->fetch(context, lu->work.vector, from, bytes));
-    bsi_lu_solve_vector(lu, lu->work.vector, lu->work.vector);
+    bsi_lu_solve_vector(lu, transposed, lu->work.vector, lu->work.vector);
     BSI_TRY(memory->upload(context, to, lu->work.vector, bytes));
   }
   return BISAI_OK;

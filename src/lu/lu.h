@@ -17,9 +17,10 @@ void bsi_lu_destroy(bsi_lu **lu);
  * BISAI_SINGULAR_BLOCK or BISAI_NOT_FINITE, whose message names the block row. */
 bisai_status bsi_lu_factorise(bsi_lu *lu, const bisai_bcsr *matrix);
 
-/* X ← U⁻¹ L⁻¹ B for `count` vectors in backend memory. X may be B. Allocates nothing. */
-bisai_status bsi_lu_solve(bsi_lu *lu, int32_t count, const double *b, int64_t ldb, double *x,
-                          int64_t ldx);
+/* X ← U⁻¹ L⁻¹ B, or X ← L⁻ᵀ U⁻ᵀ B if `transposed`, for `count` vectors in backend memory. X may be
+ * B. Allocates nothing. */
+bisai_status bsi_lu_solve(bsi_lu *lu, bool transposed, int32_t count, const double *b, int64_t ldb,
+                          double *x, int64_t ldx);
 
 const bsi_lu_prediction *bsi_lu_predicted(const bsi_lu *lu);
 const bsi_lu_pivots *bsi_lu_found_pivots(const bsi_lu *lu);

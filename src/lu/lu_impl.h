@@ -130,8 +130,8 @@ void bsi_lu_find_targets(bsi_lu *lu, const bsi_structure *matrix);
 /* numeric.c: what bsi_lu_factorise() does. */
 bisai_status bsi_lu_compute(bsi_lu *lu, const bisai_bcsr *matrix);
 
-/* solve_host.c: X ← U⁻¹ L⁻¹ B for a vector in host memory. */
-void bsi_lu_solve_vector(bsi_lu *lu, const double *b, double *x);
+/* solve_host.c: does bsi_lu_solve() for a vector in host memory. */
+void bsi_lu_solve_vector(bsi_lu *lu, bool transposed, const double *b, double *x);
 
 /* panel.c */
 

@@ -4,7 +4,10 @@
  * Down the tree it takes the solution of its rows, and solves with the U of its square.
  *
  * Substitution keeps residuals small even where U is almost singular, as in mhd3200a. Products with
- * the inverses of the squares do not. */
+ * the inverses of the squares do not.
+ *
+ * The transpose goes up with Uᵀ and down with Lᵀ. The rows of U are stored like the columns of L,
+ * so that both are columns of a panel. The pivots of a square permute what it solves for last. */
 #include "core/threads/parallel.h"
 #include "lu/lu_impl.h"
 
@@ -54,26 +57,68 @@ static void add_children(const bsi_lu *lu, int32_t s, const bsi_lu_node *node, d
   }
 }
 
-BSI_INLINE void go_up(const bool single, const bsi_lu *lu, int32_t s) {
-  const bsi_lu_node node = bsi_lu_node_of(lu, s);
-  const int32_t *pivot = lu->pivot + (int64_t)node.begin * lu->bs;
-  double *own = lu->work.solution + (int64_t)node.begin * lu->bs;
-  double *added = lu->work.added + lu->structure.row_ptr[s] * lu->bs;
+/* own ← L⁻¹ own of the square, in the order of its pivots. */
+BSI_INLINE void solve_lower(const bool single, const bsi_lu *lu, const bsi_lu_node *node,
+                            double *own) {
+  const int32_t *pivot = lu->pivot + (int64_t)node->begin * lu->bs;
   double permuted[BSI_WIDEST_SUPERNODE];
-  memset(added, 0, (size_t)node.depth * sizeof *added);
-  add_children(lu, s, &node, added);
-  for (int k = 0; k < node.width; k++) permuted[k] = own[pivot[k]];
-  memcpy(own, permuted, (size_t)node.width * sizeof *own);
-  for (int k = 0; k < node.width; k++)
-    add_column(single, lu->values, node.at + (int64_t)k * node.ld + k + 1, node.width - k - 1,
+  for (int k = 0; k < node->width; k++) permuted[k] = own[pivot[k]];
+  memcpy(own, permuted, (size_t)node->width * sizeof *own);
+  for (int k = 0; k < node->width; k++)
+    add_column(single, lu->values, node->at + (int64_t)k * node->ld + k + 1, node->width - k - 1,
                -own[k], own + k + 1);
-  for (int k = 0; k < node.width; k++)
-    add_column(single, lu->values, node.at + (int64_t)k * node.ld + node.width, node.depth, -own[k],
-               added);
 }
 
-BSI_INLINE void go_down(const bool single, const bsi_lu *lu, int32_t s) {
+/* own ← U⁻¹ own of the square */
+BSI_INLINE void solve_upper(const bool single, const bsi_lu *lu, const bsi_lu_node *node,
+                            double *own) {
+  for (int k = node->width; k-- > 0;) {
+    const int64_t at = node->at + (int64_t)k * node->ld;
+    own[k] /= value_at(single, lu->values, at + k);
+    add_column(single, lu->values, at, k, -own[k], own);
+  }
+}
+
+/* own ← U⁻ᵀ own of the square */
+BSI_INLINE void solve_upper_transposed(const bool single, const bsi_lu *lu, const bsi_lu_node *node,
+                                       double *own) {
+  for (int k = 0; k < node->width; k++) {
+    const int64_t at = node->at + (int64_t)k * node->ld;
+    own[k] -= multiply_column(single, lu->values, at, k, own);
+    own[k] /= value_at(single, lu->values, at + k);
+  }
+}
+
+/* own ← L⁻ᵀ own of the square, back from the order of its pivots. */
+BSI_INLINE void solve_lower_transposed(const bool single, const bsi_lu *lu, const bsi_lu_node *node,
+                                       double *own) {
+  const int32_t *pivot = lu->pivot + (int64_t)node->begin * lu->bs;
+  double permuted[BSI_WIDEST_SUPERNODE];
+  for (int k = node->width; k-- > 0;)
+    own[k] -= multiply_column(single, lu->values, node->at + (int64_t)k * node->ld + k + 1,
+                              node->width - k - 1, own + k + 1);
+  memcpy(permuted, own, (size_t)node->width * sizeof *own);
+  for (int k = 0; k < node->width; k++) own[pivot[k]] = permuted[k];
+}
+
+BSI_INLINE void go_up(const bool single, const bool transposed, const bsi_lu *lu, int32_t s) {
   const bsi_lu_node node = bsi_lu_node_of(lu, s);
+  const int64_t first = node.at + node.width + (transposed ? node.depth : 0);
+  double *own = lu->work.solution + (int64_t)node.begin * lu->bs;
+  double *added = lu->work.added + lu->structure.row_ptr[s] * lu->bs;
+  memset(added, 0, (size_t)node.depth * sizeof *added);
+  add_children(lu, s, &node, added);
+  if (transposed)
+    solve_upper_transposed(single, lu, &node, own);
+  else
+    solve_lower(single, lu, &node, own);
+  for (int k = 0; k < node.width; k++)
+    add_column(single, lu->values, first + (int64_t)k * node.ld, node.depth, -own[k], added);
+}
+
+BSI_INLINE void go_down(const bool single, const bool transposed, const bsi_lu *lu, int32_t s) {
+  const bsi_lu_node node = bsi_lu_node_of(lu, s);
+  const int64_t first = node.at + node.width + (transposed ? 0 : node.depth);
   const int bs = lu->bs;
   double *own = lu->work.solution + (int64_t)node.begin * bs;
   double *below = lu->work.added + lu->structure.row_ptr[s] * bs;
@@ -81,41 +126,47 @@ BSI_INLINE void go_down(const bool single, const bsi_lu *lu, int32_t s) {
     memcpy(below + (int64_t)r * bs, lu->work.solution + (int64_t)node.rows[r] * bs,
            (size_t)bs * sizeof *below);
   for (int k = 0; k < node.width; k++)
-    own[k] -= multiply_column(single, lu->values,
-                              node.at + (int64_t)k * node.ld + node.width + node.depth, node.depth,
-                              below);
-  for (int k = node.width; k-- > 0;) {
-    const int64_t at = node.at + (int64_t)k * node.ld;
-    own[k] /= value_at(single, lu->values, at + k);
-    add_column(single, lu->values, at, k, -own[k], own);
-  }
+    own[k] -= multiply_column(single, lu->values, first + (int64_t)k * node.ld, node.depth, below);
+  if (transposed)
+    solve_lower_transposed(single, lu, &node, own);
+  else
+    solve_upper(single, lu, &node, own);
 }
 
 typedef struct solve_job {
   const bsi_lu *lu;
   const int32_t *nodes;
   int32_t count;
-  bool up;
+  bool up, transposed;
 } solve_job;
 
-static void go(const bsi_lu *lu, bool up, int32_t s) {
+BSI_INLINE void go_in(const bool single, const bool transposed, const bsi_lu *lu, bool up,
+                      int32_t s) {
+  if (up)
+    go_up(single, transposed, lu, s);
+  else
+    go_down(single, transposed, lu, s);
+}
+
+static void go(const bsi_lu *lu, bool transposed, bool up, int32_t s) {
   const bool single = lu->options.storage == BISAI_FP32;
-  if (up && single) go_up(true, lu, s);
-  if (up && !single) go_up(false, lu, s);
-  if (!up && single) go_down(true, lu, s);
-  if (!up && !single) go_down(false, lu, s);
+  if (single && transposed) go_in(true, true, lu, up, s);
+  if (single && !transposed) go_in(true, false, lu, up, s);
+  if (!single && transposed) go_in(false, true, lu, up, s);
+  if (!single && !transposed) go_in(false, false, lu, up, s);
 }
 
 static void solve_part(void *work, bsi_part part) {
   const solve_job *job = work;
   const bsi_range range = bsi_range_of(job->count, part);
-  for (int64_t p = range.begin; p < range.end; p++) go(job->lu, job->up, job->nodes[p]);
+  for (int64_t p = range.begin; p < range.end; p++)
+    go(job->lu, job->transposed, job->up, job->nodes[p]);
 }
 
-static void solve_level(const bsi_lu *lu, bool up, int32_t level) {
+static void solve_level(const bsi_lu *lu, bool transposed, bool up, int32_t level) {
   const bsi_lu_structure *t = &lu->structure;
   const int32_t begin = t->level_ptr[level], count = t->level_ptr[level + 1] - begin;
-  solve_job job = {lu, t->level_nodes + begin, count, up};
+  solve_job job = {lu, t->level_nodes + begin, count, up, transposed};
   int64_t values = 0;
   for (int32_t p = 0; p < count; p++)
     values += t->value_ptr[job.nodes[p] + 1] - t->value_ptr[job.nodes[p]];
@@ -123,25 +174,25 @@ static void solve_level(const bsi_lu *lu, bool up, int32_t level) {
           BSI_SOME_PARTS, solve_part, &job);
 }
 
-static void solve_all(const bsi_lu *lu) {
+static void solve_all(const bsi_lu *lu, bool transposed) {
   const bsi_lu_structure *t = &lu->structure;
   const int32_t count = t->nodes.count;
   if (bsi_threads_for(lu->context->threads, t->value_ptr[count], VALUES_PER_THREAD) == 1) {
-    for (int32_t s = 0; s < count; s++) go(lu, true, s);
-    for (int32_t s = count; s-- > 0;) go(lu, false, s);
+    for (int32_t s = 0; s < count; s++) go(lu, transposed, true, s);
+    for (int32_t s = count; s-- > 0;) go(lu, transposed, false, s);
     return;
   }
-  for (int32_t level = 0; level < t->levels; level++) solve_level(lu, true, level);
-  for (int32_t level = t->levels; level-- > 0;) solve_level(lu, false, level);
+  for (int32_t level = 0; level < t->levels; level++) solve_level(lu, transposed, true, level);
+  for (int32_t level = t->levels; level-- > 0;) solve_level(lu, transposed, false, level);
 }
 
-void bsi_lu_solve_vector(bsi_lu *lu, const double *b, double *x) {
+void bsi_lu_solve_vector(bsi_lu *lu, bool transposed, const double *b, double *x) {
   const int32_t *order = lu->structure.tree.order;
   const size_t bs = (size_t)lu->bs;
   double *solution = lu->work.solution;
   for (int32_t i = 0; i < lu->n; i++)
     memcpy(solution + (size_t)i * bs, b + (size_t)order[i] * bs, bs * sizeof *b);
-  solve_all(lu);
+  solve_all(lu, transposed);
   for (int32_t i = 0; i < lu->n; i++)
     memcpy(x + (size_t)order[i] * bs, solution + (size_t)i * bs, bs * sizeof *b);
 }

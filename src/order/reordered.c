@@ -183,12 +183,13 @@ bisai_status bsi_reordered_update(bisai_context *context, const bisai_bcsr *a, b
 }
 
 /* Moves `count` vectors x to y. */
-static bsi_move move_of(const bsi_reordered *r, int32_t count, const double *x, int64_t ldx,
-                        double *y, int64_t ldy) {
+static bsi_move move_of(const bsi_reordered *r, bsi_side side, int32_t count, const double *x,
+                        int64_t ldx, double *y, int64_t ldy) {
+  const bool rows = side == BSI_ROWS;
   return (bsi_move){.bs = r->matrix->block_size,
                     .n = r->matrix->block_rows,
-                    .permutation = r->maps.rows,
-                    .scale = r->equilibration.row_scale,
+                    .permutation = rows ? r->maps.rows : r->maps.columns,
+                    .scale = rows ? r->equilibration.row_scale : r->equilibration.col_scale,
                     .count = count,
                     .x = x,
                     .ldx = ldx,
@@ -196,18 +197,18 @@ static bsi_move move_of(const bsi_reordered *r, int32_t count, const double *x, 
                     .ldy = ldy};
 }
 
-bisai_status bsi_reordered_enter(bisai_context *context, const bsi_reordered *r, int32_t count,
+bisai_status bsi_reordered_enter(const bsi_reordered *r, bsi_side side, int32_t count,
                                  const double *x, int64_t ldx, double *y, int64_t ldy) {
-  const bsi_move move = move_of(r, count, x, ldx, y, ldy);
+  bisai_context *context = r->matrix->context;
+  const bsi_move move = move_of(r, side, count, x, ldx, y, ldy);
   return context->backend->order->reordered->move(context, &move);
 }
 
-bisai_status bsi_reordered_leave(bisai_context *context, const bsi_reordered *r, int32_t count,
+bisai_status bsi_reordered_leave(const bsi_reordered *r, bsi_side side, int32_t count,
                                  const double *x, int64_t ldx, double *y, int64_t ldy) {
-  bsi_move move = move_of(r, count, x, ldx, y, ldy);
+  bisai_context *context = r->matrix->context;
+  bsi_move move = move_of(r, side, count, x, ldx, y, ldy);
   move.scatter = true;
-  move.permutation = r->maps.columns;
-  move.scale = r->equilibration.col_scale;
   return context->backend->order->reordered->move(context, &move);
 }
 

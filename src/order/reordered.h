@@ -24,13 +24,16 @@ bisai_status bsi_reordered_check(bisai_context *context, const bisai_bcsr *a,
 bisai_status bsi_reordered_update(bisai_context *context, const bisai_bcsr *a,
                                   bsi_reordered *reordered);
 
-/* y ← P Q Dr x and y ← Dc Pᵀ x for `count` vectors. */
-bisai_status bsi_reordered_enter(bisai_context *context, const bsi_reordered *reordered,
-                                 int32_t count, const double *x, int64_t ldx, double *y,
-                                 int64_t ldy);
-bisai_status bsi_reordered_leave(bisai_context *context, const bsi_reordered *reordered,
-                                 int32_t count, const double *x, int64_t ldx, double *y,
-                                 int64_t ldy);
+/* The side of B that a vector belongs to: rows, as b, or columns, as x. A transpose has them
+ * exchanged. */
+typedef enum bsi_side { BSI_ROWS, BSI_COLUMNS } bsi_side;
+
+/* For `count` vectors: y ← P Q Dr x (ROWS) or y ← P Dc x (COLUMNS) enters the order of B, and
+ * y ← Dr Qᵀ Pᵀ x (ROWS) or y ← Dc Pᵀ x (COLUMNS) leaves it. */
+bisai_status bsi_reordered_enter(const bsi_reordered *reordered, bsi_side side, int32_t count,
+                                 const double *x, int64_t ldx, double *y, int64_t ldy);
+bisai_status bsi_reordered_leave(const bsi_reordered *reordered, bsi_side side, int32_t count,
+                                 const double *x, int64_t ldx, double *y, int64_t ldy);
 
 void bsi_reordered_destroy(bisai_context *context, bsi_reordered *reordered);
 

@@ -10,6 +10,10 @@
 bisai_status bsi_precond_apply(bisai_precond *precond, const double *v, double *z,
                                int64_t cached_bytes);
 
+/* Does bisai_precond_apply_transpose() for a preconditioner that is up to date, with vectors in
+ * backend memory. */
+bisai_status bsi_precond_transpose_inside(bisai_precond *precond, const double *v, double *z);
+
 /* *same ← a matrix of the preconditioner that has the nonzero values of A and takes fewer bytes, or
  * A if there is none in this context. Compares all values, because those of A may have changed.
  * Waits. */

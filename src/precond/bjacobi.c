@@ -33,6 +33,9 @@ typedef struct bjacobi_state {
   const bisai_bcsr *matrix;
   /* the estimate of ρ(I − ω D⁻¹A); 0 without relaxation */
   double radius;
+  /* of M⁻ᵀ only: D⁻ᵀ as a matrix of scalars, which stands for `jacobi`, and Aᵀ, which is `matrix`;
+   * owned */
+  bisai_bcsr *inverse, *transposed;
 } bjacobi_state;
 
 static const char *const forms[] = BSI_OPTION_WORDS(BISAI_FORM_LIST);
@@ -178,6 +181,10 @@ static bisai_status bjacobi_setup(bisai_precond *m, const bisai_bcsr *a) {
 /* Y ← D⁻¹ X */
 static bisai_status solve_blocks(const bisai_precond *m, int32_t count, const double *x,
                                  int64_t ldx, double *y, int64_t ldy) {
+  if (state_of(m)->inverse)
+    return m->context->backend->apply->products->multiply(
+        m->context, state_of(m)->inverse,
+        &(bsi_product){.count = count, .alpha = 1.0, .x = x, .y = y, .ldx = ldx, .ldy = ldy});
   return m->context->backend->bjacobi->solve->apply(m->context, jacobi_of(m), count, x, ldx, y,
                                                     ldy);
 }
@@ -256,6 +263,15 @@ static bisai_status bjacobi_apply(bisai_precond *m, const bsi_vectors *v) {
   return relaxes(m) ? apply_relaxed(m, v) : solve_blocks(m, v->count, v->b, v->ldb, v->x, v->ldx);
 }
 
+static bisai_status bjacobi_transpose(const bisai_precond *m, bisai_precond *t) {
+  BSI_TRY(bsi_bjacobi_transpose(m->context, jacobi_of(m), &state_of(t)->inverse));
+  if (!relaxes(m)) return BISAI_OK;
+  t->work.vectors = RELAX_VECTORS;
+  BSI_TRY(bsi_bcsr_transpose(state_of(m)->matrix, &state_of(t)->transposed));
+  state_of(t)->matrix = state_of(t)->transposed;
+  return BISAI_OK;
+}
+
 /* Inverses of symmetric blocks are symmetric, also value by value in a narrow format; L and U
  * rounded by themselves are no longer those of a symmetric block. */
 static bisai_symmetry bjacobi_symmetry(const bisai_precond *m) {
@@ -286,7 +302,11 @@ static void bjacobi_report(const bisai_precond *m, bisai_precond_report *r) {
   if (groups_rows(m)) r->apply_bytes += bsi_reordered_bytes(&m->order.reordered);
 }
 
-static void bjacobi_destroy(bisai_precond *m) { bsi_bjacobi_destroy(m->context, jacobi_of(m)); }
+static void bjacobi_destroy(bisai_precond *m) {
+  bsi_bjacobi_destroy(m->context, jacobi_of(m));
+  bisai_bcsr_destroy(&state_of(m)->inverse);
+  bisai_bcsr_destroy(&state_of(m)->transposed);
+}
 
 static void bjacobi_describe(bisai_precond *m) {
   const bisai_bjacobi_options *o = &m->options.bjacobi;
@@ -335,6 +355,7 @@ const bsi_precond_ops bsi_precond_bjacobi = {.options = {&own_options, &bsi_shif
                                              .update = bjacobi_update,
                                              .check_update = bjacobi_check_update,
                                              .apply = bjacobi_apply,
+                                             .transpose.make = bjacobi_transpose,
                                              .about.symmetry = bjacobi_symmetry,
                                              .about.say_indefinite = bjacobi_say_indefinite,
                                              .about.describe = bjacobi_describe,
@@ -349,10 +370,5 @@ bisai_status bisai_precond_get_blocks(const bisai_precond *precond, int32_t *blo
   if (!block_ptr)
     return bsi_fail(precond->context, BISAI_INVALID_ARGUMENT,
                     "bisai_precond_get_blocks: block_ptr is NULL");
-  const bsi_partition *p = &jacobi_of(precond)->partition;
-  if (!p->uniform)
-    return precond->context->backend->memory->fetch(precond->context, block_ptr, p->start,
-                                                    ((size_t)p->blocks + 1) * sizeof *block_ptr);
-  for (int32_t b = 0; b <= p->blocks; b++) block_ptr[b] = bsi_partition_start(p, b);
-  return BISAI_OK;
+  return bsi_partition_fetch(precond->context, &jacobi_of(precond)->partition, block_ptr);
 }

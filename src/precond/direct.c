@@ -37,7 +37,11 @@ static bisai_status direct_update(bisai_precond *m, const bisai_bcsr *matrix) {
 }
 
 static bisai_status direct_apply(bisai_precond *m, const bsi_vectors *v) {
-  return bsi_direct_solve(state_of(m)->direct, v->count, v->b, v->ldb, v->x, v->ldx);
+  return bsi_direct_solve(state_of(m)->direct, false, v->count, v->b, v->ldb, v->x, v->ldx);
+}
+
+static bisai_status direct_apply_transpose(bisai_precond *m, const bsi_vectors *v) {
+  return bsi_direct_solve(state_of(m)->direct, true, v->count, v->b, v->ldb, v->x, v->ldx);
 }
 
 static bisai_symmetry direct_symmetry(const bisai_precond *m) {
@@ -69,6 +73,7 @@ const bsi_precond_ops bsi_precond_direct = {.state_size = sizeof(direct_state),
                                             .update = direct_update,
                                             .check_update = direct_check_update,
                                             .apply = direct_apply,
+                                            .transpose.apply = direct_apply_transpose,
                                             .about.symmetry = direct_symmetry,
                                             .about.describe = direct_describe,
                                             .about.report = direct_report,

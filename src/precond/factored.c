@@ -176,6 +176,12 @@ bisai_symmetry bsi_factored_symmetry(const bisai_precond *m) {
 }
 
 /* Rows are reported as the caller numbers them. */
+bisai_status bsi_factored_transpose(const bisai_precond *m, bisai_precond *t) {
+  const bisai_status status = bsi_factors_transpose(m->factors, &t->own_factors);
+  t->factors = t->own_factors;
+  return status;
+}
+
 void bsi_report_factors(const bisai_precond *m, bisai_precond_report *r) {
   const bisai_factors *f = m->factors;
   r->factor.blocks = (int64_t)f->lower->blocks + f->upper->blocks;

@@ -38,6 +38,7 @@ const bsi_precond_ops bsi_precond_ilu = {
     .options = {&own_options, &bsi_factored_options, &bsi_shift_options, &bsi_order_options},
     .needs_factors = true,
     .apply = ilu_apply,
+    .transpose.make = bsi_factored_transpose,
     .about.symmetry = bsi_factored_symmetry,
     .about.say_indefinite = bsi_factored_say_indefinite,
     .about.describe = ilu_describe,

@@ -195,6 +195,17 @@ static bisai_status isai_apply(bisai_precond *m, const bsi_vectors *v) {
                            bsi_triangular_of(m, BISAI_UPPER), m->options.isai.relax, &upper);
 }
 
+static bool isai_is_own(const bisai_precond *m) { return m->options.isai.symmetric; }
+
+/* (NU NL)ᵀ = NLᵀ NUᵀ: NUᵀ is the lower inverse, of Uᵀ, and NLᵀ the upper one. */
+static bisai_status isai_transpose(const bisai_precond *m, bisai_precond *t) {
+  if (m->options.isai.relax > 0) BSI_TRY(bsi_factored_transpose(m, t));
+  BSI_TRY(bsi_bcsr_transpose(isai_of(m)->inverses[BISAI_UPPER].inverse,
+                             &isai_of(t)->inverses[BISAI_LOWER].inverse));
+  return bsi_bcsr_transpose(isai_of(m)->inverses[BISAI_LOWER].inverse,
+                            &isai_of(t)->inverses[BISAI_UPPER].inverse);
+}
+
 /* NU is made by columns, from U NU = I; NLᵀ is not that, as its columns are NL's rows. */
 static bisai_symmetry isai_symmetry(const bisai_precond *m) {
   return m->options.isai.symmetric ? bsi_factored_symmetry(m) : BISAI_SYMMETRY_NONE;
@@ -268,6 +279,7 @@ const bsi_precond_ops bsi_precond_isai = {
     .setup = isai_setup,
     .update = isai_update,
     .apply = isai_apply,
+    .transpose = {.is_own = isai_is_own, .make = isai_transpose},
     .about.symmetry = isai_symmetry,
     .about.say_indefinite = bsi_factored_say_indefinite,
     .about.describe = isai_describe,

@@ -58,7 +58,11 @@ static bisai_status lu_update(bisai_precond *m, const bisai_bcsr *matrix) {
 }
 
 static bisai_status lu_apply(bisai_precond *m, const bsi_vectors *v) {
-  return bsi_lu_solve(state_of(m)->lu, v->count, v->b, v->ldb, v->x, v->ldx);
+  return bsi_lu_solve(state_of(m)->lu, false, v->count, v->b, v->ldb, v->x, v->ldx);
+}
+
+static bisai_status lu_apply_transpose(bisai_precond *m, const bsi_vectors *v) {
+  return bsi_lu_solve(state_of(m)->lu, true, v->count, v->b, v->ldb, v->x, v->ldx);
 }
 
 /* Raised pivots and rounding to fp32 are not symmetric. */
@@ -105,6 +109,7 @@ const bsi_precond_ops bsi_precond_lu = {
     .update = lu_update,
     .check_update = lu_check_update,
     .apply = lu_apply,
+    .transpose.apply = lu_apply_transpose,
     .about.symmetry = lu_symmetry,
     .about.describe = lu_describe,
     .about.report = lu_report,

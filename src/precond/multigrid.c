@@ -450,6 +450,10 @@ static bool multigrid_nonlinear(const bisai_precond *m) {
   return multigrid_of(m)->hierarchy.setup.options.cycle == BISAI_CYCLE_K;
 }
 
+static bool multigrid_is_own(const bisai_precond *m) {
+  return !multigrid_nonlinear(m) && multigrid_symmetry(m) == BISAI_SYMMETRY_VALUES;
+}
+
 /* The rows of a split matrix are scalar rows. */
 static void count_block_rows(int32_t block_size, bisai_precond_report *r) {
   if (r->first_repair_row >= 0) r->first_repair_row /= block_size;
@@ -522,8 +526,9 @@ const bsi_precond_ops bsi_precond_multigrid = {
     .check_update = multigrid_check_update,
     .check_values = multigrid_check_values,
     .apply = multigrid_apply,
-    .smaller_copy = multigrid_smaller_copy,
+    .transpose.is_own = multigrid_is_own,
     .about.symmetry = multigrid_symmetry,
+    .about.smaller_copy = multigrid_smaller_copy,
     .about.say_indefinite = multigrid_say_indefinite,
     .about.nonlinear = multigrid_nonlinear,
     .about.describe = multigrid_describe,

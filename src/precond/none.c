@@ -20,5 +20,7 @@ static bisai_symmetry none_symmetry(const bisai_precond *m) {
   return BISAI_SYMMETRY_VALUES;
 }
 
-const bsi_precond_ops bsi_precond_none = {
-    .apply = none_apply, .about.symmetry = none_symmetry, .about.report = none_report};
+const bsi_precond_ops bsi_precond_none = {.apply = none_apply,
+                                          .transpose.apply = none_apply,
+                                          .about.symmetry = none_symmetry,
+                                          .about.report = none_report};

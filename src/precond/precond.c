@@ -116,26 +116,29 @@ static bisai_status refuse_empty(bisai_precond *m, const bisai_bcsr *matrix) {
                   (long long)(row < 0 ? column : row));
 }
 
+bisai_status bsi_precond_reserve_work(bisai_precond *m) {
+  const size_t n = (size_t)m->block_rows * (size_t)m->block_size;
+  if (m->work.vectors == 0) return BISAI_OK;
+  m->work.values = m->context->backend->memory->allocate(
+      m->context, (size_t)m->work.vectors * BSI_VECTORS_AT_ONCE * n, sizeof *m->work.values);
+  return m->work.values ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+}
+
 static bisai_status set_up(bisai_precond *m, const bisai_bcsr *matrix) {
   const double start = bsi_now();
   bisai_status status = BISAI_OK;
-  m->work.vectors = m->ops->vectors;
   if (m->ops->needs_factors) status = bsi_factored_setup(m, &matrix);
   if (!status && m->ops->setup) status = m->ops->setup(m, matrix);
   m->work.vectors += m->order.reordered.matrix != NULL;
-  if (!status && m->work.vectors > 0) {
-    const size_t n = (size_t)m->block_rows * (size_t)m->block_size;
-    m->work.values = m->context->backend->memory->allocate(
-        m->context, (size_t)m->work.vectors * BSI_VECTORS_AT_ONCE * n, sizeof *m->work.values);
-    if (!m->work.values) status = BISAI_OUT_OF_MEMORY;
-  }
+  if (!status) status = bsi_precond_reserve_work(m);
   if (!status && !m->ops->setup_has_values) status = refresh(m, matrix);
   m->ready = !status;
   m->report.setup_seconds = bsi_now() - start;
   return status;
 }
 
-static bisai_status allocate(bisai_context *context, const bisai_bcsr *matrix,
+/* Makes a preconditioner of a kind and a size, which a caller sets up. */
+static bisai_status allocate(bisai_context *context, int32_t block_rows, int32_t block_size,
                              const bisai_precond_options *o, bisai_precond **precond) {
   const bsi_precond_ops *ops = bsi_precond_ops_of(o->kind);
   bisai_precond *m = bsi_allocate(context, 1, sizeof *m);
@@ -149,11 +152,16 @@ static bisai_status allocate(bisai_context *context, const bisai_bcsr *matrix,
                        .ops = ops,
                        .options = *o,
                        .state = state,
-                       .block_rows = matrix->block_rows,
-                       .block_size = matrix->block_size,
+                       .block_rows = block_rows,
+                       .block_size = block_size,
+                       .work.vectors = ops->vectors,
                        .repair_place = "in block row"};
   *precond = m;
   return BISAI_OK;
+}
+
+bisai_status bsi_precond_allocate_like(const bisai_precond *m, bisai_precond **t) {
+  return allocate(m->context, m->block_rows, m->block_size, &m->options, t);
 }
 
 bisai_status bisai_precond_create(bisai_context *context, const bisai_bcsr *matrix,
@@ -166,7 +174,7 @@ bisai_status bisai_precond_create(bisai_context *context, const bisai_bcsr *matr
   bisai_status status = check_arguments(context, matrix, &o);
   if (status) return status;
   bisai_precond *m;
-  status = allocate(context, matrix, &o, &m);
+  status = allocate(context, matrix->block_rows, matrix->block_size, &o, &m);
   if (status) return status;
   status = bsi_precond_check_values(m, matrix);
   if (!status) status = set_up(m, matrix);
@@ -222,6 +230,7 @@ static bisai_status compute_values(bisai_precond *m, const bisai_bcsr *matrix) {
 bisai_status bsi_precond_take_values(bisai_precond *m, const bisai_bcsr *matrix) {
   const double start = bsi_now();
   m->ready = false;
+  bisai_precond_destroy(&m->work.transposed);
   const bisai_status status = compute_values(m, matrix);
   m->ready = !status;
   m->report.setup_seconds = bsi_now() - start;
@@ -252,14 +261,13 @@ bisai_status bsi_precond_check_ready(const bisai_precond *m) {
   return BISAI_OK;
 }
 
-static bisai_status check_apply(const bisai_precond *m, const double *v, const double *z) {
+bisai_status bsi_precond_check_apply(const bisai_precond *m, const char *call, const double *v,
+                                     const double *z) {
   BSI_TRY(bsi_precond_check_ready(m));
   if (m->block_rows > 0 && (!v || !z))
-    return bsi_fail(m->context, BISAI_INVALID_ARGUMENT, "bisai_precond_apply: %s is NULL",
-                    v ? "z" : "v");
+    return bsi_fail(m->context, BISAI_INVALID_ARGUMENT, "%s: %s is NULL", call, v ? "z" : "v");
   if (m->block_rows > 0 && v == z)
-    return bsi_fail(m->context, BISAI_INVALID_ARGUMENT,
-                    "bisai_precond_apply: v and z are the same array");
+    return bsi_fail(m->context, BISAI_INVALID_ARGUMENT, "%s: v and z are the same array", call);
   return BISAI_OK;
 }
 
@@ -273,10 +281,10 @@ bisai_status bsi_precond_apply_inside(bisai_precond *m, int32_t count, const dou
   const int64_t n = bisai_precond_rows(m);
   double *result = m->work.values + (m->work.vectors - 1) * BSI_VECTORS_AT_ONCE * n;
   const bsi_vectors vectors = {count, z, ldz, result, n, m->work.values, cached_bytes};
-  bisai_status status = bsi_reordered_enter(m->context, &m->order.reordered, count, v, ldv, z, ldz);
+  bisai_status status = bsi_reordered_enter(&m->order.reordered, BSI_ROWS, count, v, ldv, z, ldz);
   if (!status) status = m->ops->apply(m, &vectors);
   return status ? status
-                : bsi_reordered_leave(m->context, &m->order.reordered, count, result, n, z, ldz);
+                : bsi_reordered_leave(&m->order.reordered, BSI_COLUMNS, count, result, n, z, ldz);
 }
 
 /* The same for vectors that may lie in host memory. */
@@ -296,7 +304,7 @@ static bisai_status apply_staged(bisai_precond *m, int32_t count, const double *
 bisai_status bsi_precond_apply(bisai_precond *precond, const double *v, double *z,
                                int64_t cached_bytes) {
   if (!precond) return BISAI_INVALID_ARGUMENT;
-  const bisai_status status = check_apply(precond, v, z);
+  const bisai_status status = bsi_precond_check_apply(precond, "bisai_precond_apply", v, z);
   return status ? status : apply_staged(precond, 1, v, 0, z, 0, cached_bytes);
 }
 
@@ -308,9 +316,9 @@ void bsi_precond_say_indefinite(const bisai_precond *precond, size_t size, char 
 bisai_status bsi_precond_operator(const bisai_context *context, const bisai_precond *precond,
                                   const bisai_bcsr *a, const bisai_bcsr **same) {
   *same = a;
-  if (context != precond->context || !precond->ready || !precond->ops->smaller_copy)
+  if (context != precond->context || !precond->ready || !precond->ops->about.smaller_copy)
     return BISAI_OK;
-  return precond->ops->smaller_copy(precond, a, same);
+  return precond->ops->about.smaller_copy(precond, a, same);
 }
 
 bisai_status bisai_precond_apply(bisai_precond *precond, const double *v, double *z) {
@@ -320,7 +328,7 @@ bisai_status bisai_precond_apply(bisai_precond *precond, const double *v, double
 bisai_status bisai_precond_apply_many(bisai_precond *precond, int32_t count, const double *v,
                                       int64_t ldv, double *z, int64_t ldz) {
   if (!precond) return BISAI_INVALID_ARGUMENT;
-  bisai_status status = check_apply(precond, v, z);
+  bisai_status status = bsi_precond_check_apply(precond, "bisai_precond_apply", v, z);
   if (status) return status;
   const int64_t n = (int64_t)precond->block_rows * precond->block_size;
   if (count < 0)
@@ -341,6 +349,7 @@ void bisai_precond_destroy(bisai_precond **precond) {
   if (!precond || !*precond) return;
   bisai_precond *m = *precond;
   *precond = NULL;
+  bisai_precond_destroy(&m->work.transposed);
   if (m->ops->destroy) m->ops->destroy(m);
   bsi_release(m->context, m->state);
   m->context->backend->memory->release(m->context, m->work.values);

@@ -11,10 +11,8 @@
 #include "factor/factor_impl.h"
 #include "order/reordered.h"
 
-enum { BSI_OPTION_LISTS = 4 };
-
-/* bisai_option::advised of steps and of ratios: more steps would run for days. */
-enum { BSI_ADVISED_STEPS = 100000, BSI_ADVISED_RATIO = 1000000 };
+/* `advised` steps and ratios of bisai_option: more steps would run for days. */
+enum { BSI_OPTION_LISTS = 4, BSI_ADVISED_STEPS = 100000, BSI_ADVISED_RATIO = 1000000 };
 
 #define BSI_PRECOND_OPTION(member) BSI_OPTION_IN(bisai_precond_options, member)
 
@@ -29,7 +27,18 @@ typedef struct bsi_precond_about {
   void (*describe)(bisai_precond *);
   /* reports the memory and the figures of the kind itself */
   void (*report)(const bisai_precond *, bisai_precond_report *);
+  /* does bsi_precond_operator() for a preconditioner that is up to date */
+  bisai_status (*smaller_copy)(const bisai_precond *, const bisai_bcsr *a, const bisai_bcsr **copy);
 } bsi_precond_about;
+
+/* How a kind applies M⁻ᵀ: by one of these. Without any it cannot. */
+typedef struct bsi_precond_transpose {
+  /* returns true if M is its own transpose, but for rounding */
+  bool (*is_own)(const bisai_precond *);
+  /* makes t, which has the options and the state's size of m, a preconditioner that applies M⁻ᵀ */
+  bisai_status (*make)(const bisai_precond *m, bisai_precond *t);
+  bisai_status (*apply)(bisai_precond *, const bsi_vectors *);
+} bsi_precond_transpose;
 
 /* The stages of a kind that is composed of others. */
 typedef struct bsi_precond_stages {
@@ -71,8 +80,7 @@ typedef struct bsi_precond_ops {
   /* refuses a matrix of another pattern, for kinds without factors */
   bisai_status (*check_update)(const bisai_precond *, const bisai_bcsr *);
   bisai_status (*apply)(bisai_precond *, const bsi_vectors *);
-  /* bsi_precond_operator() for a preconditioner that is up to date; NULL: it has no copy */
-  bisai_status (*smaller_copy)(const bisai_precond *, const bisai_bcsr *a, const bisai_bcsr **copy);
+  bsi_precond_transpose transpose;
   bsi_precond_about about;
   void (*destroy)(bisai_precond *);
 } bsi_precond_ops;
@@ -106,6 +114,8 @@ struct bisai_precond {
     double *values;
     /* those of the kind, and one more if the matrix is reordered */
     int vectors;
+    /* M⁻ᵀ, made at its first application after creation or an update */
+    bisai_precond *transposed;
   } work;
   /* the unit that bisai_precond_report::first_repair_row counts */
   const char *repair_place;
@@ -139,6 +149,14 @@ bisai_status bsi_precond_take_values(bisai_precond *m, const bisai_bcsr *matrix)
  * BSI_VECTORS_AT_ONCE vectors in backend memory. */
 bisai_status bsi_precond_apply_inside(bisai_precond *m, int32_t count, const double *v, int64_t ldv,
                                       double *z, int64_t ldz, int64_t cached_bytes);
+
+/* Makes a preconditioner of the kind, the options and the size of m, which the caller sets up. */
+bisai_status bsi_precond_allocate_like(const bisai_precond *m, bisai_precond **t);
+/* Reserves the vectors of an application. */
+bisai_status bsi_precond_reserve_work(bisai_precond *m);
+/* Checks the arguments of an application. Messages begin with the name of the call. */
+bisai_status bsi_precond_check_apply(const bisai_precond *m, const char *call, const double *v,
+                                     const double *z);
 
 /* Refuses a preconditioner, or factors of the caller, whose last update failed. */
 bisai_status bsi_precond_check_ready(const bisai_precond *m);
@@ -202,6 +220,8 @@ bisai_status bsi_factored_setup(bisai_precond *m, const bisai_bcsr **matrix);
 bisai_status bsi_factored_check_update(const bisai_precond *m, const bisai_bcsr *matrix);
 /* Brings the factors up to date with new values. */
 bisai_status bsi_factored_update(bisai_precond *m, const bisai_bcsr **matrix);
+/* bsi_precond_transpose::make of the kinds whose set-up needs factors only. */
+bisai_status bsi_factored_transpose(const bisai_precond *m, bisai_precond *t);
 void bsi_report_factors(const bisai_precond *m, bisai_precond_report *r);
 /* Reports the ordering, the matching and the scaling, after the kind's own report. */
 void bsi_report_order(const bisai_precond *m, bisai_precond_report *r);

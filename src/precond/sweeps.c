@@ -44,6 +44,12 @@ static bisai_status sweeps_apply(bisai_precond *m, const bsi_vectors *v) {
                           bsi_triangular_of(m, BISAI_UPPER), m->options.sweeps.count, &upper);
 }
 
+static bisai_status sweeps_transpose(const bisai_precond *m, bisai_precond *t) {
+  BSI_TRY(bsi_factored_transpose(m, t));
+  BSI_TRY(sweeps_setup(t, NULL));
+  return sweeps_update(t, NULL);
+}
+
 static void sweeps_report(const bisai_precond *m, bisai_precond_report *r) {
   const int64_t diagonal =
       8 * (int64_t)m->block_rows * m->block_size * m->block_size + 16 * bsi_precond_size(m);
@@ -74,6 +80,7 @@ const bsi_precond_ops bsi_precond_sweeps = {
     .setup = sweeps_setup,
     .update = sweeps_update,
     .apply = sweeps_apply,
+    .transpose.make = sweeps_transpose,
     .about.symmetry = bsi_factored_symmetry,
     .about.say_indefinite = bsi_factored_say_indefinite,
     .about.describe = sweeps_describe,

@@ -435,31 +435,6 @@ void bisai_bcsr_arrays(const bisai_bcsr *matrix, const int32_t **row_ptr, const 
   if (values) *values = matrix->values;
 }
 
-bisai_status bsi_structure_transpose(bisai_context *context, int32_t n, const int32_t *row_ptr,
-                                     const int32_t *col_idx, int32_t **col_ptr, int32_t **row_idx,
-                                     int32_t *position) {
-  int32_t *ptr = bsi_allocate(context, (size_t)n + 1, sizeof *ptr);
-  int32_t *idx = ptr ? bsi_allocate(context, (size_t)row_ptr[n], sizeof *idx) : NULL;
-  if (!idx) {
-    bsi_release(context, ptr);
-    return BISAI_OUT_OF_MEMORY;
-  }
-  memset(ptr, 0, ((size_t)n + 1) * sizeof *ptr);
-  for (int32_t q = 0; q < row_ptr[n]; q++) ptr[col_idx[q] + 1]++;
-  for (int32_t j = 0; j < n; j++) ptr[j + 1] += ptr[j];
-  for (int32_t i = 0; i < n; i++)
-    for (int32_t q = row_ptr[i]; q < row_ptr[i + 1]; q++) {
-      const int32_t to = ptr[col_idx[q]]++;
-      idx[to] = i;
-      if (position) position[to] = q;
-    }
-  memmove(ptr + 1, ptr, (size_t)n * sizeof *ptr);
-  ptr[0] = 0;
-  *col_ptr = ptr;
-  *row_idx = idx;
-  return BISAI_OK;
-}
-
 bisai_status bisai_bcsr_fetch(const bisai_bcsr *matrix, int32_t *row_ptr, int32_t *col_idx,
                               void *values) {
   if (!matrix) return BISAI_INVALID_ARGUMENT;

@@ -115,6 +115,9 @@ bisai_status bsi_structure_transpose(bisai_context *context, int32_t n, const in
                                      const int32_t *col_idx, int32_t **col_ptr, int32_t **row_idx,
                                      int32_t *position);
 
+/* *transposed ← Aᵀ of a square matrix. An implied identity stays implied. Waits. */
+bisai_status bsi_bcsr_transpose(const bisai_bcsr *a, bisai_bcsr **transposed);
+
 /* Returns the bytes of the struct and of the arrays that it owns. */
 int64_t bsi_bcsr_memory(const bisai_bcsr *matrix);
 
