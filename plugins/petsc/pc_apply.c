@@ -94,30 +94,49 @@ PetscErrorCode bsi_pc_apply(PC pc, Vec v, Vec z) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* z ← M⁻ᵀ v of this process. */
+static PetscErrorCode apply_transpose(const bsi_pc *m, Vec v, Vec z, bisai_status *status) {
+  bsi_petsc_arrays arrays;
+  PetscFunctionBegin;
+  PetscCall(bsi_petsc_take(m->context, v, z, &arrays));
+  *status = bisai_precond_apply_transpose(m->precond, arrays.from, arrays.to);
+  PetscCall(bsi_petsc_give_back(&arrays, status));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The first application after a set-up, in which a kind may refuse on some processes. */
+static PetscErrorCode agree_on_transpose(PC pc, bisai_status status) {
+  MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  bsi_pc *m = pc->data;
+  PetscErrorCode code = status ? bsi_petsc_error(status) : PETSC_SUCCESS;
+  char message[BSI_PETSC_MESSAGE] = "another process has no transposed application";
+  PetscFunctionBegin;
+  if (code)
+    PetscCall(PetscSNPrintf(message, sizeof message, "%s", bsi_petsc_message(m->context, status)));
+  PetscCall(bsi_petsc_agree(comm, &code, message));
+  PetscCheck(!code, comm, code, "bisai: %s", message);
+  m->transpose_ready = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode bsi_pc_apply_transpose(PC pc, Vec v, Vec z) {
   bsi_pc *m = pc->data;
-  const PetscScalar *from;
-  PetscScalar *to;
+  bisai_status status = BISAI_OK;
   PetscInt n;
-  PetscErrorCode code = PETSC_SUCCESS;
   PetscFunctionBegin;
   PetscCheck(!has_ranks(m), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "bisai: one hierarchy of all processes has no transpose: take "
              "-pc_bisai_mg_distributed 0");
   if (!m->transpose_ready) PetscCall(bsi_pc_choose(pc, BSI_PC_SOLVER_TRANSPOSED));
   PetscCall(bsi_pc_begin(BSI_PC_APPLY_TRANSPOSE, pc));
-  PetscCall(bsi_pc_transpose_set_up(pc));
   PetscCall(VecGetLocalSize(z, &n));
-  PetscCall(VecGetArrayRead(v, &from));
-  PetscCall(VecGetArrayWrite(z, &to));
-  if (*m->failure)
-    fill(n, to);
-  else if (n > 0)
-    code = bsi_pc_transposed(pc, from, to);
-  PetscCall(VecRestoreArrayWrite(z, &to));
-  PetscCall(VecRestoreArrayRead(v, &from));
-  PetscCall(code);
-  PetscCall(PetscLogFlops(m->counts.flops));
+  if (*m->failure || n == 0)
+    PetscCall(fill_vec(z, n));
+  else
+    PetscCall(apply_transpose(m, v, z, &status));
+  if (!m->transpose_ready) PetscCall(agree_on_transpose(pc, status));
+  BSI_PC_CALL(m, status);
+  PetscCall(bsi_petsc_log_flops(m->context, m->counts.flops));
   PetscCall(bsi_pc_end(BSI_PC_APPLY_TRANSPOSE, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

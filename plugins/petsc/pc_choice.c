@@ -54,7 +54,6 @@ PetscErrorCode bsi_pc_choose(PC pc, bsi_pc_solver solver) {
   PetscCall(MatGetLocalSize(pc->pmat, &rows, NULL));
   m->choice = (bsi_pc_choice){.solver = solver};
   if (rows > 0 && !keep) {
-    bsi_pc_transpose_destroy(&m->transpose);
     m->transpose_ready = false;
     bisai_precond_destroy(&m->precond);
     m->used = options_for(m, solver);

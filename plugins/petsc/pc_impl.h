@@ -107,9 +107,7 @@ typedef struct bsi_pc {
   char failure[256];
   bsi_pc_counts counts;
   PetscLogEvent events[BSI_PC_EVENTS];
-  /* M⁻ᵀ, made at the first transposed application after a set-up; NULL before, and if M is its own
-   * transpose */
-  struct bsi_pc_transpose *transpose;
+  /* all processes have applied M⁻ᵀ since the set-up */
   bool transpose_ready;
   /* of applications inside Richardson; NULL before the first */
   Vec correction;
@@ -166,14 +164,6 @@ PetscErrorCode bsi_pc_end(bsi_pc_event event, PC pc);
 /* Adds the times of the last set-up or update to the events, and finds the operations of an
  * application. */
 PetscErrorCode bsi_pc_log_set_up(PC pc);
-
-/* Makes M⁻ᵀ, unless it is ready since the last set-up. All processes call this, also those without
- * rows, and an error of one is raised on all. */
-PetscErrorCode bsi_pc_transpose_set_up(PC pc);
-
-/* z ← M⁻ᵀ v on this process. */
-PetscErrorCode bsi_pc_transposed(PC pc, const double *v, double *z);
-void bsi_pc_transpose_destroy(struct bsi_pc_transpose **transpose);
 
 /* The hooks. */
 PetscErrorCode bsi_pc_set_from_options(PC pc, bsi_petsc_option_items PetscOptionsObject);

@@ -6,7 +6,6 @@ PetscErrorCode bsi_pc_reset(PC pc) {
   bsi_pc *m = pc->data;
   PetscFunctionBegin;
   PetscCall(VecDestroy(&m->correction));
-  bsi_pc_transpose_destroy(&m->transpose);
   m->transpose_ready = false;
   PetscCall(bsi_pc_destroy_ranks(pc));
   bisai_precond_destroy(&m->precond);

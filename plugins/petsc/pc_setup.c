@@ -123,7 +123,6 @@ static PetscErrorCode set_up_own(PC pc, bisai_status *status) {
   Mat block = NULL;
   PetscInt rows;
   PetscFunctionBegin;
-  bsi_pc_transpose_destroy(&m->transpose);
   m->transpose_ready = false;
   PetscCall(MatGetLocalSize(pc->pmat, &rows, NULL));
   PetscCall(MatGetDiagonalBlock(pc->pmat, &block));

@@ -50,6 +50,9 @@ static void transposed_applications_are_transposes(void **state) {
       "-pc_bisai_type isai",
       "-pc_bisai_type isai -pc_bisai_k 2 -pc_bisai_relax 2",
       "-pc_bisai_type isai -pc_bisai_relax 1 -pc_bisai_ordering colour",
+      "-pc_bisai_type ilu -pc_bisai_equilibrate",
+      "-pc_bisai_type isai -pc_bisai_storage fp32",
+      "-pc_bisai_type lu",
       "-pc_bisai_type bjacobi",
       "-pc_bisai_type bjacobi -pc_bisai_max_block 16 -pc_bisai_storage fp32",
       "-pc_bisai_type bjacobi -pc_bisai_max_block 9 -pc_bisai_form lu",
@@ -138,8 +141,7 @@ static void given_blocks_are_read_by_the_set_up_only(void **state) {
 static void missing_transposes_are_errors(void **state) {
   (void)state;
   static const char *const kinds[] = {
-      "-pc_bisai_type mg -pc_bisai_mg_coarsest 8", "-pc_bisai_type ilu -pc_bisai_equilibrate",
-      "-pc_bisai_type isai -pc_bisai_storage fp32", "-pc_bisai_type cpr -pc_bisai_cpr_pressure 0"};
+      "-pc_bisai_type mg -pc_bisai_mg_coarsest 8", "-pc_bisai_type cpr -pc_bisai_cpr_pressure 0"};
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(7, 6, 2, 5));
   Mat mat = test_petsc_mat(matrix);
   Vec v = random_vec(84, 1), z = random_vec(84, 2);
