@@ -89,6 +89,7 @@ bisai_status bisai_precond_create(bisai_context *, const bisai_bcsr *,
 bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matrix);
 bisai_status bisai_precond_apply_many(bisai_precond *, int32_t count, const double *v, int64_t ldv,
   double *z, int64_t ldz);
+bisai_status bisai_precond_apply_transpose(bisai_precond *precond, const double *v, double *z);
 bisai_status bisai_precond_get_report(const bisai_precond *, bisai_precond_report *);
 const char *bisai_precond_describe(const bisai_precond *precond);
 void bisai_precond_destroy(bisai_precond **precond);

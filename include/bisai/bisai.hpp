@@ -207,6 +207,13 @@ public:
     matrix_.context().check(bisai_precond_apply(get(), from, to));
     matrix_.from_blocks(to, z);
   }
+  /** Computes z ← M⁻ᵀ v, with the errors of bisai_precond_apply_transpose(). */
+  void apply_transpose(const double *v, double *z) const {
+    const double *from = matrix_.to_blocks(v, matrix_.moves_->from);
+    double *to = matrix_.moves_->to.empty() ? z : matrix_.moves_->to.data();
+    matrix_.context().check(bisai_precond_apply_transpose(get(), from, to));
+    matrix_.from_blocks(to, z);
+  }
   /** Returns what it is and what it cost. */
   bisai_precond_report report() const {
     bisai_precond_report made = {};

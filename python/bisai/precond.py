@@ -13,9 +13,6 @@ from .context import Context
 from .errors import failure, invalid
 from .matrix import Matrix, Operator, matrix_of
 
-# The asymmetry up to which the library takes a matrix for symmetric (BISAI_SYMMETRY_LIMIT).
-SYMMETRIC = 1e-10
-
 
 def text_fault(text: str, status: int, fault: Any) -> Exception:
     """Returns the exception of a wrong text, which shows the place."""
@@ -58,7 +55,8 @@ def doubles(array: np.ndarray) -> Any:
 
 
 class Preconditioner(Operator):
-    """M⁻¹ ≈ A⁻¹ as a linear operator: `M @ v` computes M⁻¹ v. Fits the solvers of SciPy.
+    """M⁻¹ ≈ A⁻¹ as a linear operator: `M @ v` computes M⁻¹ v, and `M.T @ v` M⁻ᵀ v. Fits the solvers
+    of SciPy. cpr, schur, and mg of an A that is not symmetric have no transpose.
 
     Parameters
     ----------
@@ -124,13 +122,15 @@ class Preconditioner(Operator):
         """Returns M⁻¹ v for v of shape (n,) or (n, k); (n,) on a GPU, where the result is too."""
         return self.dot(v if gpu_of(v, "v") is not None else numpy_of(v, "v"))
 
-    def _apply(self, v: Vector) -> Vector:
+    def _apply(self, v: Vector, transposed: bool = False) -> Vector:
         z = v.new(self.shape[0], self.context)
         with self.context.lock:
             held = v.new(self.matrix.held_rows, self.context) if self.matrix.moves else z
             moved = self.matrix.to_blocks(v)
-            self.context.check(lib.bisai_precond_apply_many(self.handle, 1, moved.pointer, 0,
-                                                            held.pointer, 0))
+            self.context.check(
+                lib.bisai_precond_apply_transpose(self.handle, moved.pointer, held.pointer)
+                if transposed else
+                lib.bisai_precond_apply_many(self.handle, 1, moved.pointer, 0, held.pointer, 0))
             self.matrix.from_blocks(held, z)
             finish(self.context, v, z)
         return z
@@ -146,19 +146,36 @@ class Preconditioner(Operator):
                 self.handle, v.shape[1], doubles(v), v.shape[0], doubles(z), v.shape[0]))
         return z
 
-    def _rmatvec(self, v: np.ndarray) -> np.ndarray:
-        """The transpose, for an M that is symmetric."""
-        if self.report["symmetry"] == "none" or self.matrix.asymmetry > SYMMETRIC:
-            raise NotImplementedError(
-                f"{self.text} is not symmetric for this matrix, and its transpose is not known: "
-                "bisai.Preconditioner(A.T, …) approximates the inverse of the transpose")
-        return self._matvec(v)
+    def _rmatvec(self, v: Any) -> Any:
+        return self._transpose()._matvec(v)
 
-    def _transpose(self) -> LinearOperator:
-        return LinearOperator(self.shape, matvec=self._rmatvec, rmatvec=self._matvec,
-                              dtype=self.dtype)
+    def _transpose(self) -> "Transposed":
+        return Transposed(self)
 
     _adjoint = _transpose
 
     def __repr__(self) -> str:
         return f"<bisai.Preconditioner {self.report['description']}>"
+
+
+class Transposed(Operator):
+    """M⁻ᵀ of a preconditioner M: `M.T`."""
+
+    def __init__(self, of: Preconditioner) -> None:
+        self.of = of
+        self.context = of.context
+        super().__init__(of.dtype, of.shape)
+
+    def _apply(self, v: Vector) -> Vector:
+        return self.of._apply(v, transposed=True)
+
+    def _rmatvec(self, v: Any) -> Any:
+        return self.of._matvec(v)
+
+    def _transpose(self) -> Preconditioner:
+        return self.of
+
+    _adjoint = _transpose
+
+    def __repr__(self) -> str:
+        return f"<transpose of {self.of!r}>"

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace {
 
@@ -88,6 +89,10 @@ void vectors_keep_the_order_of_the_caller() {
   bisai::preconditioner lu(a, "lu");
   lu.apply(y.data(), z.data());
   EXPECT(difference(z, x) < 1e-10);
+  std::vector<double> w(ROWS, NAN);
+  lu.apply_transpose(x.data(), w.data()); // xᵀ (A⁻¹ y) = (A⁻ᵀ x)ᵀ y
+  EXPECT(std::fabs(std::inner_product(x.begin(), x.end(), z.begin(), 0.0) -
+                   std::inner_product(w.begin(), w.end(), y.begin(), 0.0)) < 1e-10);
   a.update(more.fields());
   lu.update(a);
   bisai::solver gmres(a, "gmres");

@@ -129,15 +129,39 @@ def test_near_null_space_vectors_help_and_their_shape_is_checked():
         bisai.Preconditioner(A, "ilu", null=np.ones(400))
 
 
-def test_transposes_are_known_for_symmetric_preconditioners_only():
-    A = poisson(8)
-    M = bisai.Preconditioner(A, "bjacobi")
-    v = np.arange(64.0)
-    assert np.array_equal(M.T @ v, M @ v) and np.array_equal(M.rmatvec(v), M @ v)
-    with pytest.raises(NotImplementedError, match="A.T"):
-        bisai.Preconditioner(A, "isai").rmatvec(v)
-    with pytest.raises(NotImplementedError, match="A.T"):
-        bisai.Preconditioner(blocks(10, 2), "ilu").rmatvec(np.ones(20))
+@pytest.mark.parametrize("text", ["bjacobi", "ilu", "isai:k=2:relax=1", "lu:matching=blocks",
+                                  "sweeps:n=2", "auto"])
+def test_transposes_are_those_of_the_dense_inverse(text):
+    A = blocks(10, 3)
+    M = bisai.Preconditioner(A, text)
+    dense = M @ np.eye(30)
+    for transposed in (M.T, M.H, M.T.T.T):
+        np.testing.assert_allclose(transposed @ np.eye(30), dense.T, atol=1e-13)
+    v = np.arange(30.0)
+    np.testing.assert_allclose(M.rmatvec(v), dense.T @ v, atol=1e-12)
+    np.testing.assert_allclose(M.T.rmatvec(v), dense @ v, atol=1e-12)
+    assert M.T.T is M
+
+
+def test_transposes_of_nodes_in_any_order_move_their_vectors():
+    A = blocks(12, 2)
+    order = np.random.default_rng(1).permutation(24)
+    M = bisai.Preconditioner(bisai.Matrix(A.tocsr()[order][:, order], nodes=order // 2), "ilu")
+    assert M.matrix.moves
+    np.testing.assert_allclose(M.T @ np.eye(24), (M @ np.eye(24)).T, atol=1e-13)
+
+
+def test_methods_of_scipy_with_transposes_converge():
+    A = blocks(60, 2)
+    b = np.ones(120)
+    M, none = bisai.Preconditioner(A, "isai"), bisai.Preconditioner(A, "none")
+    for x, info in (spla.bicg(A, b, M=M, atol=0), spla.qmr(A, b, M1=M, M2=none, atol=0)):
+        assert info == 0 and residual(A, x, b) < 1e-4
+
+
+def test_transposes_that_are_missing_are_refused_by_name():
+    with pytest.raises(bisai.Error, match="mg has no transposed application unless M is symm"):
+        bisai.Preconditioner(blocks(30, 3), "mg").T @ np.ones(90)
 
 
 def test_vectors_are_not_copied():
