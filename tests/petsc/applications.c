@@ -140,8 +140,8 @@ static void given_blocks_are_read_by_the_set_up_only(void **state) {
 
 static void missing_transposes_are_errors(void **state) {
   (void)state;
-  static const char *const kinds[] = {
-      "-pc_bisai_type mg -pc_bisai_mg_coarsest 8", "-pc_bisai_type cpr -pc_bisai_cpr_pressure 0"};
+  static const char *const kinds[] = {"-pc_bisai_type mg -pc_bisai_mg_coarsest 8",
+                                      "-pc_bisai_type cpr -pc_bisai_cpr_pressure 0"};
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(7, 6, 2, 5));
   Mat mat = test_petsc_mat(matrix);
   Vec v = random_vec(84, 1), z = random_vec(84, 2);
