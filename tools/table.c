@@ -285,8 +285,23 @@ static const char *matrix_of_levels(const method *m) {
                                              : "A";
 }
 
+/* Prints the iterations and the residual. Where no trial of a choice solved the system, there is no
+ * preconditioner whose applications were timed. */
+static void print_solve(FILE *out, const run_result *r) {
+  const bool chosen = r->set_up;
+  fprintf(out, "solve    %d iteration%s%s, %.3f ms", r->solve.iterations,
+          plural(r->solve.iterations), chosen ? "" : " of all trials",
+          1e3 * (chosen ? r->solve.solve_seconds : r->choice.lost));
+  if (chosen && r->m.program != METHOD_PETSC)
+    fprintf(out, ", 30 applications of the preconditioner %.3f ms", 1e3 * r->solve.apply30_seconds);
+  fputs("\nresidual ", out);
+  print_residual(out, r->residual, chosen ? "recomputed, " : "recomputed\n");
+  if (chosen) print_residual(out, r->solve.estimated_residual, "estimated\n");
+}
+
 void table_solve(FILE *out, const problem *p, const run_result *r) {
-  fprintf(out, "method   %s\n", r->texts.description ? r->texts.description : r->label);
+  const char *description = r->texts.description ? r->texts.description : r->label;
+  if (description[0] != '\0') fprintf(out, "method   %s\n", description);
   if (r->texts.note) fprintf(out, "note     %s\n", r->texts.note);
   if (r->set_up) {
     const bisai_precond_report *s = &r->setup;
@@ -310,15 +325,7 @@ void table_solve(FILE *out, const problem *p, const run_result *r) {
     print_changes(out, "blocks   ", "", r);
   }
   if (r->solved) {
-    fprintf(out, "solve    %d iteration%s, %.3f ms", r->solve.iterations,
-            plural(r->solve.iterations), 1e3 * r->solve.solve_seconds);
-    if (r->m.program != METHOD_PETSC)
-      fprintf(out, ", 30 applications of the preconditioner %.3f ms",
-              1e3 * r->solve.apply30_seconds);
-    fputc('\n', out);
-    fputs("residual ", out);
-    print_residual(out, r->residual, "recomputed, ");
-    print_residual(out, r->solve.estimated_residual, "estimated\n");
+    print_solve(out, r);
     if (isfinite(r->error))
       fprintf(out, "error    %.3e of x: %s\n", r->error, measure_of(p->known.what));
   }
