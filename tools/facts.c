@@ -21,26 +21,18 @@ bool facts_find(bisai_context *context, const bisai_bcsr *matrix, int64_t rows, 
   return true;
 }
 
-bool constants_exist(const constants *v) { return v->components || v->ones; }
-
-/* Subtracts the mean of the rows first, first + step, … from them. */
-static void remove_mean(int64_t first, int64_t step, int64_t rows, double *x) {
-  double sum = 0, count = 0;
-  for (int64_t i = first; i < rows; i += step) {
-    sum += x[i];
-    count++;
-  }
-  for (int64_t i = first; i < rows; i += step) x[i] -= sum / count;
+bool constants_exist(const constants *v) {
+  return v->components || v->ones || constants_of_pressure(v);
 }
 
-void constants_remove(const constants *v, int block_size, int64_t rows, double *x) {
-  if (v->ones) remove_mean(0, 1, rows, x);
-  for (int c = 0; c < block_size; c++)
-    if (v->components >> c & 1) remove_mean(c, block_size, rows, x);
-}
+bool constants_of_pressure(const constants *v) { return v->end_row > v->first_row; }
 
 bool facts_singular(const facts *f) {
   return constants_exist(&f->right) || constants_exist(&f->left);
+}
+
+bool facts_of_ones(const facts *f) {
+  return f->right.ones || f->right.components || f->left.ones || f->left.components;
 }
 
 bool facts_may_be_definite(const facts *f) {

@@ -36,15 +36,18 @@ bool facts_find(bisai_context *context, const bisai_bcsr *matrix, int64_t rows, 
 
 bool constants_exist(const constants *v);
 
+/* Returns true if one of them is 1 in the rows of a pressure. */
+bool constants_of_pressure(const constants *v);
+
 /* Returns true if A or its transpose maps a constant to zero. */
 bool facts_singular(const facts *f);
+
+/* The same for constants in all rows, or in one component of the blocks. */
+bool facts_of_ones(const facts *f);
 
 /* Returns true if A is symmetric, and its diagonal is positive, or negative, throughout. Definite
  * matrices are of this kind. */
 bool facts_may_be_definite(const facts *f);
-
-/* Takes the constants out of the `rows` values of x: subtracts their means. */
-void constants_remove(const constants *v, int block_size, int64_t rows, double *x);
 
 /* *part ← the largest |vᵀb|/(‖v‖‖b‖) over the constants with Aᵀ v = 0. It is 0 up to rounding if
  * these constants allow a solution of A x = b. Returns false if there are none, or if it cannot be

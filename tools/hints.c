@@ -81,6 +81,10 @@ static const char *factors_for(const runs *all, const facts *f) {
 static void write_where(const constants *v, int bs, char text[HINT_TEXT]) {
   const char *comma = "";
   *text = '\0';
+  if (constants_of_pressure(v)) {
+    append(text, HINT_TEXT, "in rows %" PRId64 " to %" PRId64, v->first_row + 1, v->end_row);
+    return;
+  }
   if (v->ones || bs == 1) {
     append(text, HINT_TEXT, "in all rows");
     return;

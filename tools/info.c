@@ -144,7 +144,7 @@ static void try_iteration(bisai_context *context, const bisai_bcsr *matrix, bisa
         message_base(bisai_context_error(context)));
 }
 
-/* Makes a method with its defaults, or with a shift if it refuses a singular diagonal block, and
+/* Makes a method with its defaults, or with a shift if it refuses a diagonal block, and
  * adds what an application moves. */
 static bool collect_report(bisai_context *context, const bisai_bcsr *matrix,
                            bisai_precond_kind kind, bisai_precond_report *report, info_trial *trial,
@@ -155,7 +155,7 @@ static bool collect_report(bisai_context *context, const bisai_bcsr *matrix,
   how.kind = kind;
   *report = (bisai_precond_report){.struct_size = sizeof *report};
   bisai_status status = bisai_precond_create(context, matrix, &how, &precond);
-  const bool shifted = status == BISAI_SINGULAR_BLOCK;
+  const bool shifted = status == BISAI_SINGULAR_BLOCK || status == BISAI_MISSING_DIAGONAL;
   if (shifted) {
     how.shift = BISAI_SHIFT_IN_BLOCKS;
     status = bisai_precond_create(context, matrix, &how, &precond);

@@ -58,7 +58,7 @@ bisai_status measure_error(bisai_context *context, const problem *p, const doubl
   if (projects)
     status = project_solution(context, p, e);
   else
-    constants_remove(&f->right, bisai_bcsr_block_size(p->matrix), p->span, e);
+    status = project_constants(context, p, &f->right, e);
   const double error = ratio(p->span, e, p->known.x);
   if (!status && isfinite(error)) *value = error;
   free(e);

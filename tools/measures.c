@@ -57,7 +57,10 @@ static void print_couplings(FILE *out, const bisai_matrix_study_report *s, int b
 
 static void print_constants(FILE *out, const char *what, const constants *v, int block_size) {
   fprintf(out, "%s maps the constant ", what);
-  if (v->ones || block_size == 1) {
+  if (constants_of_pressure(v)) {
+    fprintf(out, "in");
+    print_range(out, v->first_row, v->end_row - 1);
+  } else if (v->ones || block_size == 1) {
     fprintf(out, "in all rows");
   } else {
     fprintf(out, "in component%s", v->components & (v->components - 1) ? "s" : "");
@@ -181,7 +184,9 @@ static json_t *components(uint32_t set) {
 }
 
 static json_t *of_constants(const constants *v) {
-  return OBJECT({"components", components(v->components)}, {"ones", json_boolean(v->ones)});
+  return OBJECT({"components", components(v->components)}, {"ones", json_boolean(v->ones)},
+                {"first_row", row(v->end_row > 0 ? v->first_row : -1)},
+                {"end_row", row(v->end_row > 0 ? v->end_row : -1)});
 }
 
 static json_t *scales(const bisai_study_scales *s) {

@@ -307,8 +307,8 @@ bool problem_load(bisai_context *context, const options *o, problem *p) {
   if (!load_system(context, o, true, p)) return false;
   if (p->rhs_from == RHS_NONE) {
     const facts *f = problem_facts(context, p);
-    const bool singular = f->known && facts_singular(f);
-    if (!make_rhs(p) || !set_consistent(context, singular ? SOLUTION_SQUARES : SOLUTION_ONES, p))
+    const bool flat = f->known && facts_of_ones(f);
+    if (!make_rhs(p) || !set_consistent(context, flat ? SOLUTION_SQUARES : SOLUTION_ONES, p))
       return false;
   }
   p->tolerance = o->tolerance > 0 ? o->tolerance : own_tolerance(o);

@@ -32,18 +32,11 @@ static bool fail(bisai_context *context, bisai_status status) {
 /* Makes a vector for each of the constants. */
 static bool add_constants(const constants *v, const problem *p, null_vectors *to) {
   const int bs = bisai_bcsr_block_size(p->matrix);
-  int32_t count = v->ones;
-  for (int c = 0; c < bs; c++) count += (int32_t)(v->components >> c & 1);
+  const int32_t count = bisai_study_constants_vectors(v, bs, p->span, NULL);
   if (count == 0) return true;
-  to->values = calloc((size_t)count * (size_t)p->span, sizeof *to->values);
+  to->values = malloc((size_t)count * (size_t)p->span * sizeof *to->values);
   if (!to->values) return out_of_memory();
-  for (int64_t i = 0; v->ones && i < p->span; i++) to->values[i] = 1;
-  to->count = v->ones;
-  for (int c = 0; c < bs; c++) {
-    if (!(v->components >> c & 1)) continue;
-    for (int64_t i = c; i < p->span; i += bs) to->values[to->count * p->span + i] = 1;
-    to->count++;
-  }
+  to->count = bisai_study_constants_vectors(v, bs, p->span, to->values);
   return true;
 }
 
@@ -178,6 +171,15 @@ bool project_load(bisai_context *context, const options *o, problem *p) {
 bisai_status project_solution(bisai_context *context, const problem *p, double *x) {
   const null_vectors *right = &p->project.right;
   return bisai_project(context, p->span, right->count, right->values, p->span, x);
+}
+
+bisai_status project_constants(bisai_context *context, const problem *p, const constants *v,
+                               double *x) {
+  null_vectors made = {0};
+  if (!add_constants(v, p, &made)) return BISAI_OUT_OF_MEMORY;
+  const bisai_status status = bisai_project(context, p->span, made.count, made.values, p->span, x);
+  free(made.values);
+  return status;
 }
 
 static void print_vectors(FILE *out, const problem *p, const null_vectors *v) {

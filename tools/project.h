@@ -16,6 +16,10 @@ bool project_load(bisai_context *context, const options *o, problem *p);
 /* Takes the null space of A out of x. */
 bisai_status project_solution(bisai_context *context, const problem *p, double *x);
 
+/* Takes constants out of the `span` values of x. */
+bisai_status project_constants(bisai_context *context, const problem *p, const constants *v,
+                               double *x);
+
 /* Prints what is taken out of b and x, in a line of the heading. */
 void project_print(FILE *out, const problem *p);
 

@@ -88,13 +88,16 @@ typedef struct bisai_study_couplings {
   double weak;
 } bisai_study_couplings;
 
-/** Constant vectors v, which are 1 in all rows or in one component of each block, and 0 in the
- *  others. */
+/** Constant vectors v, which are 1 in all rows, in one component of each block, or in the rows of a
+ *  pressure, and 0 in the others. */
 typedef struct bisai_study_constants {
   /** bit c: component c */
   uint32_t components;
   /** all rows; false if `components` has a bit */
   bool ones;
+  /** rows first_row ≤ i < end_row, which are those of bisai_study_saddle if the block size is 1,
+   *  they follow each other, and `inner` is 0; both 0: v is no such constant */
+  int64_t first_row, end_row;
 } bisai_study_constants;
 
 /** Constants that A or its transpose maps to zero, but for rounding: each sum is at most 10⁻¹⁰
@@ -215,6 +218,14 @@ typedef struct bisai_matrix_study_report {
 BISAI_API bisai_status bisai_matrix_study(bisai_context *context, const bisai_bcsr *matrix,
                                           int64_t rows, const double *rhs,
                                           bisai_matrix_study_report *study);
+
+/** Writes constants as vectors, which bisai_project() takes.
+ *  @param constants   of a matrix with this block size
+ *  @param rows        the number of values of a vector, at least bisai_study_entries::rows
+ *  @param vectors     out: the vectors one after the other; NULL: they are counted only
+ *  @return the number of vectors, at most block_size + 1 */
+BISAI_API int32_t bisai_study_constants_vectors(const bisai_study_constants *constants,
+                                                int32_t block_size, int64_t rows, double *vectors);
 
 /** Measures for another right-hand side what bisai_study_null::inconsistency says.
  *  @param study          of the same matrix

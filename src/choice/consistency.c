@@ -11,17 +11,18 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include <bisai/project.h>
 
 #include "core/context/context_impl.h"
 #include "core/matrix/bcsr_impl.h"
+#include "study/parts.h"
 
 /* A residual that confirms an estimate may be up to twice the tolerance. */
 #define CONFIRMED 2.0
 
-/* The sum of all blocks of each block column, and that of their magnitudes, in host memory. */
+/* A matrix in host memory, and for each scalar column the sum of its entries in some rows and that
+ * of their magnitudes. */
 typedef struct column_sums {
   int32_t *row_ptr, *col_idx;
   double *values, *sum, *size;
@@ -33,8 +34,8 @@ static bisai_status allocate(const bsi_task *task, column_sums *s) {
   s->row_ptr = bsi_allocate(task->context, rows + 1, sizeof *s->row_ptr);
   s->col_idx = bsi_allocate(task->context, blocks, sizeof *s->col_idx);
   s->values = bsi_allocate(task->context, bsi_block_offset(a, a->blocks), sizeof *s->values);
-  s->sum = bsi_allocate(task->context, bsi_block_offset(a, a->block_rows), sizeof *s->sum);
-  s->size = bsi_allocate(task->context, bsi_block_offset(a, a->block_rows), sizeof *s->size);
+  s->sum = bsi_allocate(task->context, rows * (size_t)a->block_size, sizeof *s->sum);
+  s->size = bsi_allocate(task->context, rows * (size_t)a->block_size, sizeof *s->size);
   return s->row_ptr && s->col_idx && s->values && s->sum && s->size ? BISAI_OK
                                                                     : BISAI_OUT_OF_MEMORY;
 }
@@ -47,43 +48,38 @@ static void release(const bsi_task *task, column_sums *s) {
   bsi_release(task->context, s->size);
 }
 
-static void add_blocks(const bisai_bcsr *a, column_sums *s) {
-  const size_t square = bsi_block_offset(a, 1), all = bsi_block_offset(a, a->block_rows);
-  for (size_t k = 0; k < all; k++) s->sum[k] = s->size[k] = 0;
-  for (int32_t p = 0; p < a->blocks; p++)
-    for (size_t k = 0; k < square; k++) {
-      const double value = s->values[bsi_block_offset(a, p) + k];
-      s->sum[bsi_block_offset(a, s->col_idx[p]) + k] += value;
-      s->size[bsi_block_offset(a, s->col_idx[p]) + k] += fabs(value);
+static void add_row(const bisai_bcsr *a, int64_t row, column_sums *s) {
+  const int bs = a->block_size;
+  const int32_t i = (int32_t)(row / bs);
+  for (int32_t p = s->row_ptr[i]; p < s->row_ptr[i + 1]; p++)
+    for (int c = 0; c < bs; c++) {
+      const double value = s->values[bsi_block_offset(a, p) + (size_t)(c * bs + row % bs)];
+      s->sum[(int64_t)s->col_idx[p] * bs + c] += value;
+      s->size[(int64_t)s->col_idx[p] * bs + c] += fabs(value);
     }
 }
 
-/* The largest |vᵀa|/(|v|ᵀ|a|) over the columns a of A and the constants v. */
-static double largest_sum(const bisai_bcsr *a, const bisai_study_constants *left,
-                          const column_sums *s) {
+/* Returns the largest |vᵀa|/(|v|ᵀ|a|) over the columns a of A, for the v that is 1 in a range. */
+static double largest_sum(const bisai_bcsr *a, bsi_study_range range, column_sums *s) {
+  const int64_t columns = bsi_bcsr_span(a);
   double largest = 0;
-  const int bs = a->block_size;
-  for (int64_t j = 0; j < bsi_bcsr_span(a); j++) {
-    double sum = 0, size = 0;
-    for (int r = 0; r < bs; r++) {
-      sum += s->sum[j * bs + r];
-      size += s->size[j * bs + r];
-      if (!left->ones && (left->components >> r & 1u) && s->size[j * bs + r] > 0)
-        largest = fmax(largest, fabs(s->sum[j * bs + r]) / s->size[j * bs + r]);
-    }
-    if (left->ones && size > 0) largest = fmax(largest, fabs(sum) / size);
-  }
+  for (int64_t j = 0; j < columns; j++) s->sum[j] = s->size[j] = 0;
+  for (int64_t i = range.first; i < range.end; i += range.step) add_row(a, i, s);
+  for (int64_t j = 0; j < columns; j++)
+    if (s->size[j] > 0) largest = fmax(largest, fabs(s->sum[j]) / s->size[j]);
   return largest;
 }
 
 static bisai_status measure_sums(const bsi_task *task, double *largest) {
+  const bisai_bcsr *a = task->matrix;
+  bsi_study_range ranges[BSI_STUDY_RANGES];
+  const int32_t count =
+      bsi_study_ranges(&task->study->null.left, a->block_size, bsi_bcsr_span(a), ranges);
   column_sums s = {0};
   bisai_status status = allocate(task, &s);
-  if (!status) status = bisai_bcsr_fetch(task->matrix, s.row_ptr, s.col_idx, s.values);
-  if (!status) {
-    add_blocks(task->matrix, &s);
-    *largest = largest_sum(task->matrix, &task->study->null.left, &s);
-  }
+  if (!status) status = bisai_bcsr_fetch(a, s.row_ptr, s.col_idx, s.values);
+  for (int32_t k = 0; !status && k < count; k++)
+    *largest = fmax(*largest, largest_sum(a, ranges[k], &s));
   release(task, &s);
   return status;
 }
@@ -101,19 +97,14 @@ bisai_status bsi_consistency_bound(const bsi_task *task, const double *b, double
 
 bisai_status bsi_consistency_project(const bsi_task *task, double *b) {
   const bisai_study_constants *left = &task->study->null.left;
-  const int64_t n = (int64_t)task->matrix->block_rows * task->matrix->block_size;
-  const int bs = task->matrix->block_size;
-  int32_t count = 0;
-  if (!left->ones && !left->components) return BISAI_OK;
-  double *v = bsi_allocate(task->context, (size_t)(n * bs), sizeof *v);
+  const int64_t rows = bsi_bcsr_span(task->matrix);
+  const int bs = task->matrix->block_size,
+            count = bisai_study_constants_vectors(left, bs, rows, NULL);
+  if (count == 0) return BISAI_OK;
+  double *v = bsi_allocate(task->context, (size_t)(rows * count), sizeof *v);
   if (!v) return BISAI_OUT_OF_MEMORY;
-  memset(v, 0, (size_t)(n * bs) * sizeof *v);
-  for (int c = 0; c < bs; c++) {
-    if (!left->ones && !(left->components >> c & 1u)) continue;
-    for (int64_t i = c; i < bsi_bcsr_span(task->matrix); i += bs) v[count * n + i] = 1;
-    count += !left->ones;
-  }
-  const bisai_status status = bisai_project(task->context, n, left->ones ? 1 : count, v, n, b);
+  bisai_study_constants_vectors(left, bs, rows, v);
+  const bisai_status status = bisai_project(task->context, rows, count, v, rows, b);
   bsi_release(task->context, v);
   return status;
 }

@@ -24,6 +24,15 @@ void bsi_study_report_fill(const bsi_study_view *a, const bsi_study_record *reco
 /* Returns the constants that the record does not exclude. */
 bisai_study_constants bsi_study_constants_of(int bs, const bsi_study_record *record);
 
+/* The ranges of rows in which the constants are 1. */
+enum { BSI_STUDY_RANGES = BISAI_MAX_BLOCK_SIZE + 1 };
+int32_t bsi_study_ranges(const bisai_study_constants *constants, int32_t bs, int64_t rows,
+                         bsi_study_range ranges[BSI_STUDY_RANGES]);
+
+/* Adds the constant in the rows of study->saddle to those of study->null. */
+bisai_status bsi_study_find_pressure(bisai_context *context, const bsi_study_view *a,
+                                     bisai_matrix_study_report *study);
+
 /* study->null.left ← the constants that the transpose maps to zero. `probes` are those of
  * bsi_study_ops.rows. */
 bisai_status bsi_study_find_left(bisai_context *context, const bsi_study_view *a,

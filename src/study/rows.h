@@ -20,6 +20,11 @@ typedef struct bsi_study_view {
   const double *values;
 } bsi_study_view;
 
+/* Scalar rows first, first + step, … below `end`. */
+typedef struct bsi_study_range {
+  int64_t first, end, step;
+} bsi_study_range;
+
 /* A scalar row without its diagonal entry. */
 typedef struct bsi_study_row {
   /* of each component: the sum of the entries, and that of their magnitudes */

@@ -46,7 +46,8 @@ static bisai_status study_rows(bisai_context *context, const bsi_study_view *a, 
   study->symmetry.sampled_rows = count;
   if (study->saddle.rows > 0) BSI_TRY(ops->inner(context, a, zeros, &study->saddle.inner));
   study->saddle.zero_block = study->saddle.rows > 0 && study->saddle.inner == 0;
-  return bsi_study_find_left(context, a, probes, study);
+  BSI_TRY(bsi_study_find_left(context, a, probes, study));
+  return bsi_study_find_pressure(context, a, study);
 }
 
 static bisai_status study_matrix(bisai_context *context, const bisai_bcsr *matrix,

@@ -343,6 +343,40 @@ bisai_status columns(bisai_context *context, const bsi_study_view *a, bsi_study_
   return fetch(context, found, record);
 }
 
+/* --- constants in the rows of a pressure --- */
+
+__device__ bool row_vanishes(const bsi_study_view &a, bsi_study_range range, int32_t i) {
+  double sum = 0.0, size = 0.0;
+  for (int32_t p = a.row_ptr[i]; p < a.row_ptr[i + 1]; p++)
+    if (a.col_idx[p] >= range.first && a.col_idx[p] < range.end) {
+      sum += a.values[p];
+      size += fabs(a.values[p]);
+    }
+  return bsi_study_vanishes(sum, size);
+}
+
+bisai_status pressure(bisai_context *context, const bsi_study_view *a, bsi_study_range range,
+                      bool *right, bool *left) {
+  const size_t count = static_cast<size_t>(a->block_rows);
+  bsi_temporary memory(context);
+  double *sums;
+  int32_t *differ, found[2];
+  BSI_TRY(zeros_of(context, &memory, 2 * count, &sums));
+  BSI_TRY(zeros_of(context, &memory, 2, &differ));
+  const bsi_study_view view = *a;
+  BSI_TRY(bsi_for_each(context, what, range.end - range.first, [=] __device__(int64_t at) {
+    add_to_columns(view, range.first + at, sums, sums + count);
+  }));
+  BSI_TRY(bsi_for_each(context, what, a->block_rows, [=] __device__(int64_t at) {
+    if (!row_vanishes(view, range, static_cast<int32_t>(at))) differ[0] = 1;
+    if (!bsi_study_vanishes(sums[at], sums[count + at])) differ[1] = 1;
+  }));
+  BSI_TRY(context->backend->memory->fetch(context, found, differ, sizeof found));
+  *right = found[0] == 0;
+  *left = found[1] == 0;
+  return BISAI_OK;
+}
+
 /* --- samples --- */
 
 /* Sets the sums of a warp, one for each component and lane, to zero. */
@@ -518,6 +552,7 @@ bisai_status fields(bisai_context *context, const bsi_study_view *a, bsi_study_f
 const bsi_study_ops bsi_study_cuda = {.rows = rows,
                                       .inner = inner,
                                       .columns = columns,
+                                      .pressure = pressure,
                                       .sample = sample,
                                       .unknowns = unknowns,
                                       .fields = fields};

@@ -161,6 +161,33 @@ static bisai_status columns(bisai_context *context, const bsi_study_view *a,
   return BISAI_OK;
 }
 
+/* --- constants in the rows of a pressure --- */
+
+static bool row_vanishes(const bsi_study_view *a, bsi_study_range range, int32_t i) {
+  double sum = 0, size = 0;
+  for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++)
+    if (a->col_idx[p] >= range.first && a->col_idx[p] < range.end) {
+      sum += a->values[p];
+      size += fabs(a->values[p]);
+    }
+  return bsi_study_vanishes(sum, size);
+}
+
+static bisai_status pressure(bisai_context *context, const bsi_study_view *a, bsi_study_range range,
+                             bool *right, bool *left) {
+  const size_t count = (size_t)a->block_rows;
+  double *sums = bsi_allocate(context, 2 * count, sizeof *sums), *sizes = sums + count;
+  if (!sums) return BISAI_OUT_OF_MEMORY;
+  memset(sums, 0, 2 * count * sizeof *sums);
+  *right = *left = true;
+  for (int32_t i = 0; *right && i < a->block_rows; i++) *right = row_vanishes(a, range, i);
+  for (int32_t i = (int32_t)range.first; i < range.end; i++)
+    for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) add_block(a, i, p, sums, sizes);
+  for (size_t j = 0; *left && j < count; j++) *left = bsi_study_vanishes(sums[j], sizes[j]);
+  bsi_release(context, sums);
+  return BISAI_OK;
+}
+
 /* --- samples --- */
 
 /* Compares block row i with the column of the same number. */
@@ -298,6 +325,7 @@ static bisai_status fields(bisai_context *context, const bsi_study_view *a,
 const bsi_study_ops bsi_study_host = {.rows = rows,
                                       .inner = inner,
                                       .columns = columns,
+                                      .pressure = pressure,
                                       .sample = sample,
                                       .unknowns = unknowns,
                                       .fields = fields};

@@ -24,6 +24,10 @@ typedef struct bsi_study_ops {
   /* Adds the columns to the record, as rows of the transpose, by bsi_study_take_out(). Allocates 16
    * bytes for each column and component. */
   bisai_status (*columns)(bisai_context *, const bsi_study_view *, bsi_study_record *);
+  /* *right ← A v = 0, *left ← Aᵀ v = 0, for the v that is 1 in these rows. The block size is 1.
+   * Allocates 16 bytes for each column. */
+  bisai_status (*pressure)(bisai_context *, const bsi_study_view *, bsi_study_range rows,
+                           bool *right, bool *left);
   /* Adds a sample of `count` block rows to the record. */
   bisai_status (*sample)(bisai_context *, const bsi_study_view *, int32_t count,
                          bsi_study_record *);

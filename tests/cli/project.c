@@ -61,6 +61,12 @@ static const char both[] =
     "6 6 14\n1 1 1\n1 3 -1\n2 2 2\n2 4 -2\n3 1 -1\n3 3 2\n3 5 -1\n4 2 -2\n4 4 4\n4 6 -2\n"
     "5 3 -1\n5 5 1\n6 4 -2\n6 6 2\n";
 
+/* Four velocities, and three pressures that are known up to a constant. */
+static const char flow[] =
+    "%%MatrixMarket matrix coordinate real general\n"
+    "7 7 20\n1 1 5\n1 2 -1\n1 5 1\n1 6 -1\n2 1 -2\n2 2 5\n2 6 1\n2 7 -1\n3 3 4\n3 5 2\n"
+    "3 6 -2\n4 4 4\n4 6 2\n4 7 -2\n5 1 1\n5 3 1\n6 1 -1\n6 2 1\n6 3 -1\n7 2 -1\n";
+
 static int setup(void **state) {
   program_setup(state);
   write_grid("neumann.mtx", 0, false);
@@ -70,6 +76,8 @@ static int setup(void **state) {
   write_array("constant.mtx", ROWS, 1, constant);
   write_array("straight.mtx", ROWS, 1, straight);
   program_write("both.mtx", both);
+  program_write("flow.mtx", flow);
+  write_array("b7.mtx", 7, 1, rough);
   write_array("b6.mtx", 6, 1, rough);
   write_array("components.mtx", 6, 2, of_a_component);
   return 0;
@@ -161,6 +169,31 @@ static void each_component_has_its_constant(void **state) {
   }
 }
 
+static void the_constant_of_a_pressure_is_taken_out(void **state) {
+  (void)state;
+  program p = run("solve flow.mtx --rhs b7.mtx --block-size 1");
+  assert_int_equal(p.status, 1);
+  program_expect_in("the message", p.err,
+                    "A is singular, and A x = b has no solution: the columns of A have the sum "
+                    "zero in rows 5 to 7, and b has not (");
+  program_expect_in("the message", p.err, " of its norm): try --project constants\n");
+  program_free(&p);
+  p = run("solve flow.mtx --rhs b7.mtx --block-size 1 --project constants --output x.mtx");
+  assert_int_equal(p.status, 0);
+  program_expect_in("the heading", p.out, "x without 1 constant\n");
+  program_free(&p);
+  bisai_context *context = test_context(1);
+  double x[7];
+  EXPECT_OK(context, bisai_read_vector(context, "x.mtx", 7, x));
+  EXPECT_NEAR(0, x[4] + x[5] + x[6], 1e-12);
+  bisai_context_destroy(&context);
+  p = run("info flow.mtx --block-size 1");
+  program_expect_in("the facts", p.out,
+                    "null space   A maps the constant in rows 4 to 6 to zero, its transpose maps "
+                    "the constant in rows 4 to 6 to zero\n");
+  program_free(&p);
+}
+
 static void b_in_the_null_space_gives_x_equal_to_zero(void **state) {
   (void)state;
   json_t *root = results("solve neumann.mtx --rhs constant.mtx --project constants");
@@ -194,6 +227,7 @@ int main(void) {
       cmocka_unit_test(the_heading_says_what_is_taken_out),
       cmocka_unit_test(a_null_space_of_one_side_is_taken_out_there),
       cmocka_unit_test(each_component_has_its_constant),
+      cmocka_unit_test(the_constant_of_a_pressure_is_taken_out),
       cmocka_unit_test(b_in_the_null_space_gives_x_equal_to_zero),
       cmocka_unit_test(vectors_that_are_not_in_the_null_space_are_refused),
   };

@@ -112,6 +112,34 @@ static void constants_of_a_singular_matrix_are_found(void **state) {
   EXPECT_NEAR(fabs(sum) / sqrt(N * squares), s.null.inconsistency, 1e-15);
 }
 
+/* Two velocities for each of three cells in a row; the pressure is known up to a constant. */
+static void the_constant_of_a_pressure_is_found(void **state) {
+  (void)state;
+  ROWS(5, 4, -1, 1, -1, 0, /**/ -1, 4, 0, 1, -1, /**/ 1, 0, 0, 0, 0, /**/ -1, 1, 0, 0, 0, /**/ 0,
+       -1, 0, 0, 0)
+  const double b[] = {0, 0, 1, 1, 1};
+  bisai_matrix_study_report s = study_dense(5, 1, a, b);
+  assert_true(s.saddle.zero_block && !s.null.right.ones && s.null.right.components == 0);
+  assert_true(s.null.right.first_row == 2 && s.null.right.end_row == 5);
+  assert_true(s.null.left.first_row == 2 && s.null.left.end_row == 5);
+  EXPECT_NEAR(1, s.null.inconsistency, 1e-15);
+  double v[5];
+  assert_int_equal(1, bisai_study_constants_vectors(&s.null.left, 1, 5, NULL));
+  assert_int_equal(1, bisai_study_constants_vectors(&s.null.left, 1, 5, v));
+  for (int i = 0; i < 5; i++) assert_true(v[i] == (i >= 2));
+  a[1 * 5 + 4] = -1.5; /* (4, 1): Aᵀ v ≠ 0 */
+  s = study_dense(5, 1, a, b);
+  assert_true(s.null.right.end_row == 5 && s.null.left.end_row == 0);
+  assert_true(s.null.inconsistency == 0);
+  a[1 * 5 + 4] = -1, a[2 * 5 + 0] = 2; /* (0, 2): A v ≠ 0 */
+  s = study_dense(5, 1, a, b);
+  assert_true(s.null.right.end_row == 0 && s.null.left.end_row == 5);
+  const bisai_study_constants all = {.components = 5, .first_row = 0, .end_row = 0};
+  double w[2 * 6];
+  assert_int_equal(2, bisai_study_constants_vectors(&all, 3, 6, w));
+  for (int i = 0; i < 12; i++) assert_true(w[i] == (i % 6 % 3 == (i < 6 ? 0 : 2)));
+}
+
 static void other_right_hand_sides_are_measured_by_themselves(void **state) {
   (void)state;
   ROWS(3, 1, -1, 0, /**/ -1, 2, -1, /**/ 0, -1, 1)
@@ -369,6 +397,7 @@ int main(void) {
       cmocka_unit_test(a_component_without_diagonal_entries_is_named),
       cmocka_unit_test(rows_of_zeros_and_rows_of_a_diagonal_alone_are_counted),
       cmocka_unit_test(constants_of_a_singular_matrix_are_found),
+      cmocka_unit_test(the_constant_of_a_pressure_is_found),
       cmocka_unit_test(other_right_hand_sides_are_measured_by_themselves),
       cmocka_unit_test(constants_of_a_component_are_found_and_not_in_padding),
       cmocka_unit_test(convection_and_diffusion_are_told_apart),
