@@ -227,7 +227,7 @@ static json_t *run(const run_result *r, bisai_method solver, int block_size) {
       {"least_total_s", number(r->repeats.runs > 0, r->repeats.least_seconds)},
       {"symmetric", option(r, "symmetric")}, {"note", text(r->texts.note != NULL, r->texts.note)},
       {"solver", text(true, bisai_method_string(solver_of(r, solver)))},
-      {"error", number(r->solved, r->error)}, {"choice", choice_json(r)});
+      {"error", number(r->solved, r->error)}, {"choice", choice_json(r)}, {"of", option(r, "of")});
   return add_stages(r, add_options(r, SECTION_OWN, result));
 }
 

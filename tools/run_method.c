@@ -417,7 +417,9 @@ const char *run_message(const run_result *r) {
 }
 
 bool run_has_factor(const run_result *r) {
-  const bool factors = bisai_precond_options_take(&r->m.options, "factor.level");
+  const bool factors =
+      bisai_precond_options_take(&r->m.options, "factor.level") &&
+      !(method_is(&r->m, BISAI_PRECOND_ISAI) && r->m.options.isai.of == BISAI_INVERSE_OF_MATRIX);
   return r->set_up && (r->m.program != METHOD_OF_LIBRARY || factors);
 }
 

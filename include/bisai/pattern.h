@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file pattern.h
  *  Sparsity patterns of approximate inverses: the pattern S(|T|^k) of the k-th power of a block
- *  triangular matrix T, or the caller's own. Source: Ma et al. 2021, section 3.1. Patterns are
- *  computed from the structure alone: a block that cancels numerically is kept. */
+ *  triangular matrix T, or of a whole one, or the caller's own. Source: Ma et al. 2021, section
+ *  3.1. Patterns are computed from the structure alone: a block that cancels numerically is kept. */
 #ifndef BISAI_PATTERN_H
 #define BISAI_PATTERN_H
 
@@ -12,14 +12,14 @@
 extern "C" {
 #endif
 
-/** A triangular block pattern with a full diagonal. */
+/** A block pattern with a full diagonal, of a triangle or of a whole matrix. */
 typedef struct bisai_pattern bisai_pattern;
 
-/** The triangles of a matrix. */
-typedef enum bisai_triangle { BISAI_LOWER = 0, BISAI_UPPER = 1 } bisai_triangle;
+/** The triangles of a matrix. BISAI_WHOLE stands for all of it: only patterns may be that. */
+typedef enum bisai_triangle { BISAI_LOWER = 0, BISAI_UPPER = 1, BISAI_WHOLE = 2 } bisai_triangle;
 
-/** Computes S(|T|^power) for the lower or upper triangle T of a square `matrix`. The diagonal of T
- *  always counts as present. Bitwise repeatable for any number of threads.
+/** Computes S(|T|^power) for the lower or upper triangle T of a square `matrix`, or for all of it.
+ *  The diagonal of T always counts as present. Bitwise repeatable for any number of threads.
  *  @param power    k ≥ 1
  *  @param pattern  out; unchanged on failure; free with bisai_pattern_destroy()
  *  @retval BISAI_INVALID_ARGUMENT  the matrix is not square, or power < 1
@@ -43,7 +43,7 @@ BISAI_API bisai_status bisai_pattern_create(bisai_context *context, bisai_triang
 /** Frees *pattern and sets it to NULL; accepts NULL and pointers to NULL. */
 BISAI_API void bisai_pattern_destroy(bisai_pattern **pattern);
 
-/** Returns the triangle: lower or upper. */
+/** Returns the triangle: lower, upper or whole. */
 BISAI_API bisai_triangle bisai_pattern_triangle(const bisai_pattern *pattern);
 /** Returns the number of block rows of its matrix. */
 BISAI_API int32_t bisai_pattern_block_rows(const bisai_pattern *pattern);
@@ -52,7 +52,7 @@ BISAI_API int32_t bisai_pattern_blocks(const bisai_pattern *pattern);
 /** Returns the number of blocks in the longest block column. */
 BISAI_API int32_t bisai_pattern_longest_column(const bisai_pattern *pattern);
 /** Returns the number of dependent steps (levels) of a triangular solve. The first call counts
- *  them. Returns -1 if there is not enough memory for counting. */
+ *  them. Returns -1 if there is not enough memory for counting, or if the pattern is whole. */
 BISAI_API int32_t bisai_pattern_levels(const bisai_pattern *pattern);
 
 /** Copies the pattern into the caller's host memory.

@@ -12,6 +12,7 @@
 #include <bisai/precond_bjacobi.h>
 #include <bisai/precond_cpr.h>
 #include <bisai/precond_factored.h>
+#include <bisai/precond_isai.h>
 #include <bisai/precond_lu.h>
 #include <bisai/precond_multigrid.h>
 #include <bisai/precond_schur.h>
@@ -135,37 +136,6 @@ typedef struct bisai_ilu_options {
   /** how the exact solves are scheduled; default BISAI_SCHEDULE_AUTO */
   bisai_schedule schedule;
 } bisai_ilu_options;
-
-/** Options of ISAI. */
-typedef struct bisai_isai_options {
-  /** the power k of the patterns S(|L|^k) and S(|U|^k); default 1 */
-  int32_t power;
-  /** for a symmetric A, whose U is D Lᵀ. M⁻¹ = NLᵀ D⁻¹ NL is made from L and D alone. It is
-   *  symmetric up to rounding, and therefore fit for CG. Relaxation sweeps on Lᵀ are the
-   *  transposes of those on L, so that M stays symmetric. The set-up and the memory of NL and NU
-   *  are halved. Creation and updates measure the asymmetry of A (bisai_bcsr_asymmetry()).
-   *  Equilibration takes Dc = Dr. upper_pattern must be NULL. The caller's factors need a unit
-   *  diagonal of L, and the caller vouches for U = D Lᵀ. Default false */
-  bool symmetric;
-  /** number of relaxation sweeps x ← x + N(b − T x) on each factor T, where N is NL or NU; default
-   *  0 */
-  int32_t relax;
-  /** how NL and NU are stored: one of the first four types; default BISAI_FP64 */
-  bisai_value_type storage;
-  /** ≥ 0; default 0: no block is left out. Blocks T_ij of T = L or U, i ≠ j, with
-   *  ‖T_ij‖_F < drop_tolerance·‖T_ii‖_F are left out of the graph whose powers give the patterns.
-   *  For L, T_ii is the identity, of norm √bs. The factors keep these blocks. Updates keep the
-   *  pattern. The option does not apply to a pattern that is given */
-  double drop_tolerance;
-  /** upper bound on the number of blocks in a block column of NL or NU. A longer column keeps
-   *  its diagonal block and the blocks nearest to it: nearest by steps in the graph of T, and
-   *  then by |i − j|. ≥ 0; default 0: no limit. It does not apply to a pattern that is given */
-  int32_t column_limit;
-  /** replaces S(|L|^k) as the pattern of NL; read during creation; default NULL */
-  const bisai_pattern *lower_pattern;
-  /** replaces S(|U|^k) as the pattern of NU; read during creation; default NULL */
-  const bisai_pattern *upper_pattern;
-} bisai_isai_options;
 
 /** Options of the sweeps. */
 typedef struct bisai_sweeps_options {
@@ -343,24 +313,6 @@ BISAI_API bisai_status bisai_precond_error_factor(bisai_precond *precond, const 
 /** Frees *precond and sets it to NULL; accepts NULL and pointers to NULL. */
 BISAI_API void bisai_precond_destroy(bisai_precond **precond);
 
-/** What ISAI reports. For other kinds, `asymmetry` is NaN and all other fields are zero. */
-typedef struct bisai_isai_report {
-  /** number of stored blocks of NL + NU */
-  int64_t blocks;
-  /** number of blocks in the longest block column of NL and NU */
-  int32_t longest_column;
-  /** number of blocks of L that drop_tolerance left out of the graph */
-  int64_t dropped_lower;
-  /** number of blocks of U that drop_tolerance left out of the graph */
-  int64_t dropped_upper;
-  /** number of block columns of NL and NU that column_limit shortened */
-  int32_t shortened_columns;
-  /** number of blocks that column_limit removed from these columns */
-  int64_t cut_blocks;
-  /** with `symmetric` the asymmetry of A, as bisai_bcsr_asymmetry() measures it; otherwise NaN */
-  double asymmetry;
-} bisai_isai_report;
-
 /** What the preconditioner is and what it cost. Times are in seconds and belong to the last
  *  set-up or update. The report of each kind is in the member that has its name. */
 typedef struct bisai_precond_report {
@@ -465,9 +417,11 @@ BISAI_API const int32_t *bisai_precond_row_permutation(const bisai_precond *prec
  *  P Q Dr A Dc Pᵀ. NL and NU below belong to this matrix too. */
 BISAI_API const bisai_factors *bisai_precond_factors(const bisai_precond *precond);
 
-/** Returns NL of ISAI, and NULL for other kinds. The preconditioner owns it. */
+/** Returns NL of ISAI, and NULL for other kinds and for ISAI of the matrix. The preconditioner owns
+ *  it. */
 BISAI_API const bisai_bcsr *bisai_precond_lower_inverse(const bisai_precond *precond);
-/** Returns NU of ISAI without `symmetric`, and NULL otherwise. The preconditioner owns it. */
+/** Returns NU of ISAI without `symmetric`, N of ISAI of the matrix, and NULL otherwise. The
+ *  preconditioner owns it. */
 BISAI_API const bisai_bcsr *bisai_precond_upper_inverse(const bisai_precond *precond);
 
 #ifdef __cplusplus

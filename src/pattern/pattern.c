@@ -55,7 +55,7 @@ bisai_status bsi_pattern_copy(bisai_context *context, const bisai_pattern *from,
 }
 
 static bisai_status check_triangle(bisai_context *context, bisai_triangle triangle) {
-  if (triangle == BISAI_LOWER || triangle == BISAI_UPPER) return BISAI_OK;
+  if (triangle >= BISAI_LOWER && triangle <= BISAI_WHOLE) return BISAI_OK;
   return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown triangle %d", (int)triangle);
 }
 
@@ -87,7 +87,7 @@ static bisai_status check_rows(bisai_context *context, bisai_triangle triangle, 
       if (j < 0 || j >= n)
         return bsi_fail(context, BISAI_INVALID_STRUCTURE,
                         "block row %d: column %d is outside 0 … %d", i, j, n - 1);
-      if (triangle == BISAI_LOWER ? j > i : j < i)
+      if (triangle != BISAI_WHOLE && (triangle == BISAI_LOWER ? j > i : j < i))
         return bsi_fail(context, BISAI_INVALID_STRUCTURE,
                         "block row %d: column %d is not in the %s triangle", i, j,
                         triangle == BISAI_LOWER ? "lower" : "upper");
@@ -155,7 +155,7 @@ int32_t bisai_pattern_longest_column(const bisai_pattern *pattern) {
 int32_t bisai_pattern_levels(const bisai_pattern *pattern) {
   bisai_pattern *p = (bisai_pattern *)(uintptr_t)pattern;
   bsi_structure rows;
-  if (p->levels < 0 && !structure_of(p, &rows))
+  if (p->levels < 0 && p->triangle != BISAI_WHOLE && !structure_of(p, &rows))
     bsi_levels_count(p->context, p->triangle, p->block_rows, rows.row_ptr, rows.col_idx,
                      &p->levels);
   return p->levels;

@@ -26,6 +26,11 @@ typedef struct scratch {
   int32_t *seen, *found;
 } scratch;
 
+/* The diagonal block is in each triangle. */
+static bool in_triangle(const search *s, int32_t row, int32_t column) {
+  return s->triangle == BISAI_WHOLE || (s->triangle == BISAI_LOWER ? column <= row : column >= row);
+}
+
 /* Finds the block columns that are reached from row i and returns their number. They are in
  * own->found by ascending distance, unsorted within a distance. If they exceed the limit,
  * found[*boundary_begin … *boundary_end) have the distance at which they exceed it. */
@@ -42,7 +47,7 @@ static int32_t reach(const search *s, const scratch *own, int32_t i, int32_t mar
       const int32_t from = own->found[frontier];
       for (int32_t q = a->row_ptr[from]; q < a->row_ptr[from + 1]; q++) {
         const int32_t j = a->col_idx[q];
-        if ((s->triangle == BISAI_LOWER ? j > from : j < from) || own->seen[j] == mark) continue;
+        if (!in_triangle(s, from, j) || own->seen[j] == mark) continue;
         own->seen[j] = mark;
         own->found[count++] = j;
       }
@@ -56,14 +61,11 @@ static int32_t reach(const search *s, const scratch *own, int32_t i, int32_t mar
 static int32_t reach_neighbours(const search *s, const scratch *own, int32_t i) {
   const bisai_bcsr *a = s->a;
   int32_t q = a->row_ptr[i], end = a->row_ptr[i + 1], count = 0;
-  if (s->triangle == BISAI_LOWER) {
-    for (; q < end && a->col_idx[q] < i; q++) own->found[count++] = a->col_idx[q];
-    own->found[count++] = i;
-  } else {
-    own->found[count++] = i;
-    while (q < end && a->col_idx[q] <= i) q++;
-    for (; q < end; q++) own->found[count++] = a->col_idx[q];
-  }
+  for (; q < end && a->col_idx[q] < i; q++)
+    if (s->triangle != BISAI_UPPER) own->found[count++] = a->col_idx[q];
+  own->found[count++] = i;
+  if (q < end && a->col_idx[q] == i) q++;
+  for (; q < end && s->triangle != BISAI_LOWER; q++) own->found[count++] = a->col_idx[q];
   return count;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reduced patterns S(|T|^k): small blocks of T are dropped before powering, and the length of
- * columns may be limited.
+ * columns may be limited. T is a factor, or a matrix one triangle of which counts, or all of it.
  *
  *   the graph of T:  an edge i → j where T_ij is stored, i ≠ j, and ‖T_ij‖_F ≥ tolerance·‖T_ii‖_F
  *   column j:        the rows i that reach j in at most k steps; with a limit those with the fewest
@@ -34,12 +34,13 @@ static double frobenius(const factor *t, int32_t p) {
   return largest * sqrt(sum);
 }
 
-/* Returns ‖T_ii‖_F, also for an implied identity. */
+/* Returns ‖T_ii‖_F, also for an implied identity; 0 if row i of a whole matrix has no diagonal
+ * block. */
 static double diagonal_norm(const factor *t, int32_t i) {
   if (t->unit_diagonal) return sqrt((double)t->block_size);
   int32_t p = t->s.row_ptr[i];
-  while (t->s.col_idx[p] != i) p++;
-  return frobenius(t, p);
+  while (p < t->s.row_ptr[i + 1] && t->s.col_idx[p] != i) p++;
+  return p < t->s.row_ptr[i + 1] ? frobenius(t, p) : 0.0;
 }
 
 /* Writes the structure of the blocks that are large enough. */

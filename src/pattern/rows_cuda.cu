@@ -8,8 +8,8 @@ namespace {
 /* Thread blocks for the rows of a list, whose number the host does not know. Not measured. */
 enum { LISTED_BLOCKS = 512 };
 
-/* S(|T|): the columns in the triangle, and the row's own before or behind them. BSI_PATTERN_READERS
- * lanes take a row.
+/* S(|T|): the columns in the triangle, and the row's own between them. BSI_PATTERN_READERS lanes take
+ * a row.
  *   WRITE: write the rows, which were counted before */
 template <bool WRITE>
 __global__ void __launch_bounds__(BSI_PATTERN_THREADS) copy_rows(const bsi_search s) {
@@ -20,24 +20,25 @@ __global__ void __launch_bounds__(BSI_PATTERN_THREADS) copy_rows(const bsi_searc
             shift = threadIdx.x % BSI_WARP / BSI_PATTERN_READERS * BSI_PATTERN_READERS;
   const unsigned mask = ((1u << BSI_PATTERN_READERS) - 1u) << shift;
   const int32_t begin = __ldg(s.row_ptr + row), end = __ldg(s.row_ptr + row + 1);
-  const bool upper = s.triangle == BISAI_UPPER;
   const int32_t start = WRITE ? s.found_ptr[row] : 0;
-  int32_t count = 0;
+  int32_t count = 0, before = 0;
   for (int32_t q = begin; q < end; q += BSI_PATTERN_READERS) {
     const int32_t column = q + member < end ? __ldg(s.col_idx + q + member) : row;
     const bool inside = bsi_in_triangle(s, row, column);
     const unsigned all = __ballot_sync(mask, inside) >> shift;
     if (inside) {
       if (WRITE)
-        bsi_put_entry(s, row, start + upper + count + __popc(all & ((1u << member) - 1u)), column);
+        bsi_put_entry(s, row, start + (column > row) + count + __popc(all & ((1u << member) - 1u)),
+                      column);
       else
         bsi_count_entry(s, column);
     }
     count += __popc(all);
+    before += __popc(__ballot_sync(mask, column < row && inside) >> shift);
   }
   if (member != 0) return;
   if (WRITE) {
-    bsi_put_entry(s, row, upper ? start : start + count, row);
+    bsi_put_entry(s, row, start + before, row);
   } else {
     bsi_count_entry(s, row);
     s.lengths[row] = count + 1;

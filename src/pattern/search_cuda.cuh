@@ -58,7 +58,9 @@ static inline unsigned bsi_pattern_grid(int32_t rows, int lanes) {
 
 static __device__ __forceinline__ bool bsi_in_triangle(const bsi_search &s, int32_t row,
                                                        int32_t column) {
-  return s.triangle == BISAI_LOWER ? column < row : column > row;
+  return s.triangle == BISAI_WHOLE   ? column != row
+         : s.triangle == BISAI_LOWER ? column < row
+                                     : column > row;
 }
 
 /* Counts an entry of the pattern in its column. */

@@ -48,6 +48,16 @@ static const bisai_option order_options[] = {
      .help = "scales rows and columns inside", .type = BISAI_OPTION_FLAG}};
 const bsi_option_list bsi_order_options = BSI_OPTION_LIST(order_options);
 
+bool bsi_takes_factors(const bisai_precond_options *options) {
+  const bsi_precond_ops *ops = bsi_precond_ops_of(options->kind);
+  return ops->takes_factors && ops->takes_factors(options);
+}
+
+bool bsi_always_factored(const bisai_precond_options *options) {
+  (void)options;
+  return true;
+}
+
 int64_t bsi_factored_rows(const bisai_precond_options *options, const bisai_bcsr *matrix) {
   const bool scalar = options->factor.matching == BISAI_MATCHING_ENTRIES;
   return (int64_t)matrix->block_rows * (scalar ? matrix->block_size : 1);
@@ -161,11 +171,12 @@ bisai_status bsi_factored_update(bisai_precond *m, const bisai_bcsr **matrix) {
 
 void bsi_describe_factors(bisai_precond *m) {
   const bisai_precond_options *o = &m->options;
-  if (m->ops->needs_factors && o->factor.factors) return;
-  if (m->ops->needs_factors && o->factor.level > 0) bsi_append(m, " level=%d", o->factor.level);
-  if (m->ops->needs_factors && o->factor.least_pivot > 0.0)
+  const bool takes = bsi_takes_factors(o);
+  if (takes && o->factor.factors) return;
+  if (takes && o->factor.level > 0) bsi_append(m, " level=%d", o->factor.level);
+  if (takes && o->factor.least_pivot > 0.0)
     bsi_append(m, " pivots=%g", o->factor.least_pivot);
-  if (m->ops->needs_factors && o->factor.update_sweeps > 0)
+  if (takes && o->factor.update_sweeps > 0)
     bsi_append(m, " updates=%d", o->factor.update_sweeps);
   if (o->shift == BISAI_SHIFT_IN_BLOCKS) bsi_append(m, " shift=%g", o->shift_amount);
 }

@@ -36,7 +36,7 @@ static void ilu_describe(bisai_precond *m) {
 
 const bsi_precond_ops bsi_precond_ilu = {
     .options = {&own_options, &bsi_factored_options, &bsi_shift_options, &bsi_order_options},
-    .needs_factors = true,
+    .takes_factors = bsi_always_factored,
     .apply = ilu_apply,
     .transpose.make = bsi_factored_transpose,
     .about.symmetry = bsi_factored_symmetry,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Block-ISAI: z = NU (NL v), approximate inverses of L and U (Ma et al. 2021, equations 6–9); of a
- * symmetric A z = NLᵀ (D⁻¹ (NL v)), D the diagonal blocks of U. */
+ * symmetric A z = NLᵀ (D⁻¹ (NL v)), D the diagonal blocks of U. Of the matrix itself z = N v (equation
+ * 3), and z = N (Nᵀ v) with `symmetric`. */
 #include "solve/isai.h"
 
 #include <math.h>
@@ -8,10 +9,11 @@
 #include "apply/apply_ops.h"
 #include "core/block/values.h"
 #include "core/context/context_impl.h"
+#include "core/context/words.h"
 #include "precond/precond_impl.h"
 
 typedef struct isai_state {
-  /* of L and, unless symmetric, of U */
+  /* of L and, unless symmetric, of U; or the second one alone, of the matrix */
   bsi_isai inverses[2];
   /* what their patterns lack */
   bsi_pattern_losses losses[2];
@@ -19,13 +21,22 @@ typedef struct isai_state {
   bisai_pattern *lower_columns;
   /* of the matrix; NaN unless symmetric */
   double asymmetry;
+  /* of the matrix itself: its stored blocks */
+  int32_t blocks;
 } isai_state;
 
 static isai_state *isai_of(const bisai_precond *m) { return m->state; }
 
+BSI_DEFINE_WORDS(inverse_of, BISAI_INVERSE_OF_LIST, "unknown inverse")
+
 static const char *const storages[] = BSI_OPTION_WORDS(BISAI_VALUE_TYPE_LIST);
+static const char *const sources[] = BSI_OPTION_WORDS(BISAI_INVERSE_OF_LIST);
 
 static const bisai_option table[] = {
+    {BSI_PRECOND_OPTION(isai.of), .name = "of", .key = "of", .placeholder = "T", .petsc = "of",
+     .help = "inverses of the factors, or of the matrix", .type = BISAI_OPTION_WORD,
+     .initial = BISAI_INVERSE_OF_FACTORS, .maximum = BISAI_INVERSE_OF_MATRIX,
+     .advised = BISAI_INVERSE_OF_MATRIX, .words = sources},
     {BSI_PRECOND_OPTION(isai.power), .name = "power", .key = "k", .placeholder = "K", .petsc = "k",
      .help = "power of the pattern", .type = BISAI_OPTION_INTEGER, .use = BISAI_OPTION_SHOWN,
      .initial = 1, .minimum = 1, .maximum = INT32_MAX,
@@ -48,19 +59,52 @@ static const bisai_option table[] = {
     {BSI_PRECOND_OPTION(isai.lower_pattern), .name = "lower_pattern", .help = "the pattern of NL",
      .type = BISAI_OPTION_POINTER},
     {BSI_PRECOND_OPTION(isai.upper_pattern), .name = "upper_pattern", .help = "the pattern of NU",
-     .type = BISAI_OPTION_POINTER}};
+     .type = BISAI_OPTION_POINTER},
+    {BSI_PRECOND_OPTION(isai.whole_pattern), .name = "whole_pattern",
+     .help = "the pattern of an inverse of the matrix", .type = BISAI_OPTION_POINTER}};
 static const bsi_option_list own_options = BSI_OPTION_LIST(table);
+
+static bool of_matrix(const bisai_precond_options *o) {
+  return o->isai.of == BISAI_INVERSE_OF_MATRIX;
+}
+static bool of_factors(const bisai_precond_options *o) { return !of_matrix(o); }
 
 static bisai_status check_pattern(bisai_context *context, const bisai_pattern *p,
                                   bisai_triangle triangle, int64_t n) {
+  static const char *const names[] = {"lower_pattern", "upper_pattern", "whole_pattern"};
   if (!p) return BISAI_OK;
-  const char *name = triangle == BISAI_LOWER ? "lower_pattern" : "upper_pattern";
+  const char *name = names[triangle];
   if (p->triangle != triangle)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s is a pattern of the other triangle", name);
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s is a pattern of another triangle", name);
   if (p->block_rows != n)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s has %d block rows, the matrix %lld", name,
                     p->block_rows, (long long)n);
   return BISAI_OK;
+}
+
+/* Inverses of the matrix itself take no option that has no effect on them. */
+static bisai_status check_of_matrix(bisai_context *context, const bisai_precond_options *options,
+                                    const bisai_bcsr *matrix) {
+  const bisai_isai_options *o = &options->isai;
+  const bisai_factored_options *f = &options->factor;
+  const char *idle = f->level > 0                           ? "level"
+                     : f->least_pivot > 0.0                 ? "least_pivot"
+                     : f->update_sweeps > 0                 ? "update_sweeps"
+                     : f->factors                           ? "factors"
+                     : f->matching != BISAI_MATCHING_NONE   ? "matching"
+                     : options->shift != BISAI_SHIFT_NONE   ? "shift"
+                     : o->relax > 0                         ? "relax"
+                     : o->lower_pattern                     ? "lower_pattern"
+                     : o->upper_pattern && !o->symmetric    ? "upper_pattern without symmetric"
+                     : o->column_limit > 0 && !o->symmetric ? "column_limit without symmetric"
+                     : o->whole_pattern && o->symmetric     ? "whole_pattern with symmetric"
+                                                            : NULL;
+  if (idle)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "isai of the matrix takes no %s", idle);
+  const bisai_status status =
+      check_pattern(context, o->upper_pattern, BISAI_UPPER, matrix->block_rows);
+  return status ? status
+                : check_pattern(context, o->whole_pattern, BISAI_WHOLE, matrix->block_rows);
 }
 
 static bisai_status isai_check(bisai_context *context, const bisai_precond_options *options,
@@ -70,6 +114,9 @@ static bisai_status isai_check(bisai_context *context, const bisai_precond_optio
   if (!bsi_is_matrix_type(o->storage))
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "storage %s is block-Jacobi's alone",
                     bisai_value_type_string(o->storage));
+  if (of_matrix(options)) return check_of_matrix(context, options, matrix);
+  if (o->whole_pattern)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "whole_pattern: NL and NU are triangular");
   if (o->symmetric && o->upper_pattern)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "upper_pattern: symmetric isai has no NU");
   if (o->symmetric && given && !given->lower->unit_diagonal)
@@ -108,8 +155,24 @@ static bisai_status isai_check_values(bisai_precond *m, const bisai_bcsr *matrix
   return BISAI_OK;
 }
 
-/* NL alone, or NL and NU. */
-static int inverses_of(const bisai_precond *m) { return m->options.isai.symmetric ? 1 : 2; }
+/* The inverses: NL alone, or NL and NU, or that of the matrix alone, which has the place of NU. */
+static int first_inverse(const bisai_precond *m) {
+  return of_matrix(&m->options) ? BISAI_UPPER : BISAI_LOWER;
+}
+static int end_of_inverses(const bisai_precond *m) {
+  return m->options.isai.symmetric && !of_matrix(&m->options) ? BISAI_UPPER : BISAI_UPPER + 1;
+}
+
+/* Of what an inverse is. */
+static bsi_triangular source_of(const bisai_precond *m, int t, const bisai_bcsr *a) {
+  if (!of_matrix(&m->options)) return *bsi_triangular_of(m, (bisai_triangle)t);
+  return (bsi_triangular){.triangle = BISAI_UPPER, .matrix = a};
+}
+
+static bsi_isai_systems systems_of(const bisai_precond *m) {
+  if (!of_matrix(&m->options)) return BSI_SYSTEMS_TRIANGULAR;
+  return m->options.isai.symmetric ? BSI_SYSTEMS_DEFINITE : BSI_SYSTEMS_GENERAL;
+}
 
 /* L's blocks by columns. */
 static bisai_status list_lower_columns(bisai_precond *m) {
@@ -123,43 +186,58 @@ static bisai_status list_lower_columns(bisai_precond *m) {
   return bsi_pattern_finish(p, status, &isai_of(m)->lower_columns);
 }
 
-static bisai_status make_pattern(bisai_precond *m, bisai_triangle triangle,
+/* The pattern of inverse number t. */
+static bisai_status make_pattern(bisai_precond *m, int t, const bisai_bcsr *a,
                                  bisai_pattern **pattern) {
-  const bisai_pattern *given =
-      triangle == BISAI_LOWER ? m->options.isai.lower_pattern : m->options.isai.upper_pattern;
+  const bisai_isai_options *o = &m->options.isai;
+  const bool whole = systems_of(m) == BSI_SYSTEMS_GENERAL;
+  const bisai_pattern *given = whole              ? o->whole_pattern
+                               : t == BISAI_LOWER ? o->lower_pattern
+                                                  : o->upper_pattern;
+  const bsi_triangular source = source_of(m, t, a);
   if (given) return bsi_pattern_copy(m->context, given, pattern);
-  return bsi_pattern_reduced(m->context, bsi_triangular_of(m, triangle)->matrix, triangle,
-                             m->options.isai.power, m->options.isai.drop_tolerance,
-                             m->options.isai.column_limit, pattern, &isai_of(m)->losses[triangle]);
+  return bsi_pattern_reduced(m->context, source.matrix, whole ? BISAI_WHOLE : source.triangle,
+                             o->power, o->drop_tolerance, o->column_limit, pattern,
+                             &isai_of(m)->losses[t]);
 }
 
 static bisai_status isai_setup(bisai_precond *m, const bisai_bcsr *a) {
-  (void)a;
   const double start = bsi_now();
   bisai_pattern *patterns[2] = {NULL, NULL};
-  bisai_status status = make_pattern(m, BISAI_LOWER, &patterns[BISAI_LOWER]);
-  if (!status && !m->options.isai.symmetric)
-    status = make_pattern(m, BISAI_UPPER, &patterns[BISAI_UPPER]);
+  bisai_status status = BISAI_OK;
+  for (int t = first_inverse(m); t < end_of_inverses(m) && !status; t++)
+    status = make_pattern(m, t, a, &patterns[t]);
   if (!status && m->options.isai.symmetric && m->options.isai.relax > 0)
     status = list_lower_columns(m);
   m->report.pattern_seconds = bsi_now() - start;
-  for (int t = BISAI_LOWER; t < inverses_of(m) && !status; t++) {
-    status = bsi_isai_create(m->context, bsi_triangular_of(m, (bisai_triangle)t), patterns[t],
+  for (int t = first_inverse(m); t < end_of_inverses(m) && !status; t++) {
+    const bsi_triangular source = source_of(m, t, a);
+    status = bsi_isai_create(m->context, &source, systems_of(m), patterns[t],
                              m->options.isai.storage, &isai_of(m)->inverses[t]);
     patterns[t] = NULL;
   }
+  isai_of(m)->blocks = a->blocks;
+  if (of_matrix(&m->options)) m->work.vectors = m->options.isai.symmetric ? 1 : 0;
   bisai_pattern_destroy(&patterns[BISAI_LOWER]);
   bisai_pattern_destroy(&patterns[BISAI_UPPER]);
   return status;
 }
 
 static bisai_status isai_update(bisai_precond *m, const bisai_bcsr *a) {
-  (void)a;
   bisai_status status = BISAI_OK;
-  for (int t = BISAI_LOWER; t < inverses_of(m) && !status; t++)
-    status = bsi_isai_update(m->context, bsi_triangular_of(m, (bisai_triangle)t),
-                             &isai_of(m)->inverses[t]);
+  for (int t = first_inverse(m); t < end_of_inverses(m) && !status; t++) {
+    const bsi_triangular source = source_of(m, t, a);
+    status = bsi_isai_update(m->context, &source, &isai_of(m)->inverses[t]);
+  }
   return status;
+}
+
+/* Of the matrix itself: the systems are gathered anew, so that the blocks need not be where they
+ * were. */
+static bisai_status isai_check_update(const bisai_precond *m, const bisai_bcsr *a) {
+  if (a->blocks == isai_of(m)->blocks) return BISAI_OK;
+  return bsi_fail(m->context, BISAI_INVALID_ARGUMENT, "the pattern changed: %d blocks, expected %d",
+                  a->blocks, isai_of(m)->blocks);
 }
 
 static bsi_columns columns_of(const bisai_pattern *p) {
@@ -183,7 +261,29 @@ static bisai_status apply_rest_of_symmetric(bisai_precond *m, const bsi_vectors 
                               &upper);
 }
 
+/* N v, or ±N (Nᵀ v). */
+static bisai_status apply_of_matrix(bisai_precond *m, const bsi_vectors *v) {
+  const int64_t n = bsi_precond_size(m);
+  const bsi_isai *isai = &isai_of(m)->inverses[BISAI_UPPER];
+  if (!m->options.isai.symmetric) return bsi_apply_inverse(m->context, isai->inverse, NULL, 0, v);
+  const bsi_vectors first = bsi_first_half(v, n);
+  const bsi_product second = {.count = v->count,
+                              .alpha = isai->sign,
+                              .x = v->work,
+                              .y = v->x,
+                              .ldx = n,
+                              .ldy = v->ldx,
+                              .cached_bytes = v->cached_bytes};
+  const bsi_columns columns = columns_of(isai->pattern);
+  const bisai_status status =
+      bsi_apply_transposed(m->context, isai->inverse, &columns, NULL, NULL, 0, &first);
+  return status
+             ? status
+             : m->context->backend->apply->products->multiply(m->context, isai->inverse, &second);
+}
+
 static bisai_status isai_apply(bisai_precond *m, const bsi_vectors *v) {
+  if (of_matrix(&m->options)) return apply_of_matrix(m, v);
   const int64_t n = bsi_precond_size(m);
   const bsi_vectors lower = bsi_first_half(v, n), upper = bsi_second_half(v, n);
   const bisai_status status =
@@ -197,9 +297,13 @@ static bisai_status isai_apply(bisai_precond *m, const bsi_vectors *v) {
 
 static bool isai_is_own(const bisai_precond *m) { return m->options.isai.symmetric; }
 
-/* (NU NL)ᵀ = NLᵀ NUᵀ: NUᵀ is the lower inverse, of Uᵀ, and NLᵀ the upper one. */
+/* (NU NL)ᵀ = NLᵀ NUᵀ: NUᵀ is the lower inverse, of Uᵀ, and NLᵀ the upper one. That of the matrix
+ * itself is Nᵀ. */
 static bisai_status isai_transpose(const bisai_precond *m, bisai_precond *t) {
   if (m->options.isai.relax > 0) BSI_TRY(bsi_factored_transpose(m, t));
+  if (of_matrix(&m->options))
+    return bsi_bcsr_transpose(isai_of(m)->inverses[BISAI_UPPER].inverse,
+                              &isai_of(t)->inverses[BISAI_UPPER].inverse);
   BSI_TRY(bsi_bcsr_transpose(isai_of(m)->inverses[BISAI_UPPER].inverse,
                              &isai_of(t)->inverses[BISAI_LOWER].inverse));
   return bsi_bcsr_transpose(isai_of(m)->inverses[BISAI_LOWER].inverse,
@@ -208,6 +312,7 @@ static bisai_status isai_transpose(const bisai_precond *m, bisai_precond *t) {
 
 /* NU is made by columns, from U NU = I; NLᵀ is not that, as its columns are NL's rows. */
 static bisai_symmetry isai_symmetry(const bisai_precond *m) {
+  if (systems_of(m) == BSI_SYSTEMS_DEFINITE) return BISAI_SYMMETRY_VALUES;
   return m->options.isai.symmetric ? bsi_factored_symmetry(m) : BISAI_SYMMETRY_NONE;
 }
 
@@ -225,12 +330,19 @@ static void isai_report(const bisai_precond *m, bisai_precond_report *r) {
   r->isai.asymmetry = isai_of(m)->asymmetry;
   r->isai.dropped_lower = isai_of(m)->losses[BISAI_LOWER].dropped;
   r->isai.dropped_upper = isai_of(m)->losses[BISAI_UPPER].dropped;
-  if (m->options.isai.symmetric) r->apply_bytes += symmetric_bytes(m);
+  if (systems_of(m) == BSI_SYSTEMS_DEFINITE) {
+    const bisai_bcsr *n = isai_of(m)->inverses[BISAI_UPPER].inverse;
+    r->apply_bytes += bsi_bcsr_product_bytes(n) + 4 * (int64_t)n->blocks;
+  } else if (m->options.isai.symmetric) {
+    r->apply_bytes += symmetric_bytes(m);
+  }
   if (isai_of(m)->lower_columns) r->memory_bytes += bsi_pattern_memory(isai_of(m)->lower_columns);
-  for (int t = BISAI_LOWER; t < inverses_of(m); t++) {
+  for (int t = first_inverse(m); t < end_of_inverses(m); t++) {
     const bsi_isai *isai = &isai_of(m)->inverses[t];
     const int64_t factor_bytes =
-        bsi_bcsr_product_bytes(bsi_triangular_of(m, (bisai_triangle)t)->matrix);
+        m->options.isai.relax > 0
+            ? bsi_bcsr_product_bytes(bsi_triangular_of(m, (bisai_triangle)t)->matrix)
+            : 0;
     r->isai.blocks += isai->pattern->blocks;
     if (isai->pattern->longest_column > r->isai.longest_column)
       r->isai.longest_column = isai->pattern->longest_column;
@@ -251,17 +363,22 @@ static void isai_destroy(bisai_precond *m) {
 static void isai_describe(bisai_precond *m) {
   const bisai_isai_options *o = &m->options.isai;
   const bisai_isai_report *r = &m->report.isai;
-  if (o->lower_pattern && (o->upper_pattern || o->symmetric))
+  if (of_matrix(&m->options)) bsi_append(m, " of=matrix");
+  if (o->whole_pattern || (of_matrix(&m->options) && o->upper_pattern) ||
+      (o->lower_pattern && (o->upper_pattern || o->symmetric)))
     bsi_append(m, " patterns=given");
   else
     bsi_append(m, " k=%d", o->power);
   if (o->symmetric) bsi_append(m, " symmetric");
   if (o->drop_tolerance > 0.0) bsi_append(m, " drop=%g", o->drop_tolerance);
   if (o->column_limit > 0) bsi_append(m, " cap=%d", o->column_limit);
-  bsi_append(m, " relax=%d storage=%s", o->relax, bisai_value_type_string(o->storage));
+  if (!of_matrix(&m->options)) bsi_append(m, " relax=%d", o->relax);
+  bsi_append(m, " storage=%s", bisai_value_type_string(o->storage));
   bsi_describe_factors(m);
   bsi_append(m, ", %lld blocks", (long long)r->blocks);
-  if (r->dropped_lower + r->dropped_upper > 0)
+  if (r->dropped_upper > 0 && of_matrix(&m->options))
+    bsi_append(m, ", %lld blocks of A dropped", (long long)r->dropped_upper);
+  else if (r->dropped_lower + r->dropped_upper > 0)
     bsi_append(m, ", %lld blocks of L and %lld of U dropped", (long long)r->dropped_lower,
                (long long)r->dropped_upper);
   if (r->shortened_columns > 0)
@@ -269,19 +386,25 @@ static void isai_describe(bisai_precond *m) {
                (long long)r->cut_blocks);
 }
 
+/* N Nᵀ is definite whatever the matrix. */
+static void isai_say_indefinite(const bisai_precond *m, size_t size, char *text) {
+  if (!of_matrix(&m->options)) bsi_factored_say_indefinite(m, size, text);
+}
+
 const bsi_precond_ops bsi_precond_isai = {
     .options = {&own_options, &bsi_factored_options, &bsi_shift_options, &bsi_order_options},
     .state_size = sizeof(isai_state),
-    .needs_factors = true,
+    .takes_factors = of_factors,
     .vectors = 2,
     .check = isai_check,
     .check_values = isai_check_values,
     .setup = isai_setup,
     .update = isai_update,
+    .check_update = isai_check_update,
     .apply = isai_apply,
     .transpose = {.is_own = isai_is_own, .make = isai_transpose},
     .about.symmetry = isai_symmetry,
-    .about.say_indefinite = bsi_factored_say_indefinite,
+    .about.say_indefinite = isai_say_indefinite,
     .about.describe = isai_describe,
     .about.report = isai_report,
     .destroy = isai_destroy};

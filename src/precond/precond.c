@@ -27,7 +27,7 @@ static bisai_status check_arguments(bisai_context *context, const bisai_bcsr *ma
   BSI_TRY(bsi_precond_options_check(context, o));
   BSI_TRY(bsi_factor_options_check(context, o->factor.level, o->shift, o->shift_amount,
                                    o->factor.least_pivot, o->factor.update_sweeps));
-  if (ops->needs_factors) BSI_TRY(bsi_ordering_check(context, o, matrix->block_rows));
+  if (bsi_takes_factors(o)) BSI_TRY(bsi_ordering_check(context, o, matrix->block_rows));
   BSI_TRY(bsi_precond_ranges_check(context, o));
   if (ops->check) BSI_TRY(ops->check(context, o, matrix));
   return o->factor.factors ? bsi_factors_fit(context, o->factor.factors, matrix) : BISAI_OK;
@@ -127,7 +127,7 @@ bisai_status bsi_precond_reserve_work(bisai_precond *m) {
 static bisai_status set_up(bisai_precond *m, const bisai_bcsr *matrix) {
   const double start = bsi_now();
   bisai_status status = BISAI_OK;
-  if (m->ops->needs_factors) status = bsi_factored_setup(m, &matrix);
+  if (bsi_takes_factors(&m->options)) status = bsi_factored_setup(m, &matrix);
   if (!status && m->ops->setup) status = m->ops->setup(m, matrix);
   m->work.vectors += m->order.reordered.matrix != NULL;
   if (!status) status = bsi_precond_reserve_work(m);

@@ -42,8 +42,7 @@ typedef struct bsi_precond_transpose {
 
 /* The stages of a kind that is composed of others. */
 typedef struct bsi_precond_stages {
-  /* the kinds that they may be, whose options the kind takes too; BISAI_PRECOND_NONE follows the
-   * last */
+  /* the kinds that they may be, whose options it takes too, and then BISAI_PRECOND_NONE */
   const bisai_precond_kind *kinds;
   /* the kind of a stage of these options */
   bisai_precond_kind (*kind)(const bisai_precond_options *, int32_t stage);
@@ -60,9 +59,8 @@ typedef struct bsi_precond_ops {
   const bsi_precond_stages *stages;
   /* bytes of bisai_precond::state, which are zeros at first */
   size_t state_size;
-  /* L and U are up to date before `setup` and `update`. The kind then also has the options and the
-   * report of factored.c */
-  bool needs_factors;
+  /* returns true if L and U are up to date before `setup` and `update`, and reported */
+  bool (*takes_factors)(const bisai_precond_options *);
   /* work vectors of n for each right-hand side. `setup` may set another number in
    * bisai_precond::work */
   int vectors;
@@ -193,11 +191,13 @@ bisai_status bsi_multigrid_check_updates(const bisai_precond *stage);
 
 /* --- factored.c: what the kinds with factors share --- */
 
+/* Returns true, as bsi_precond_ops::takes_factors. */
+bool bsi_always_factored(const bisai_precond_options *options);
+bool bsi_takes_factors(const bisai_precond_options *options);
 /* level, factors */
 extern const bsi_option_list bsi_factored_options;
 /* shift, which block-Jacobi takes too */
 extern const bsi_option_list bsi_shift_options;
-
 /* ordering, matching, equilibrate */
 extern const bsi_option_list bsi_order_options;
 

@@ -75,7 +75,7 @@ static void sweeps_describe(bisai_precond *m) {
 const bsi_precond_ops bsi_precond_sweeps = {
     .options = {&own_options, &bsi_factored_options, &bsi_shift_options, &bsi_order_options},
     .state_size = sizeof(sweeps_state),
-    .needs_factors = true,
+    .takes_factors = bsi_always_factored,
     .vectors = 3,
     .setup = sweeps_setup,
     .update = sweeps_update,

@@ -221,11 +221,13 @@ int32_t bsi_isai_shared_blocks(int block_size) {
 static bisai_status isai_reserve(bisai_context *context, const bsi_triangular *t, bsi_isai *isai) {
   const int bs = t->matrix->block_size, groups = groups_of_size(bs);
   const size_t column = bsi_block_offset(t->matrix, isai->pattern->longest_column);
+  if (isai->systems != BSI_SYSTEMS_TRIANGULAR) return bsi_isai_reserve_dense(context, t, isai);
   if (isai->pattern->longest_column <= bsi_isai_shared_blocks(bs)) return BISAI_OK;
   const size_t bytes = column * sizeof(double) * groups,
                affordable = bytes < MOST_BYTES ? MOST_BYTES / bytes : 1;
   const size_t wanted = static_cast<size_t>(context->limits.processors) * BLOCKS_PER_PROCESSOR;
   isai->threads = static_cast<int>(wanted < affordable ? wanted : affordable) * groups;
+  isai->room = column;
   isai->columns = static_cast<double *>(
       context->backend->memory->allocate(context, isai->threads * column, sizeof(double)));
   return isai->columns ? BISAI_OK : BISAI_OUT_OF_MEMORY;
@@ -235,6 +237,8 @@ static bisai_status isai_values(bisai_context *context, const bsi_triangular *t,
                                 bsi_isai_fault *fault) {
   const bisai_bcsr *a = t->matrix, *n = isai->inverse;
   const bisai_pattern *pattern = isai->pattern;
+  if (isai->systems != BSI_SYSTEMS_TRIANGULAR)
+    return bsi_isai_dense_values(context, t, isai, fault);
   if (a->block_rows == 0) return BISAI_OK;
   const bool shared = pattern->longest_column <= bsi_isai_shared_blocks(a->block_size);
   const job p = {.triangle = t->triangle,

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The small block triangular systems on the host, one block column at a time. Columns are shared
- * out over the threads.
+/* The small systems on the host, one block column at a time. Columns are shared out over the
+ * threads.
  *
- * The system is never stored. `slots` maps a block row of T to its position in J, so that a row of
- * T is read once and the blocks whose columns are in J are used. A lower system is solved from its
- * top, an upper one from its bottom. Both begin at row j itself, whose right-hand side is I. */
+ * A triangular system is never stored. `slots` maps a block row of T to its position in J, so that
+ * a row of T is read once and the blocks whose columns are in J are used. A lower system is solved
+ * from its top, an upper one from its bottom. Both begin at row j itself, whose right-hand side is
+ * I. */
 #include "core/block/block_sizes.h"
-#include "core/block/values.h"
 #include "core/context/context_impl.h"
 #include "core/threads/parallel.h"
 #include "core/threads/prefetch.h"
-#include "solve/isai.h"
+#include "solve/column_host.h"
 #include "solve/solve_ops.h"
 
 enum {
@@ -21,19 +21,10 @@ enum {
   MAX_PREFETCHED = 8
 };
 
-/* The workspace of a thread. Block `slots[i]` of `blocks` is the present column's in block row i;
- * -1: it has none there. `blocks` is N's own array if N is stored in fp64, otherwise holds one
- * column. */
-typedef struct scratch {
-  int32_t *slots;
-  double *blocks;
-  bsi_isai_fault fault;
-} scratch;
-
 /* x ← the block of N in row `row` of column j. The blocks of the column on which it depends are in
  * own->blocks. */
 BSI_INLINE void solve_block(const int bs, const bsi_triangular *t, const int32_t row,
-                            const int32_t j, const scratch *own, double *x) {
+                            const int32_t j, const bsi_isai_scratch *own, double *x) {
   const bisai_bcsr *a = t->matrix;
   const size_t values = (size_t)(bs * bs);
   if (row == j) { /* the first block of the column, which depends on no other */
@@ -57,35 +48,6 @@ BSI_INLINE void solve_block(const int bs, const bsi_triangular *t, const int32_t
     bsi_block_copy(bs, rest, x);
 }
 
-/* Stores one block of N in its type; in fp64 it is already there. *zero ← true if all its values
- * are stored as zero. Returns true if it fits. */
-BSI_INLINE bool narrow_block(const int bs, const double *x, bisai_bcsr *n, const size_t first,
-                             bool *zero) {
-  bool fits = true;
-  *zero = true;
-  for (int v = 0; v < bs * bs; v++) {
-    if (n->type != BISAI_FP64) fits &= bsi_value_store(n->type, x[v], n->values, first + (size_t)v);
-    *zero &= bsi_value_load(n->type, n->values, first + (size_t)v) == 0.0;
-  }
-  return fits;
-}
-
-/* Stores one block into N. Keeps the first fault of the thread. */
-BSI_INLINE void store_block(const int bs, const double *x, bisai_bcsr *n, const int32_t position,
-                            const int32_t row, const int32_t column, scratch *own) {
-  const bool finite = bsi_all_finite((size_t)(bs * bs), x);
-  bool fits = finite, zero = false;
-  if (finite && (n->type != BISAI_FP64 || row == column))
-    fits = narrow_block(bs, x, n, (size_t)position * (size_t)(bs * bs), &zero);
-  if ((fits && !(zero && row == column)) || (own->fault.column >= 0 && own->fault.column <= column))
-    return;
-  own->fault = (bsi_isai_fault){.column = column,
-                                .row = row,
-                                .kind = !finite ? BSI_FAULT_NOT_FINITE
-                                        : !fits ? BSI_FAULT_OVERFLOW
-                                                : BSI_FAULT_UNDERFLOW};
-}
-
 /* Prefetches the data that column j reads and writes: the rows of T and the blocks of N, which are
  * scattered. */
 BSI_INLINE void prefetch_column(const int bs, const bsi_triangular *t, const bsi_isai *isai,
@@ -102,7 +64,7 @@ BSI_INLINE void prefetch_column(const int bs, const bsi_triangular *t, const bsi
 }
 
 BSI_INLINE void solve_column(const int bs, const bsi_triangular *t, const bsi_isai *isai,
-                             const int32_t j, scratch *own) {
+                             const int32_t j, bsi_isai_scratch *own) {
   const bisai_pattern *p = isai->pattern;
   const size_t values = (size_t)(bs * bs);
   const int32_t begin = p->col_ptr[j], length = p->col_ptr[j + 1] - begin;
@@ -117,21 +79,21 @@ BSI_INLINE void solve_column(const int bs, const bsi_triangular *t, const bsi_is
   }
   for (int32_t step = 0; step < length; step++) {
     const int32_t s = lower ? step : length - 1 - step, row = rows[s];
-    store_block(bs, own->blocks + (size_t)own->slots[row] * values, isai->inverse, positions[s],
-                row, j, own);
+    bsi_isai_store_block(bs, own->blocks + (size_t)own->slots[row] * values, isai->inverse,
+                         positions[s], row, j, row == j, own);
     own->slots[row] = -1;
   }
 }
 
-typedef void column_function(const bsi_triangular *, const bsi_isai *, int32_t, scratch *);
+typedef void column_function(const bsi_triangular *, const bsi_isai *, int32_t, bsi_isai_scratch *);
 
 static void solve_column_any(const bsi_triangular *t, const bsi_isai *isai, int32_t j,
-                             scratch *own) {
+                             bsi_isai_scratch *own) {
   solve_column(t->matrix->block_size, t, isai, j, own);
 }
 #define STAMP(BS)                                                                                  \
   static void solve_column_##BS(const bsi_triangular *t, const bsi_isai *isai, int32_t j,          \
-                                scratch *own) {                                                    \
+                                bsi_isai_scratch *own) {                                           \
     solve_column(BS, t, isai, j, own);                                                             \
   }
 BSI_BLOCK_SIZES(STAMP)
@@ -141,6 +103,13 @@ static column_function *const column_functions[BSI_SPECIAL_SIZES + 1] = {solve_c
                                                                          BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
+/* The values that a thread needs for a column, and for its system if that is dense. */
+static size_t room_of(const bisai_bcsr *a, const bsi_isai *isai) {
+  const size_t column = bsi_block_offset(a, isai->pattern->longest_column);
+  const size_t rows = (size_t)isai->pattern->longest_column * (size_t)a->block_size;
+  return isai->systems == BSI_SYSTEMS_TRIANGULAR ? column : column + rows * rows;
+}
+
 static bisai_status isai_reserve(bisai_context *context, const bsi_triangular *t, bsi_isai *isai) {
   const bisai_bcsr *a = t->matrix;
   isai->threads = bsi_threads_for(context->threads, a->block_rows, COLUMNS_PER_THREAD);
@@ -148,8 +117,8 @@ static bisai_status isai_reserve(bisai_context *context, const bsi_triangular *t
   isai->slots = bsi_allocate(context, threads * n, sizeof *isai->slots);
   if (!isai->slots) return BISAI_OUT_OF_MEMORY;
   for (size_t i = 0; i < threads * n; i++) isai->slots[i] = -1;
-  isai->columns = bsi_allocate(
-      context, threads * bsi_block_offset(a, isai->pattern->longest_column), sizeof *isai->columns);
+  isai->room = room_of(a, isai);
+  isai->columns = bsi_allocate(context, threads * isai->room, sizeof *isai->columns);
   return isai->columns ? BISAI_OK : BISAI_OUT_OF_MEMORY;
 }
 
@@ -165,15 +134,16 @@ static void columns_part(void *job, bsi_part part) {
   const bisai_bcsr *a = c->t->matrix;
   const bsi_isai *isai = c->isai;
   const size_t thread = (size_t)part.thread;
+  const bool dense = isai->systems != BSI_SYSTEMS_TRIANGULAR;
   column_function *column =
-      column_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0];
+      dense ? bsi_isai_solve_dense_column
+            : column_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0];
   bsi_isai_fault *fault = bsi_partial(c->context, part.thread);
-  scratch own = {.slots = isai->slots + thread * (size_t)a->block_rows,
-                 .blocks = isai->inverse->type == BISAI_FP64
-                               ? (double *)isai->inverse->values
-                               : isai->columns +
-                                     thread * bsi_block_offset(a, isai->pattern->longest_column),
-                 .fault = *fault};
+  bsi_isai_scratch own = {.slots = isai->slots + thread * (size_t)a->block_rows,
+                          .blocks = isai->inverse->type == BISAI_FP64 && !dense
+                                        ? (double *)isai->inverse->values
+                                        : isai->columns + thread * isai->room,
+                          .fault = *fault};
   const bsi_range range = bsi_range_of(a->block_rows, part);
   for (int32_t j = (int32_t)range.begin; j < range.end; j++) column(c->t, isai, j, &own);
   *fault = own.fault;

@@ -16,14 +16,20 @@ struct bsi_isai_fault;
 typedef struct bsi_solve_ops {
   /* Reserves the workspace of `values` for an N that has its pattern. */
   bisai_status (*reserve)(bisai_context *, const struct bsi_triangular *, struct bsi_isai *);
-  /* Computes N on its pattern from T: T(J,J) N(J,j) = I(J,j) for every block column j. On a device,
-   * columns longer than bsi_isai_shared_blocks() use isai->columns, for isai->threads of them at
-   * once. Waits for the first fault. */
+  /* Computes N on its pattern from T by the systems of bsi_isai_systems, one for every block column
+   * j. On a device, those that are too large for shared memory use isai->columns, for isai->threads
+   * of them at once. Waits for the first fault. */
   bisai_status (*values)(bisai_context *, const struct bsi_triangular *, struct bsi_isai *,
                          struct bsi_isai_fault *);
 } bsi_solve_ops;
 
 extern const bsi_solve_ops bsi_solve_host, bsi_solve_cuda;
+
+/* dense_cuda.cu: the same for dense systems. */
+bisai_status bsi_isai_reserve_dense(bisai_context *, const struct bsi_triangular *,
+                                    struct bsi_isai *);
+bisai_status bsi_isai_dense_values(bisai_context *, const struct bsi_triangular *,
+                                   struct bsi_isai *, struct bsi_isai_fault *);
 
 /* CUDA: returns the largest number of blocks of a column that are solved in shared memory. */
 int32_t bsi_isai_shared_blocks(int block_size);

@@ -69,7 +69,8 @@ static const char *const run_keys[] = {"method",
                                        "note",
                                        "solver",
                                        "error",
-                                       "choice"};
+                                       "choice",
+                                       "of"};
 enum { RUN_KEYS = sizeof run_keys / sizeof run_keys[0] };
 
 static void json_has_exactly_the_keys_of_the_contract(void **state) {

@@ -7,7 +7,8 @@
  * auto, of schur. */
 static const struct {
   const char *key, *option, *of_blocks, *of_levels, *of_pressure, *of_lu, *of_auto, *of_saddle;
-} keys[] = {{"k", "isai.power", "", "multigrid.power", "", "", "", ""},
+} keys[] = {{"of", "isai.of", "", "", "", "", "", ""},
+            {"k", "isai.power", "", "multigrid.power", "", "", "", ""},
             {"relax", "isai.relax", "bjacobi.relax", "multigrid.relax", "", "", "", ""},
             {"symmetric", "isai.symmetric", "", "", "", "", "automatic.symmetric", ""},
             {"inverse", "", "", "", "", "", "automatic.inverse", ""},

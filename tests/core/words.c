@@ -40,6 +40,7 @@ TEST_WORDS(precond_kind, BISAI_PRECOND_KIND_LIST, "unknown kind")
 TEST_WORDS(form, BISAI_FORM_LIST, "unknown form")
 TEST_WORDS(formats, BISAI_FORMATS_LIST, "unknown formats")
 TEST_WORDS(blocks, BISAI_BLOCKS_LIST, "unknown blocks")
+TEST_WORDS(inverse_of, BISAI_INVERSE_OF_LIST, "unknown inverse")
 TEST_WORDS(extraction, BISAI_EXTRACTION_LIST, "unknown extraction")
 TEST_WORDS(symmetry, BISAI_SYMMETRY_LIST, "unknown symmetry")
 TEST_WORDS(cycle, BISAI_CYCLE_LIST, "unknown cycle")
@@ -64,6 +65,7 @@ int main(void) {
       cmocka_unit_test(words_of_form_go_both_ways),
       cmocka_unit_test(words_of_formats_go_both_ways),
       cmocka_unit_test(words_of_blocks_go_both_ways),
+      cmocka_unit_test(words_of_inverse_of_go_both_ways),
       cmocka_unit_test(words_of_extraction_go_both_ways),
       cmocka_unit_test(words_of_symmetry_go_both_ways),
       cmocka_unit_test(words_of_cycle_go_both_ways),

@@ -198,6 +198,20 @@ static void choose_diagonal(fuzz_choices *choices, bisai_precond_kind kind,
   if (chosen / 4 % 8 == 6) o->factor.matching = BISAI_MATCHING_BLOCKS;
 }
 
+/* Three relaxation sweeps stand for ISAI of the matrix, so that the bytes of older cases keep their
+ * meaning. */
+static void take_matrix(const fuzz_system *s, bisai_precond_kind kind, bisai_precond_options *o) {
+  if (kind != BISAI_PRECOND_ISAI || o->isai.relax < 3 || s->large) return;
+  o->isai.of = BISAI_INVERSE_OF_MATRIX;
+  o->isai.relax = 0;
+  if (!o->isai.symmetric) o->isai.column_limit = 0;
+  o->shift = BISAI_SHIFT_NONE;
+  o->shift_amount = bisai_precond_options_default().shift_amount;
+  o->factor.level = 0;
+  o->factor.least_pivot = 0;
+  o->factor.matching = BISAI_MATCHING_NONE;
+}
+
 void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond *choice) {
   static const bisai_precond_kind kinds[] = {
       BISAI_PRECOND_ISAI,   BISAI_PRECOND_NONE,      BISAI_PRECOND_BJACOBI, BISAI_PRECOND_ILU,
@@ -238,30 +252,31 @@ void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond
   if (kind == BISAI_PRECOND_LU && s->large) o->factor.ordering = BISAI_ORDERING_NATURAL;
   if (o->factor.ordering == BISAI_ORDERING_GIVEN) choose_permutation(choices, s, choice);
   choose_diagonal(choices, kind, o);
-  fuzz_scene(SCENE_PRECOND,
-             "preconditioner: kind %d, power %d, relax %d, sweeps %d, storage %d, schedule %d, "
-             "level %d, shift %d by "
-             "%g, drop %g, "
-             "limit %d, ordering %d, equilibrate %d, matching %d, pivots %g, max_block %d, %d "
-             "blocks given, form %d, "
-             "digits %d, formats %d, extraction %d, "
-             "symmetric %d, pressure %d, second %d, additive %d, keep %d %d, weights %d %d, cycle "
-             "%d, smoother %d, pre %d, post %d, nodes %d, strength %g, complexity %g, coarsest %d, "
-             "levels %d, null vectors %d, unweighted %d, update %d",
-             (int)o->kind, o->isai.power, o->isai.relax, o->sweeps.count,
-             (int)(o->kind == BISAI_PRECOND_BJACOBI ? o->bjacobi.storage : o->isai.storage),
-             (int)o->ilu.schedule, o->factor.level, (int)o->shift, o->shift_amount,
-             o->isai.drop_tolerance, (int)o->isai.column_limit, (int)o->factor.ordering,
-             (int)o->factor.equilibrate, (int)o->factor.matching, o->factor.least_pivot,
-             (int)o->bjacobi.max_block, (int)o->bjacobi.block_count, (int)o->bjacobi.form,
-             o->bjacobi.digits, (int)o->bjacobi.formats, (int)o->bjacobi.extraction,
-             (int)o->isai.symmetric, (int)o->cpr.pressure, (int)o->cpr.second, (int)o->cpr.additive,
-             (int)o->cpr.keep_pressure, (int)o->multigrid.keep_transfers, o->cpr.weights != NULL,
-             o->cpr.storage != NULL, (int)o->multigrid.cycle, (int)o->multigrid.smoother,
-             (int)o->multigrid.pre, (int)o->multigrid.post, (int)o->multigrid.nodes,
-             o->multigrid.strength, o->multigrid.complexity, (int)o->multigrid.coarsest,
-             (int)o->multigrid.levels, (int)o->multigrid.null_count, (int)o->multigrid.unweighted,
-             (int)o->multigrid.update);
+  take_matrix(s, kind, o);
+  fuzz_scene(
+      SCENE_PRECOND,
+      "preconditioner: kind %d, of %d, power %d, relax %d, sweeps %d, storage %d, schedule %d, "
+      "level %d, shift %d by "
+      "%g, drop %g, "
+      "limit %d, ordering %d, equilibrate %d, matching %d, pivots %g, max_block %d, %d "
+      "blocks given, form %d, "
+      "digits %d, formats %d, extraction %d, "
+      "symmetric %d, pressure %d, second %d, additive %d, keep %d %d, weights %d %d, cycle "
+      "%d, smoother %d, pre %d, post %d, nodes %d, strength %g, complexity %g, coarsest %d, "
+      "levels %d, null vectors %d, unweighted %d, update %d",
+      (int)o->kind, (int)o->isai.of, o->isai.power, o->isai.relax, o->sweeps.count,
+      (int)(o->kind == BISAI_PRECOND_BJACOBI ? o->bjacobi.storage : o->isai.storage),
+      (int)o->ilu.schedule, o->factor.level, (int)o->shift, o->shift_amount, o->isai.drop_tolerance,
+      (int)o->isai.column_limit, (int)o->factor.ordering, (int)o->factor.equilibrate,
+      (int)o->factor.matching, o->factor.least_pivot, (int)o->bjacobi.max_block,
+      (int)o->bjacobi.block_count, (int)o->bjacobi.form, o->bjacobi.digits, (int)o->bjacobi.formats,
+      (int)o->bjacobi.extraction, (int)o->isai.symmetric, (int)o->cpr.pressure, (int)o->cpr.second,
+      (int)o->cpr.additive, (int)o->cpr.keep_pressure, (int)o->multigrid.keep_transfers,
+      o->cpr.weights != NULL, o->cpr.storage != NULL, (int)o->multigrid.cycle,
+      (int)o->multigrid.smoother, (int)o->multigrid.pre, (int)o->multigrid.post,
+      (int)o->multigrid.nodes, o->multigrid.strength, o->multigrid.complexity,
+      (int)o->multigrid.coarsest, (int)o->multigrid.levels, (int)o->multigrid.null_count,
+      (int)o->multigrid.unweighted, (int)o->multigrid.update);
 }
 
 bool fuzz_update_allocates(const bisai_precond_options *o, bool first) {

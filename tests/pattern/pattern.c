@@ -29,7 +29,7 @@ static void boolean_product(int32_t n, const bool *a, const bool *b, bool *out) 
   }
 }
 
-/* The triangle with a full diagonal. */
+/* The triangle, or all, with a full diagonal. */
 static bool *triangle_of(const test_bcsr *a, bisai_triangle triangle) {
   const int32_t n = a->block_rows;
   bool *t = booleans(n);
@@ -37,7 +37,8 @@ static bool *triangle_of(const test_bcsr *a, bisai_triangle triangle) {
     t[i * n + i] = true;
     for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
       const int32_t j = a->col_idx[p];
-      t[i * n + j] = t[i * n + j] || (triangle == BISAI_LOWER ? j < i : j > i);
+      t[i * n + j] =
+          t[i * n + j] || triangle == BISAI_WHOLE || (triangle == BISAI_LOWER ? j < i : j > i);
     }
   }
   return t;
@@ -69,7 +70,7 @@ static void expect_pattern(int32_t n, const bool *expected, const bisai_pattern 
 static void expect_powers(const test_bcsr *a, int largest) {
   const int32_t n = a->block_rows;
   bisai_bcsr *matrix = test_bcsr_make(context, a);
-  for (int triangle = BISAI_LOWER; triangle <= BISAI_UPPER; triangle++) {
+  for (int triangle = BISAI_LOWER; triangle <= BISAI_WHOLE; triangle++) {
     bool *t = triangle_of(a, (bisai_triangle)triangle), *power = booleans(n), *next = booleans(n);
     memcpy(power, t, (size_t)n * (size_t)n * sizeof *t);
     for (int k = 1; k <= largest; k++) {
@@ -285,8 +286,8 @@ static void power_refuses_bad_arguments(void **state) {
                 bisai_pattern_power(context, matrix, BISAI_UPPER, -2, &pattern));
   EXPECT_MESSAGE(context, "power -2: at least 1 is needed");
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
-                bisai_pattern_power(context, matrix, (bisai_triangle)2, 1, &pattern));
-  EXPECT_MESSAGE(context, "unknown triangle 2");
+                bisai_pattern_power(context, matrix, (bisai_triangle)3, 1, &pattern));
+  EXPECT_MESSAGE(context, "unknown triangle 3");
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_pattern_power(context, tall, BISAI_LOWER, 1, &pattern));
   EXPECT_MESSAGE(context, "the matrix is not square: 4 × 3 blocks");
