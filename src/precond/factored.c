@@ -174,10 +174,8 @@ void bsi_describe_factors(bisai_precond *m) {
   const bool takes = bsi_takes_factors(o);
   if (takes && o->factor.factors) return;
   if (takes && o->factor.level > 0) bsi_append(m, " level=%d", o->factor.level);
-  if (takes && o->factor.least_pivot > 0.0)
-    bsi_append(m, " pivots=%g", o->factor.least_pivot);
-  if (takes && o->factor.update_sweeps > 0)
-    bsi_append(m, " updates=%d", o->factor.update_sweeps);
+  if (takes && o->factor.least_pivot > 0.0) bsi_append(m, " pivots=%g", o->factor.least_pivot);
+  if (takes && o->factor.update_sweeps > 0) bsi_append(m, " updates=%d", o->factor.update_sweeps);
   if (o->shift == BISAI_SHIFT_IN_BLOCKS) bsi_append(m, " shift=%g", o->shift_amount);
 }
 

@@ -82,6 +82,13 @@ static bisai_status check_pattern(bisai_context *context, const bisai_pattern *p
   return BISAI_OK;
 }
 
+static bisai_status check_stored(bisai_context *context, const bisai_bcsr *matrix) {
+  if (matrix->type == BISAI_FP64 && !matrix->unit_diagonal) return BISAI_OK;
+  return bsi_fail(context, BISAI_UNSUPPORTED,
+                  matrix->unit_diagonal ? "isai of the matrix needs the diagonal blocks stored"
+                                        : "isai of the matrix needs fp64 values");
+}
+
 /* Inverses of the matrix itself take no option that has no effect on them. */
 static bisai_status check_of_matrix(bisai_context *context, const bisai_precond_options *options,
                                     const bisai_bcsr *matrix) {
@@ -101,6 +108,7 @@ static bisai_status check_of_matrix(bisai_context *context, const bisai_precond_
                                                             : NULL;
   if (idle)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "isai of the matrix takes no %s", idle);
+  BSI_TRY(check_stored(context, matrix));
   const bisai_status status =
       check_pattern(context, o->upper_pattern, BISAI_UPPER, matrix->block_rows);
   return status ? status
@@ -235,6 +243,7 @@ static bisai_status isai_update(bisai_precond *m, const bisai_bcsr *a) {
 /* Of the matrix itself: the systems are gathered anew, so that the blocks need not be where they
  * were. */
 static bisai_status isai_check_update(const bisai_precond *m, const bisai_bcsr *a) {
+  BSI_TRY(check_stored(m->context, a));
   if (a->blocks == isai_of(m)->blocks) return BISAI_OK;
   return bsi_fail(m->context, BISAI_INVALID_ARGUMENT, "the pattern changed: %d blocks, expected %d",
                   a->blocks, isai_of(m)->blocks);

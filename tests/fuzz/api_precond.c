@@ -235,8 +235,8 @@ static void expect_same_from_parts(const fuzz_system *s, fuzz_world *world,
                                    const bisai_precond_options *o, const double *v) {
   const bool factored = o->kind == BISAI_PRECOND_ILU || o->kind == BISAI_PRECOND_ISAI ||
                         o->kind == BISAI_PRECOND_SWEEPS;
-  if (!factored || o->factor.ordering != BISAI_ORDERING_NATURAL || o->factor.equilibrate ||
-      o->factor.matching)
+  if (!factored || o->isai.of == BISAI_INVERSE_OF_MATRIX ||
+      o->factor.ordering != BISAI_ORDERING_NATURAL || o->factor.equilibrate || o->factor.matching)
     return;
   bisai_factor_options factor_options = bisai_factor_options_default();
   factor_options.level = o->factor.level;

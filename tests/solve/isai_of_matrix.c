@@ -505,6 +505,10 @@ static void what_has_no_inverse_is_named(void **state) {
   arrays = test_bcsr_tridiagonal(5, 2, 4.0, -1.0);
   for (int32_t p = 0; p < 13 * 4; p++) arrays.values[p] *= 1e-12;
   matrix = test_bcsr_make(context, &arrays);
+  bisai_bcsr *single = test_bcsr_single(context, &arrays);
+  EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_precond_create(context, single, &options, &none));
+  EXPECT_MESSAGE(context, "isai of the matrix needs fp64 values");
+  bisai_bcsr_destroy(&single);
   options.isai.storage = BISAI_FP16;
   EXPECT_STATUS(context, BISAI_OVERFLOW, bisai_precond_create(context, matrix, &options, &none));
   EXPECT_MESSAGE(context, "the inverse: block (0, 0) does not fit its storage type");
