@@ -8,8 +8,8 @@ namespace {
 /* Thread blocks for the rows of a list, whose number the host does not know. Not measured. */
 enum { LISTED_BLOCKS = 512 };
 
-/* S(|T|): the columns in the triangle, and the row's own between them. BSI_PATTERN_READERS lanes take
- * a row.
+/* S(|T|): the columns in the triangle, and the row's own between them. BSI_PATTERN_READERS lanes
+ * take a row.
  *   WRITE: write the rows, which were counted before */
 template <bool WRITE>
 __global__ void __launch_bounds__(BSI_PATTERN_THREADS) copy_rows(const bsi_search s) {

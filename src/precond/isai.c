@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Block-ISAI: z = NU (NL v), approximate inverses of L and U (Ma et al. 2021, equations 6–9); of a
- * symmetric A z = NLᵀ (D⁻¹ (NL v)), D the diagonal blocks of U. Of the matrix itself z = N v (equation
- * 3), and z = N (Nᵀ v) with `symmetric`. */
+ * symmetric A z = NLᵀ (D⁻¹ (NL v)), D the diagonal blocks of U. Of the matrix itself z = N v
+ * (equation 3), and z = N (Nᵀ v) with `symmetric`. */
 #include "solve/isai.h"
 
 #include <math.h>

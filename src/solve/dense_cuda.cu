@@ -3,8 +3,8 @@
  * block column of N: a warp if systems are small, a thread block if they are not.
  *
  * A(J, J) and the column are in shared memory, or in global memory of the group's own if the
- * largest system is too large for that. Their columns have an odd number of values, so that lanes that
- * read a row of them read different banks. */
+ * largest system is too large for that. Their columns have an odd number of values, so that lanes
+ * that read a row of them read different banks. */
 #include "core/block/values.h"
 #include "core/context/context_impl.h"
 #include "core/matrix/bcsr_impl.h"

@@ -203,19 +203,19 @@ static void what_does_not_apply_is_null(void **state) {
   (void)state;
   static const char *const applies[] = {
       "nnnnyyynnnynyny"
-      "nnnnnnnnnnnnnnnnnnnnnnynyyyynnynn", /* none */
+      "nnnnnnnnnnnnnnnnnnnnnnynyyyynnynnn", /* none */
       "nynyyyynnyyyyny"
-      "nynnnnynnnnnnnnnnnynnnynyyyynnynn", /* bjacobi */
+      "nynnnnynnnnnnnnnnnynnnynyyyynnynnn", /* bjacobi */
       "nnnnyyyynnyyyny"
-      "yyyynnynnnnnyyynynnnnnynyyyynnynn", /* ilu */
+      "yyyynnynnnnnyyynynnnnnynyyyynnynnn", /* ilu */
       "yynyyyyyyyyyyyy"
-      "yyyyyyynyyyyyyyyynnnnnynyyyyynynn", /* isai */
+      "yyyyyyynyyyyyyyyynnnnnynyyyyynynny", /* isai */
       "nnynyyyynyyyyny"
-      "yyyynnynnnnnyyynnnnnnnynyyyynnynn", /* sweeps */
+      "yyyynnynnnnnyyynnnnnnnynyyyynnynnn", /* sweeps */
       "yyynyyynyyyyyny"
-      "yynnnnynnnnnnnnnnnnynnynyyyynnynn", /* mg */
+      "yynnnnynnnnnnnnnnnnynnynyyyynnynnn", /* mg */
       "nnnyyyyyyyyyyny"
-      "nnnnnnynnnnnyynnnnnyynynyyyynnynn", /* cpr */
+      "nnnnnnynnnnnyynnnnnyynynyyyynnynnn", /* cpr */
   };
   json_t *root = results("compare --case cavity --size 5 --methods "
                          "none,bjacobi,ilu,isai:storage=fp32:k=2:relax=1,sweeps:n=3,mg,cpr");
