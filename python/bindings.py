@@ -116,6 +116,16 @@ bisai_solve_options bisai_solve_options_default(void);
 bisai_status bisai_solve(bisai_context *, const bisai_bcsr *, const double *b, double *x,
   const bisai_solve_options *, bisai_solve_report *);
 
+typedef struct { ...; } bisai_study_constants;
+typedef struct { bisai_study_constants right, left; ...; } bisai_study_null;
+typedef struct { size_t struct_size; bisai_study_null null; ...; } bisai_matrix_study_report;
+bisai_status bisai_matrix_study(bisai_context *, const bisai_bcsr *, int64_t rows,
+  const double *rhs, bisai_matrix_study_report *);
+int32_t bisai_study_constants_vectors(const bisai_study_constants *, int32_t block_size,
+  int64_t rows, double *vectors);
+bisai_status bisai_project(bisai_context *, int64_t n, int32_t count, const double *vectors,
+  int64_t ld, double *x);
+
 typedef struct { int place, length; char message[...]; } bisai_text_fault;
 typedef struct bisai_text_keys bisai_text_keys;
 bisai_status bisai_precond_options_parse(const char *text, bisai_precond_options *options,

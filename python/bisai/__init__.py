@@ -16,12 +16,13 @@ from .errors import (Error, InvalidArgument, NotConverged, NotFinite, OutOfMemor
                      Unavailable)
 from .files import read, write
 from .matrix import Matrix
+from .null_space import constants, project
 from .precond import Preconditioner
 from .solver import Result, Solver, compare, solve
 
 __version__ = _ffi.string(_lib.bisai_version()).decode()
 __all__ = [
     "Context", "Error", "InvalidArgument", "Matrix", "NotConverged", "NotFinite", "OutOfMemory",
-    "Preconditioner", "Result", "Singular", "Solver", "Unavailable", "compare", "read", "solve",
-    "write"
+    "Preconditioner", "Result", "Singular", "Solver", "Unavailable", "compare", "constants",
+    "project", "read", "solve", "write"
 ]

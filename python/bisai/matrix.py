@@ -196,6 +196,16 @@ class Matrix(Operator):
                                                     _values_pointer(moved)))
         return moved
 
+    def rows_of_scalars(self, vectors: np.ndarray) -> np.ndarray:
+        """Returns contiguous vectors in the order of the blocks in that of A, of shape (n, k)."""
+        if not self.moves or vectors.shape[1] == 0:
+            return vectors[:self.shape[0]]
+        moved = np.empty((self.shape[0], vectors.shape[1]))
+        self.context.check(lib.bisai_bcsr_from_blocks(self.handle, vectors.shape[1],
+                                                      _values_pointer(vectors),
+                                                      _values_pointer(moved)))
+        return moved
+
     def update(self, A: Any) -> None:
         """Takes new values of a matrix with the same pattern and format."""
         A = canonical(A)

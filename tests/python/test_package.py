@@ -450,3 +450,42 @@ def test_comparisons_print_a_table():
 
 def test_versions_agree():
     assert re.fullmatch(r"\d+\.\d+\.\d+", bisai.__version__)
+
+
+def neumann(n, wind=0.0):
+    """Diffusion without values at the boundary: A maps constants to zero, Aᵀ if there is no wind."""
+    D = sp.diags([np.full(n - 1, -1.0 - wind), np.full(n - 1, -1.0)], [-1, 1], shape=(n, n))
+    A = sp.kron(sp.eye(n), D) + sp.kron(D, sp.eye(n))
+    return (A - sp.diags(np.asarray(A.sum(axis=1)).ravel())).tocsr()
+
+
+@pytest.mark.parametrize("block_size", [1, 2])
+def test_a_null_space_is_found_and_taken_out(block_size):
+    A = neumann(21)
+    b = np.random.default_rng(3).random(A.shape[0])
+    M = bisai.Matrix(A, block_size)
+    right, left = bisai.constants(M)
+    for vectors in right, left:
+        np.testing.assert_array_equal(vectors, np.ones((A.shape[0], 1)))
+    with pytest.raises(bisai.NotConverged, match="A x = b has no solution"):
+        bisai.solve(M, b)
+    consistent = bisai.project(b, left)
+    np.testing.assert_allclose(consistent, b - b.mean(), atol=1e-14)
+    x = bisai.project(bisai.solve(M, consistent), right)
+    assert residual(A, x, consistent) < 2e-8 and abs(x.mean()) < 1e-12
+
+
+def test_null_spaces_of_one_side_and_none():
+    right, left = bisai.constants(neumann(12, wind=0.5))
+    assert right.shape == (144, 1) and left.shape == (144, 0)
+    right, left = bisai.constants(poisson(8))
+    assert right.shape == left.shape == (64, 0)
+    x = np.arange(64.0)
+    np.testing.assert_array_equal(bisai.project(x, right), x)
+
+
+def test_vectors_that_cannot_be_projected_are_refused():
+    with pytest.raises(bisai.InvalidArgument, match=r"\(n,\) and \(n, k\)"):
+        bisai.project(np.ones(4), np.ones((3, 1)))
+    with pytest.raises(bisai.InvalidArgument, match="combination of those before it"):
+        bisai.project(np.ones(4), np.ones((4, 2)))
