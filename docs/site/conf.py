@@ -13,6 +13,7 @@ source_suffix = {".md": "markdown"}
 root_doc = "docs/site/index"
 exclude_patterns = [".github", "python", "docs/site/advice.md"]
 html_static_path = ["static"]
+html_css_files = ["narrow.css"]
 html_theme = "furo"
 html_title = f"bisai {release}"
 myst_heading_anchors = 4
