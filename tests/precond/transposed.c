@@ -72,6 +72,8 @@ static const char *const methods[] = {"none",
                                       "isai:of=matrix",
                                       "isai:of=matrix:k=2:storage=fp32",
                                       "isai:relax=1:ordering=rcm",
+                                      "isai:of=matrix",
+                                      "isai:of=matrix:k=2:storage=fp32",
                                       "sweeps:n=0",
                                       "sweeps:n=3",
                                       "sweeps:n=2:matching=blocks",
@@ -188,7 +190,8 @@ static void factors_of_the_caller_are_transposed(void **state) {
 
 static void symmetric_preconditioners_are_their_own_transposes(void **state) {
   (void)state;
-  const char *const own[] = {"isai:symmetric", "isai:symmetric:relax=1", "mg", "auto"};
+  const char *const own[] = {"isai:symmetric", "isai:symmetric:relax=1", "isai:of=matrix:symmetric",
+                             "mg", "auto"};
   bisai_bcsr *a = test_bcsr_take(context, test_bcsr_definite(40, 3, 5));
   for (size_t k = 0; k < sizeof own / sizeof *own; k++) expect_transposed_method(a, own[k]);
   bisai_bcsr_destroy(&a);

@@ -127,6 +127,25 @@ def test_rows_of_nodes_move_on_the_gpu(gpu):
     np.testing.assert_array_equal(gpu.numpy(M.apply(v)), M @ x[order])
 
 
+@pytest.mark.parametrize("text", [
+    "bjacobi:max=5:relax=1", "ilu", "ilu:matching=blocks:equilibrate:ordering=rcm", "sweeps:n=2",
+    "isai:k=2:relax=1", "isai:storage=fp32", "isai:of=matrix", "lu"])
+def test_transposes_are_those_of_the_dense_inverse(text):
+    A = system(20, 3)[0]
+    M = bisai.Preconditioner(A, text, context=bisai.Context("cuda"))
+    for factor in (1, 2):
+        M.update(factor * A)
+        np.testing.assert_allclose(M.T @ np.eye(60), (M @ np.eye(60)).T, atol=1e-13)
+
+
+def test_transposes_take_arrays_of_the_gpu(gpu):
+    A, x, b = system(size=3)
+    M = bisai.Preconditioner(A, "ilu", context=bisai.Context("cuda"))
+    found = M.T @ gpu.array(b)
+    assert type(found) is type(gpu.array(b))
+    np.testing.assert_array_equal(gpu.numpy(found), M.T @ b)
+
+
 def test_wrong_devices_and_types_are_named(gpu):
     A, x, b = system()
     v = gpu.array(b)
