@@ -35,8 +35,10 @@ template <int M> struct shape {
 template <int M, int BYTES> struct column_values {
   static constexpr int pieces = M % shape<M>::rows == 0 ? 1 : shape<M>::rows,
                        each = shape<M>::rows / pieces;
+  /* as in apply_rows_cuda.cu */
+  static constexpr bool shares_sectors = shape<M>::height * BYTES % 32 != 0;
   static constexpr int registers = pieces * stored<BYTES, each>::registers;
-  stored<BYTES, each> piece[pieces];
+  stored<BYTES, each, shares_sectors> piece[pieces];
   /* second: rows from the first to the second, 0: there is none */
   __device__ __forceinline__ void load(const char *from, int second) {
 #pragma unroll
