@@ -32,10 +32,12 @@ class System:
     name: on the page
     case, file: one of both
     device, host, quick: sizes of the case on a GPU, on the host, and for a quick try
+    slow: one repeat is enough, because runs go to the limit of iterations
     """
 
-    def __init__(self, name, case=None, sizes=(), tolerance="1e-10", file=None):
+    def __init__(self, name, case=None, sizes=(), tolerance="1e-10", file=None, slow=False):
         self.name, self.case, self.file, self.tolerance = name, case, file, tolerance
+        self.slow = slow
         self.device, self.host, self.quick = sizes or (None, None, None)
 
     def arguments(self, bench):
@@ -53,12 +55,12 @@ SYSTEMS = [
     System("elasticity", "elasticity", ("48", "20", "12")),
     System("elasticity, inclusion", "elasticity:contrast=1000", ("40", "20", "12")),
     System("reaction", "reaction", ("512", "240", "64"), "1e-8"),
-    System("shell, 10 ms", "shell:step=0.01", ("317", "80", "40")),
+    System("shell, 10 ms", "shell:step=0.01", ("317", "80", "40"), slow=True),
     *(System(n, file=n) for n in ("bcsstk16", "bcsstk18", "hypre_beam_tet_dof2475", "mhd3200b")),
     *(System(n, file=n) for n in PAPER),
 ]
 SOLVES = (
-    "bisai compare --backend cuda --case CASE --size SIZE --solver cg --tolerance 1e-10 --repeat 5"
+    "bisai compare --backend cuda --case CASE --size SIZE --solver cg --tolerance 1e-10 --repeat 3"
     " --methods none,bjacobi:max=32,bjacobi:max=32:storage=adaptive,…"
 )
 WITHOUT = "none"  # the METHOD of CG without a preconditioner
@@ -73,7 +75,7 @@ def solve(bench, system):
     """Returns the matrix, a record of each method, and one of CG without a preconditioner."""
     source = system.arguments(bench)
     arguments = ["--backend", bench.backend, "--solver", "cg", "--tolerance", system.tolerance]
-    repeat = 1 if bench.quick else 5 if bench.backend == "cuda" else 3
+    repeat = 1 if bench.quick or system.slow else 3
     methods = ",".join(METHODS.values())
     document = bench.json(
         "bisai", "compare", *source, *arguments, "--repeat", repeat, "--methods", methods
@@ -92,7 +94,7 @@ def solve(bench, system):
 
 def measure(bench):
     results = {"solves": {}}
-    rounds = 3 if bench.quick else 9
+    rounds = 3 if bench.quick else 5
     blocks = 2000 if bench.quick else 50000 if bench.backend == "cuda" else 10000
     arguments = ["--backend", bench.backend, "--blocks", blocks, "--rounds", rounds]
     if bench.backend == "host":
@@ -100,7 +102,7 @@ def measure(bench):
     results["formats"] = bench.attempt("Figure 7", bench.json, "bench/bench_formats", *arguments)
     if bench.backend == "cuda":
         size = ["--bytes", 1 << 25 if bench.quick else 1 << 30]
-        for part, letter, times in ("layouts", "l", min(rounds, 5)), ("large", "a", 3):
+        for part, letter, times in ("layouts", "l", rounds), ("large", "a", 3):
             arguments = ("--only", letter, "--rounds", times, *size)
             results[part] = bench.attempt(part, bench.json, "bench/bench_batches", *arguments)
     for system in SYSTEMS:

@@ -20,8 +20,8 @@ measured on a Tesla V100 with CUDA 10.0 and PETSc 3.14.2, in fp64, with GMRES(30
 from the right. T_p is the time of 30 applications of the preconditioner, or of all if there are
 fewer. T_total is the time of the solve, without the factors and without the set-up. *All in* is our
 time from the matrix to the solution, with the factors and the set-up. The times are those of the
-run with the median of the all-in times of five runs on the GPU, and of the better one of two with
-PETSc's solves; the least all-in time is in brackets. On the host each method ran once after a
+run with the median of the all-in times of three runs on the GPU, and of one run with PETSc's
+solves; the least all-in time is in brackets. On the host each method ran once after a
 warm-up. *PETSc* is PETSc's block triangular solves on the CPU with copies of the vectors between
 the CPU and the GPU, where GMRES runs. On the host GMRES runs on the CPU too. Figures 1 to 3 are
 drawings.
@@ -91,7 +91,7 @@ class Case:
             f"--case {self.case} --size {self.size} --tolerance {self.tolerance}"
         )
         return (
-            f"bisai compare {source} --backend cuda --repeat 5 --methods"
+            f"bisai compare {source} --backend cuda --repeat 3 --methods"
             f" {','.join([*self.published, OWN])}"
         )
 
@@ -119,7 +119,7 @@ def compare(bench, case, methods, repeat):
 
 def sets_of(bench, case, repeat):
     """Returns the sets of methods of a case and how often each is run. PETSc's take seconds."""
-    own, few = [OWN, *(m for m in case.methods() if m in ISAI)], min(repeat, 2)
+    own, few = [OWN, *(m for m in case.methods() if m in ISAI)], 1
     if bench.backend != "cuda":
         return [(own, repeat), ([PETSC], few)]
     both = [*own, CUSPARSE, *THEIRS[: len(own) - 1]]
@@ -174,7 +174,7 @@ def updates(bench):
     """Returns the figures of bench_updates."""
     files = [path for path in map(bench.matrix, UPDATED) if path and not bench.quick]
     scale = 8 if bench.quick else 1 if bench.backend == "cuda" else 2
-    options = ["--backend", bench.backend, "--rounds", 3 if bench.quick else 7, "--scale", scale]
+    options = ["--backend", bench.backend, "--rounds", 3, "--scale", scale]
     if bench.backend == "host":
         options += ["--threads", 1]
     with tempfile.TemporaryDirectory() as folder:
@@ -184,7 +184,7 @@ def updates(bench):
 
 
 def measure(bench):
-    repeat = 5 if bench.backend == "cuda" and not bench.quick else 1
+    repeat = 3 if bench.backend == "cuda" and not bench.quick else 1
     results = measure_cases(bench, repeat)
     if bench.backend == "cuda":
         scale = ["--scale", 4] if bench.quick else []

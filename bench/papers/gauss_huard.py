@@ -18,7 +18,7 @@ GPUs* (slides, GP100, MAGMA-sparse) and *Variable-Size Batched Gauss–Jordan El
 Block-Jacobi Preconditioning on Graphics Processors* (abstract, Tesla K40 and P100). Both show their
 times in pictures, and the texts give no numbers: *a picture* below. Everything is in fp64. A
 *floor* is the time in which a copy on the device moves the bytes of the blocks, of the pivots and
-of the vectors. All times are warm medians: of 9 repeats in the batches, of 5 in the solves (3 on
+of the vectors. All times are warm medians: of 5 repeats in the batches and of 3 in the solves (on
 the host, with smaller systems), with the least total in brackets. BiCGSTAB stops at a relative
 residual of 1e-8 and applies the preconditioner twice in each iteration.
 """
@@ -45,7 +45,7 @@ KEPT = (
     " least_total_s repeats"
 ).split()
 
-BATCHES = "bench_batches --only {} --rounds 9 --json batches.json"
+BATCHES = "bench_batches --only {} --rounds 5 --json batches.json"
 REAL = pathlib.Path(__file__).resolve().parent.parent / "results" / "block-jacobi-cpu.json"
 
 
@@ -61,7 +61,7 @@ def solve(bench, case, size):
     document = bench.json(
         "bisai", "compare", "--backend", bench.backend, "--case", case, "--size", size, "--solver",
         "bicgstab", "--tolerance", "1e-8", "--max-iterations", 2000, "--repeat",
-        1 if bench.quick else 5 if bench.backend == "cuda" else 3, "--methods", ",".join(METHODS)
+        1 if bench.quick else 3, "--methods", ",".join(METHODS)
     )
     runs = {m: {key: run.get(key) for key in KEPT} for m, run in zip(METHODS, document["runs"])}
     return {"matrix": document["matrix"], "size": size, "runs": runs}
@@ -75,7 +75,7 @@ def measure(bench):
         if found:
             results["solves"][case] = found
     if bench.backend == "cuda":
-        rounds, size = (3, 1 << 25) if bench.quick else (9, 1 << 30)
+        rounds, size = (3, 1 << 25) if bench.quick else (5, 1 << 30)
         for part, letter in ("forms", "f"), ("decompositions", "d"), ("mixed", "m"):
             arguments = ("--only", letter, "--rounds", rounds, "--bytes", size)
             found = bench.attempt(part, bench.json, "bench/bench_batches", *arguments)
@@ -122,7 +122,7 @@ def ratio(over, under, key):
 def case_command(case, size):
     return (
         f"bisai compare --backend cuda --case {case} --size {size} --solver bicgstab --tolerance"
-        f" 1e-8 --repeat 5 --methods {','.join(METHODS)}"
+        f" 1e-8 --repeat 3 --methods {','.join(METHODS)}"
     )
 
 

@@ -22,12 +22,12 @@ extracts in a kernel of its own and M in the kernel that inverts. C lets each th
 the block through the caches, and S lets the threads of a warp read a row together; both gather the
 block in the same tile of shared memory. Insertion is no step: the inverses are stored where
 applications read them, and there is no CSR matrix D̂. Times of set-ups are those of the kernels,
-medians of nine. Figures 1 to 3 are drawings. Figures 4 to 7 give their values in pictures only, so
+medians of five. Figures 1 to 3 are drawings. Figures 4 to 7 give their values in pictures only, so
 that the table has what the text says of them.
 """
 
-BATCHES = "bench_batches --only b --rounds 9"
-SETUPS = "bench_batches --only g --rounds 9 --matrices FILE…"
+BATCHES = "bench_batches --only b --rounds 5"
+SETUPS = "bench_batches --only g --rounds 5 --matrices FILE…"
 METRICS = {
     "registers": "launch__registers_per_thread",
     "static": "launch__shared_mem_per_block_static",
@@ -85,7 +85,7 @@ class Case:
         system = f"--case {self.case[0]} --size {self.case[1]}" if case else f"{source} --rhs ones"
         return (
             f"bisai compare {system} --backend cuda --block-size 1 --solver idr --tolerance 1e-10"
-            f" --max-iterations {LIMITS['cuda']} --repeat 5 --methods bjacobi:max=1,…,bjacobi:max=32"
+            f" --max-iterations {LIMITS['cuda']} --repeat 3 --methods bjacobi:max=1,…,bjacobi:max=32"
         )
 
 
@@ -150,7 +150,7 @@ RELAX_CASES = {"cavity": ("300", "100", "40"), "atmosphere": ("148,148,58", "40"
 
 def relax_command(case):
     return (
-        f"bisai compare --case {case} --size {RELAX_CASES[case][0]} --backend cuda --repeat 5"
+        f"bisai compare --case {case} --size {RELAX_CASES[case][0]} --backend cuda --repeat 3"
         f" --methods {','.join(RELAXED)}"
     )
 
@@ -205,10 +205,10 @@ def setup_files(bench):
 
 
 def measure(bench):
-    repeat = 1 if bench.quick else 5 if bench.backend == "cuda" else 2
+    repeat = 1 if bench.quick else 3 if bench.backend == "cuda" else 2
     results = {}
     if bench.backend == "cuda":
-        rounds = ["--rounds", 5 if bench.quick else 9]
+        rounds = ["--rounds", 3 if bench.quick else 5]
         rows = 1e5 if bench.quick else 1e7
         files = setup_files(bench)
         for name, *arguments in (
@@ -506,7 +506,7 @@ def tables(results):
         f" side of the paper is not known; ours consists of ones. The limit is {LIMITS['cuda']:,}"
         f" iterations on the GPU and {LIMITS['host']:,} on the host, which are"
         f" {LIMITS['cuda'] // 5:,} and {LIMITS['host'] // 5:,} cycles; the paper's is 100,000."
-        " Times are medians of five, on a host of two, after one that does not count, with the"
+        " Times are medians of three, on a host of two, after one that does not count, with the"
         " set-up."
     )
 
