@@ -217,7 +217,7 @@ times compare_factor(bench &b, const bsi_triangular *t, const bisai_bcsr *matrix
   found.right = seconds_of(b, prepare);
   found.theirs = seconds_of(b, solve, prepare);
   bsi_isai ours;
-  NEED(bsi_isai_create(b.context, t, pattern, BISAI_FP64, &ours));
+  NEED(bsi_isai_create(b.context, t, BSI_SYSTEMS_TRIANGULAR, pattern, BISAI_FP64, &ours));
   found.ours = seconds_of(b, [&] { NEED(bsi_isai_update(b.context, t, &ours)); });
   const double apart = difference(ours.pattern, ours.inverse, inverse.data, bs);
   if (!(apart < 1e-10)) {
