@@ -11,8 +11,8 @@ typedef void bsi_coefficients(void *user, int32_t k, double *alpha, double *beta
 /* The same β, at `user`, in every step, and α = 0. */
 bsi_coefficients bsi_same_damping;
 
-/* Returns ω of block-Jacobi for an estimate of ρ(D⁻¹A), on level 0 or on a coarser one. */
-double bsi_jacobi_damping(bool first, double damping, double radius);
+/* Returns ω of block-Jacobi for a bound of ρ(D⁻¹A), on level 0 or on a coarser one. */
+double bsi_jacobi_damping(bool first, double damping, double bound);
 
 /* Does `count` applications of `degree` relaxations each. `user` is passed to `coefficients`. The
  * arrays are those of bsi_smoother::smooth. */
