@@ -6,15 +6,18 @@
 #include "multigrid/halo/halo.h"
 #include "multigrid/halo/numbering.h"
 #include "multigrid/level/hierarchy_impl.h"
+#include "multigrid/spgemm/block_matrix.h"
 
-/* What a rank sends, in host memory. */
+/* What a rank sends. */
 typedef struct bsi_sent_rows {
-  /* its blocks in the order of the columns of all: the place of each in the own matrix, and its
-   * row */
-  int32_t blocks, *order, *row_of;
-  /* their values, and room for those of the own matrix */
-  double *packed, *own;
-  /* 1 for own rows and ghosts that consist of rounding errors, and their number on all ranks */
+  /* the own rows in the columns of all, and what they are the product of: the own matrix, and an
+   * identity block for each of its columns */
+  bsi_block_matrix columns, rows;
+  /* room for a part of the rows that the backend and the host see. NULL: the backend is the host,
+   * or the transport reaches its memory */
+  double *part;
+  /* in host memory: 1 for own scalar rows that consist of rounding errors, on rank 0 for those of
+   * all ranks, whose number is null_rows */
   double *marks, null_rows;
 } bsi_sent_rows;
 
@@ -24,9 +27,8 @@ typedef struct bsi_gathered {
   /* rank 0 has the rows of all others as ghosts */
   bsi_halo halo;
   bsi_sent_rows sent;
-  /* rank 0: the blocks of each rank, the values of all, the matrix and its levels */
-  int64_t *counts;
-  double *values;
+  /* rank 0: the scalar rows and the blocks of each rank, the matrix and its levels */
+  int64_t *counts[2];
   bisai_bcsr *matrix;
   bsi_hierarchy below;
   bool made;
