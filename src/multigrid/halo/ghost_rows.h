@@ -18,7 +18,8 @@ typedef struct bsi_ghost_rows {
   int64_t *given, *wanted;
   /* the places of the blocks that come, behind those of the own rows */
   bsi_places places;
-  /* what is sent and received, which the backend and the host see. NULL: identities */
+  /* what is sent and received, which the backend and the host see; NULL for identities. If the
+   * transport enqueues exchanges, `incoming` is in backend memory, and the packed rows are sent */
   double *outgoing, *incoming;
 } bsi_ghost_rows;
 

@@ -110,8 +110,9 @@ static bisai_status list_neighbours(bsi_halo *halo, const search *s) {
   return halo->send.host && halo->receive.host ? BISAI_OK : BISAI_OUT_OF_MEMORY;
 }
 
-bisai_status bsi_halo_send(bsi_halo *halo, size_t size, const int64_t *counts, const void *outgoing,
-                           const int64_t *there, void *incoming) {
+/* Writes messages of counts[k] objects of `size` bytes for neighbour k, and there[k] from it. */
+static void list_messages(bsi_halo *halo, size_t size, const int64_t *counts, const void *outgoing,
+                          const int64_t *there, void *incoming) {
   const char *from = outgoing;
   char *to = incoming;
   for (int k = 0; k < halo->neighbour_count; k++) {
@@ -121,7 +122,19 @@ bisai_status bsi_halo_send(bsi_halo *halo, size_t size, const int64_t *counts, c
     to += received;
   }
   halo->exchanges += halo->neighbour_count > 0;
+}
+
+bisai_status bsi_halo_send(bsi_halo *halo, size_t size, const int64_t *counts, const void *outgoing,
+                           const int64_t *there, void *incoming) {
+  list_messages(halo, size, counts, outgoing, there, incoming);
   return bsi_exchange(halo->context, halo->transport, halo->neighbour_count, halo->messages);
+}
+
+bisai_status bsi_halo_enqueue(bsi_halo *halo, size_t size, const int64_t *counts,
+                              const void *outgoing, const int64_t *there, void *incoming) {
+  list_messages(halo, size, counts, outgoing, there, incoming);
+  return bsi_enqueue_exchange(halo->context, halo->transport, halo->neighbour_count,
+                              halo->messages);
 }
 
 /* Sends a request for each ghost: the number of the row. */

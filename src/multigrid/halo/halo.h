@@ -57,6 +57,10 @@ bisai_status bsi_halo_return(bsi_halo *halo, int32_t width, const double *ghosts
 bisai_status bsi_halo_send(bsi_halo *halo, size_t size, const int64_t *counts, const void *outgoing,
                            const int64_t *there, void *incoming);
 
+/* The same for arrays in backend memory, if the transport enqueues exchanges. */
+bisai_status bsi_halo_enqueue(bsi_halo *halo, size_t size, const int64_t *counts,
+                              const void *outgoing, const int64_t *there, void *incoming);
+
 /* x ← x with its ghosts, which follow the own rows, for rows of `width` values in backend memory.
  * NULL: there are no ghosts. */
 bisai_status bsi_halo_complete(bsi_halo *halo, int32_t width, double *x);
