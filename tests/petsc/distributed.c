@@ -6,9 +6,9 @@
  *   -case cavity|convdiff|elasticity|free|islands|reaction|reservoir
  *   -size N  nodes of a side; free is an elastic body without supports, islands are N meshes
  *   without couplings: their matrices are singular
- *   -parts grid|slab|uneven|some  which process has which rows: boxes of the grid, equal slabs,
- *   slabs of 1, 2, 3, … parts, or equal slabs on every process but the first and each third one
- *   after it
+ *   -parts grid|slab|uneven|some|graph  which process has which rows: boxes of the grid, equal
+ *   slabs, slabs of 1, 2, 3, … parts, equal slabs on every process but the first and each third one
+ *   after it, or parts of the graph by METIS
  *   -mat_type aij|baij|sbaij
  *   -repeats  solves again, and new values
  *   -faults  values that one process cannot take
@@ -19,6 +19,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifdef HAVE_METIS
+#include <metis.h>
+#endif
 
 #include <bisai/bisai.h>
 #include <bisai/petsc.h>
@@ -166,6 +170,35 @@ static PetscInt owner_of(const problem *p, const char *kind, PetscMPIInt size, P
   return k / 2 * 3 + k % 2 + 1;
 }
 
+/* owner ← the parts of the graph that METIS finds, with few couplings between them. */
+static PetscErrorCode cut_graph(const problem *p, PetscMPIInt size, PetscInt *owner) {
+  PetscFunctionBeginUser;
+#ifdef HAVE_METIS
+  const int32_t *row_ptr, *col_idx;
+  idx_t rows = (idx_t)p->rows, constraints = 1, parts = size, cut, *ptr, *others, *part;
+  idx_t options[METIS_NOPTIONS];
+  bisai_bcsr_arrays(p->matrix, &row_ptr, &col_idx, NULL);
+  PetscCall(PetscMalloc3(p->rows + 1, &ptr, row_ptr[p->rows], &others, p->rows, &part));
+  ptr[0] = 0;
+  for (PetscInt i = 0; i < p->rows; i++) {
+    ptr[i + 1] = ptr[i];
+    for (int32_t b = row_ptr[i]; b < row_ptr[i + 1]; b++)
+      if (col_idx[b] != i) others[ptr[i + 1]++] = col_idx[b];
+  }
+  METIS_SetDefaultOptions(options);
+  options[METIS_OPTION_SEED] = 1;
+  const int found = METIS_PartGraphKway(&rows, &constraints, ptr, others, NULL, NULL, NULL, &parts,
+                                        NULL, NULL, options, &cut, part);
+  PetscCheck(found == METIS_OK, PETSC_COMM_SELF, PETSC_ERR_LIB, "METIS: %d", found);
+  for (PetscInt i = 0; i < p->rows; i++) owner[i] = part[i];
+  PetscCall(PetscFree3(ptr, others, part));
+#else
+  (void)p, (void)size, (void)owner;
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "made without METIS");
+#endif
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
 static PetscErrorCode make_partition(MPI_Comm comm, const problem *p, const char *kind,
                                      partition *q) {
   PetscMPIInt rank, size;
@@ -177,7 +210,10 @@ static PetscErrorCode make_partition(MPI_Comm comm, const problem *p, const char
   PetscCall(PetscMalloc1(p->rows, &q->number));
   PetscCall(PetscMalloc1(p->rows, &q->old));
   PetscCall(PetscMalloc1(p->rows, &owner));
-  for (PetscInt i = 0; i < p->rows; i++) owner[i] = owner_of(p, kind, size, i);
+  if (size > 1 && !strcmp(kind, "graph"))
+    PetscCall(cut_graph(p, size, owner));
+  else
+    for (PetscInt i = 0; i < p->rows; i++) owner[i] = owner_of(p, kind, size, i);
   for (PetscInt r = 0; r < size; r++) {
     if (r == rank) q->first = next;
     for (PetscInt i = 0; i < p->rows; i++)
