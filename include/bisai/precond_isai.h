@@ -69,8 +69,8 @@ typedef struct bisai_isai_options {
   int32_t column_limit;
   /** replaces S(|L|^k) as the pattern of NL; read during creation; default NULL */
   const bisai_pattern *lower_pattern;
-  /** replaces S(|U|^k) as the pattern of NU; of MATRIX with `symmetric` it is that of N. Read during
-   *  creation; default NULL */
+  /** replaces S(|U|^k) as the pattern of NU; of MATRIX with `symmetric` it is that of N. Read
+   *  during creation; default NULL */
   const bisai_pattern *upper_pattern;
   /** replaces S(|A|^k) as the pattern of N, for MATRIX without `symmetric`: a pattern of
    *  BISAI_WHOLE. Read during creation; default NULL */
