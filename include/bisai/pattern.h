@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file pattern.h
  *  Sparsity patterns of approximate inverses: the pattern S(|T|^k) of the k-th power of a block
- *  triangular matrix T, or of a whole one, or the caller's own. Source: Ma et al. 2021, section 3.1.
- *  Patterns are computed from the structure alone: a block that cancels numerically is kept. */
+ *  triangular matrix T, or of a whole one, or the caller's own. Source: Ma et al. 2021, section
+ *  3.1. Patterns are computed from the structure alone: blocks that cancel numerically are kept. */
 #ifndef BISAI_PATTERN_H
 #define BISAI_PATTERN_H
 
