@@ -141,6 +141,18 @@ static void expect_same_apply(bisai_precond *a, bisai_precond *b, int64_t n, con
   free(y);
 }
 
+/* On two numbers of threads. */
+static void expect_same_transpose(bisai_precond *const m[2], int64_t n, const double *v) {
+  double *x = fuzz_vector(n), *y = fuzz_vector(n);
+  const bisai_status first = bisai_precond_apply_transpose(m[0], v, x),
+                     second = bisai_precond_apply_transpose(m[1], v, y);
+  fuzz_property(first == second && (first || fuzz_same(n, x, y)),
+                "a transposed application gives the same bits or the same refusal (status %d, %d)",
+                (int)first, (int)second);
+  free(x);
+  free(y);
+}
+
 static void expect_many(bisai_precond *precond, int64_t n, const double *v) {
   enum { MANY = 5 };
   const int64_t ld = n + 1;
@@ -456,6 +468,7 @@ void fuzz_precond_properties(fuzz_choices *choices, const fuzz_system *s,
     bisai_precond *const preconds[2] = {made[0].precond, made[1].precond};
     expect_same_report(preconds[0], preconds[1], "another number of threads");
     expect_same_apply(preconds[0], preconds[1], s->rows, v, "another number of threads");
+    expect_same_transpose(preconds, s->rows, v);
     expect_many(preconds[0], s->rows, v);
     expect_factor(preconds[0], first[0], s->rows, v);
     expect_inverse(s, first[0], preconds[0], &choice.options, v);
