@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the pages of headers and of tutorials: python3 pages.py ROOT FOLDER.
+"""Writes the pages of headers, of Python and of tutorials: python3 pages.py ROOT FOLDER.
 
-The page of headers lists their calls with the first sentence of each, and every header is a page. A
-tutorial is a page of what its script says first, the script in the steps that its comments number,
+The page of headers lists their calls with the first sentence of each, and every header is a page.
+The page of Python has the docstrings of what `import bisai` brings. A tutorial is a page of what its script says first, the script in the steps that its comments number,
 and its picture where this Python has what draws it.
 """
 import ast
@@ -12,6 +12,9 @@ import subprocess
 import sys
 
 CALL = re.compile(r"(?:/\*\*((?:[^*]|\*(?!/))*)\*/\s*)?BISAI_API[^;]*?\b(bisai_\w+)\s*\(")
+# The methods and properties of Python that are not for the package alone
+METHODS = {"Context": ("device", "threads"), "Matrix": ("update", "to_scipy", "asymmetry"),
+           "Preconditioner": ("update", "report", "apply"), "Solver": ("run", "solve")}
 STEP = re.compile(r"^# (\d+\. .*(?:\n# .*)*)\n", re.M)
 
 
@@ -47,6 +50,35 @@ def write_headers(root, folder):
         lines.append("")
     (folder / "headers.md").write_text("\n".join(
         lines + ["```{toctree}", ":hidden:", *(f"headers/{name}" for name in names), "```", ""]))
+
+
+def described(node, name):
+    """Returns the lines for a class or function of Python: how it is called, and its docstring."""
+    maker = next((part for part in getattr(node, "body", ())
+                  if getattr(part, "name", "") == "__init__"), None)
+    call = maker if isinstance(node, ast.ClassDef) else node
+    arguments = re.sub(r"^self(, )?", "", ast.unparse(call.args)) if call else ""
+    is_property = any(ast.unparse(how) == "property" for how in node.decorator_list)
+    return ["```python", name if is_property else f"{name}({arguments})", "```", "", "```text",
+            ast.get_docstring(node) or "", "```", ""]
+
+
+def write_python(root, folder):
+    """Writes python.md."""
+    package = root / "python" / "bisai"
+    start = ast.parse((package / "__init__.py").read_text())
+    lines = ["# Python", "", "```text", ast.get_docstring(start), "```", ""]
+    for part in start.body:
+        if not isinstance(part, ast.ImportFrom) or part.module == "_bisai":
+            continue
+        module = ast.parse((package / f"{part.module}.py").read_text())
+        nodes = {node.name: node for node in module.body if hasattr(node, "name")}
+        for name in (alias.name for alias in part.names):
+            lines += [f"## {name}", "", *described(nodes[name], f"bisai.{name}")]
+            inside = {node.name: node for node in nodes[name].body if hasattr(node, "name")}
+            for method in METHODS.get(name, ()):
+                lines += [f"### {name}.{method}", "", *described(inside[method], f".{method}")]
+    (folder / "python.md").write_text("\n".join(lines))
 
 
 def write_tutorial(script, folder):
@@ -88,6 +120,7 @@ def main():
     """Writes all pages."""
     root, folder = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
     write_headers(root, folder)
+    write_python(root, folder)
     write_tutorials(root, folder)
 
 
