@@ -62,7 +62,7 @@ def main():
         lines += [f"## [{title}](../../cases/{name}/README.md)", ""]
         if draw(program, name, size, *what, picture):
             lines += [f"![{what[-1]}](gallery/{name}.png)", ""]
-        lines += [about, "", "```sh", f"bisai solve --case {name} --size {size}", "```", ""]
+        lines += [about.rstrip(":.") + ".", "", "```sh", f"bisai solve --case {name} --size {size}", "```", ""]
     (folder / "gallery.md").write_text("\n".join(lines))
 
 
