@@ -60,7 +60,7 @@ MULTIGRID = {
     "ksp ex55": "-ne 89 -alpha 1e-3 -use_coordinates -mat_block_size 2",
     "snes ex5": "-da_grid_x 129 -da_grid_y 129",
     "snes ex19": "-da_refine 5",
-    "snes ex48": "-M 12 -P 6 -da_refine 1 -thi_mat_type baij",
+    "snes ex48": "-M 12 -P 6 -da_refine 1 -thi_mat_type aij",
 }
 # the methods beside each other: name, options
 OF_ALL_RANKS = [("bisai", "-pc_type bisai -pc_bisai_type mg"), ("GAMG", "-pc_type gamg")]
@@ -317,7 +317,7 @@ def page(tables, ranks, failures):
         "`-ksp_view_rhs` write it, and may differ by one. " + verdict, "",
         *tables[0], "",
         "With `-pc_type bisai -pc_bisai_type mg`, one hierarchy over all ranks, beside `-pc_type "
-        "gamg` with its", "defaults:", "",
+        "gamg`", "with its defaults:", "",
         *tables[1], "",
         "The same without and with the near-null space of the matrix, on 1 and 8 ranks:", "",
         *tables[3], "",
