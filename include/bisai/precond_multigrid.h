@@ -191,22 +191,6 @@ enum { BISAI_MULTIGRID_LEVELS = 24, BISAI_MULTIGRID_VECTORS = BISAI_MAX_BLOCK_SI
  *  do this, and neither do the smoothers ISAI, SWEEPS and ILU. */
 enum { BISAI_MULTIGRID_COARSEST_AUTO = -1 };
 
-/** The levels above a matrix that is a coarse matrix of multigrid itself. Multigrid then goes on as
- *  on a coarse level: its rows are not scaled, whether they are block rows and symmetric is not
- *  measured, and its complexity is that of all levels. bisai_petsc gathers such a matrix from
- *  several processes (bisai/ranks.h). */
-typedef struct bisai_multigrid_above {
-  /** the number of these levels, at least 1; with `levels` of the options at most
-   *  BISAI_MULTIGRID_LEVELS */
-  int32_t levels;
-  /** the matrix of the first level is symmetric */
-  bool symmetric;
-  /** the blocks and the values of the first level */
-  double blocks, values;
-  /** the values of all these levels */
-  double all_values;
-} bisai_multigrid_above;
-
 /** Options of multigrid. Level 0 has the matrix itself, which must live until the preconditioner is
  *  destroyed, or until an update with another matrix has returned BISAI_OK.
  *
@@ -289,9 +273,6 @@ typedef struct bisai_multigrid_options {
   const double *null_vectors;
   /** the number of vectors, up to BISAI_MULTIGRID_VECTORS; 0 if null_vectors is NULL */
   int32_t null_count;
-  /** the levels above the matrix if it is a coarse matrix itself; read during creation. Default
-   *  NULL: it is the matrix of the system */
-  const bisai_multigrid_above *above;
 } bisai_multigrid_options;
 
 /** What multigrid reports. For other kinds all fields are zero. */

@@ -46,7 +46,7 @@ static bisai_status take_matrix(bsi_hierarchy *h, const bisai_bcsr *matrix) {
 /* Returns bsi_hierarchy::coarsest. */
 static int32_t choose_coarsest(const bsi_hierarchy *h) {
   const bisai_bcsr *a = h->levels[0].matrix;
-  const bisai_multigrid_above *above = &h->setup.above;
+  const bsi_levels_above *above = &h->setup.above;
   const double values = above->levels > 0 ? above->values : (double)bsi_block_offset(a, a->blocks),
                units = values + 8.0 * (above->levels > 0 ? above->blocks : a->blocks);
   int32_t n = h->setup.options.coarsest;

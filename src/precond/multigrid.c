@@ -41,8 +41,6 @@ typedef struct multigrid_state {
   bool symmetric;
   /* and so is A of the last update, which `unweighted` does not need */
   bool still_symmetric;
-  /* A is a coarse matrix: whoever made it has measured the symmetry of the finest one */
-  bool coarse;
 } multigrid_state;
 
 static multigrid_state *multigrid_of(const bisai_precond *m) { return m->state; }
@@ -121,8 +119,6 @@ static const bisai_option table[] = {
      .placeholder = "P", .petsc = "mg_precision", .help = "what cycles read of large levels",
      .type = BISAI_OPTION_WORD, .initial = BISAI_FP32, .maximum = BISAI_FP32, .advised = BISAI_FP32,
      .words = precisions},
-    {BSI_PRECOND_OPTION(multigrid.above), .name = "above", .help = "the levels above the matrix",
-     .type = BISAI_OPTION_POINTER},
     {BSI_PRECOND_OPTION(multigrid.power), .name = "power", .key = "k", .petsc = "mg_k",
      .help = "power of the pattern of the smoother isai", .type = BISAI_OPTION_INTEGER,
      .initial = 1, .minimum = 1, .maximum = INT32_MAX, .advised = INT32_MAX},
@@ -216,25 +212,6 @@ static bisai_status check_smoothings(bisai_context *context, const bisai_precond
   return BISAI_OK;
 }
 
-/* Refuses levels above that cannot be. */
-static bisai_status check_above(bisai_context *context, const bisai_multigrid_options *o) {
-  const bisai_multigrid_above *above = o->above;
-  if (!above) return BISAI_OK;
-  if (above->levels < 1 || above->levels + o->levels > BISAI_MULTIGRID_LEVELS)
-    return bsi_fail(
-        context, BISAI_INVALID_ARGUMENT,
-        "above: %d levels, and %d below; together they are at most %d, and at least one "
-        "is above",
-        above->levels, o->levels, BISAI_MULTIGRID_LEVELS);
-  if (o->cycle == BISAI_CYCLE_K)
-    return bsi_fail(context, BISAI_UNSUPPORTED, "above: cycles K begin at the finest level");
-  if (!(above->blocks >= 0.0 && above->values >= 0.0 && above->all_values >= above->values))
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                    "above: %g blocks, %g values, and %g values of all levels", above->blocks,
-                    above->values, above->all_values);
-  return BISAI_OK;
-}
-
 static bisai_status multigrid_check(bisai_context *context, const bisai_precond_options *options,
                                     const bisai_bcsr *matrix) {
   const bisai_multigrid_options *o = &options->multigrid;
@@ -244,7 +221,6 @@ static bisai_status multigrid_check(bisai_context *context, const bisai_precond_
                     "multigrid needs a matrix stored in fp64, with its diagonal blocks");
   BSI_TRY(bsi_null_vectors_check(context, o, rows));
   BSI_TRY(check_smoothings(context, options, rows));
-  BSI_TRY(check_above(context, o));
   if (o->null_vectors && o->nodes == BISAI_AGGREGATION_UNIT_SCALAR && matrix->block_size > 1)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "nodes scalar: near-null-space vectors go with nodes=block");
@@ -274,7 +250,7 @@ bisai_multigrid_options bsi_multigrid_choose(const bisai_multigrid_options *give
     o.smoother = symmetric ? BISAI_SMOOTHER_CHEBYSHEV : BISAI_SMOOTHER_JACOBI;
   if (o.complexity == 0.0) o.complexity = BSI_COMPLEXITY;
   if (o.coarsest == BISAI_MULTIGRID_COARSEST_AUTO) o.coarsest = BSI_COARSEST_ROWS;
-  if (block_size == 1 || o.null_vectors || o.above) o.nodes = BISAI_AGGREGATION_UNIT_BLOCK;
+  if (block_size == 1 || o.null_vectors) o.nodes = BISAI_AGGREGATION_UNIT_BLOCK;
   return o;
 }
 
@@ -294,7 +270,6 @@ static bisai_status choose_nodes(bisai_precond *m, const bisai_bcsr *a,
     BSI_TRY(BSI_ON_BACKEND(m->context, bsi_count_votes)(m->context, a, &components, &points));
     *nodes = points > components ? BISAI_AGGREGATION_UNIT_SCALAR : BISAI_AGGREGATION_UNIT_BLOCK;
   }
-  if (m->options.multigrid.above) return BISAI_OK;
   const bool shifted = m->options.shift != BISAI_SHIFT_NONE && may_split(m);
   if (shifted || *nodes == BISAI_AGGREGATION_UNIT_SCALAR)
     BSI_TRY(bsi_diagonal_missing(m->context, a, &missing));
@@ -317,16 +292,15 @@ bsi_multigrid_setup bsi_multigrid_setup_of(const bisai_context *context,
   /* a cycle that never smooths needs the inverse, whatever it costs: check_smoothings() */
   const bool bounded =
       given->coarsest == BISAI_MULTIGRID_COARSEST_AUTO && (chosen->pre > 0 || chosen->post > 0);
-  return (bsi_multigrid_setup){
-      .options = *chosen,
-      .symmetric = symmetric,
-      .shift_amount = shift_amount,
-      .above = chosen->above ? *chosen->above : (bisai_multigrid_above){.levels = 0},
-      .least_copied = context->backend->multigrid->fp32_copy->least_bytes,
-      .inverse_work = bounded ? BSI_INVERSE_WORK : 0,
-      .inverts_first = bounded && context->backend->multigrid->dense->cheap,
-      .most_singular = bounded ? BSI_SINGULAR_ROWS : 0,
-      .spares_inverses = given->complexity == 0.0};
+  return (bsi_multigrid_setup){.options = *chosen,
+                               .symmetric = symmetric,
+                               .shift_amount = shift_amount,
+                               .least_copied = context->backend->multigrid->fp32_copy->least_bytes,
+                               .inverse_work = bounded ? BSI_INVERSE_WORK : 0,
+                               .inverts_first =
+                                   bounded && context->backend->multigrid->dense->cheap,
+                               .most_singular = bounded ? BSI_SINGULAR_ROWS : 0,
+                               .spares_inverses = given->complexity == 0.0};
 }
 
 /* Constants would couple padding inside the blocks to the unknowns, so that each component gets a
@@ -349,7 +323,6 @@ static bisai_status make_hierarchy(bisai_precond *m, const bisai_bcsr *a,
                              m->options.shift == BISAI_SHIFT_NONE ? 0.0 : m->options.shift_amount);
   setup.nested = (bsi_nested){&state->smoother, bsi_precond_operator_create};
   m->options.multigrid.null_vectors = NULL; /* the caller's arrays may go */
-  m->options.multigrid.above = NULL;
   return bsi_hierarchy_create(m->context, a, &setup, &state->hierarchy);
 }
 
@@ -386,11 +359,7 @@ static bisai_status multigrid_check_update(const bisai_precond *m, const bisai_b
 static bisai_status multigrid_check_values(bisai_precond *m, const bisai_bcsr *a) {
   multigrid_state *state = multigrid_of(m);
   const bool creating = state->hierarchy.count == 0;
-  const bisai_multigrid_above *above = m->options.multigrid.above;
   bool symmetric = false;
-  if (creating && above) state->symmetric = state->still_symmetric = above->symmetric;
-  if (creating) state->coarse = above != NULL;
-  if (state->coarse) return BISAI_OK;
   if (creating || state->symmetric) BSI_TRY(bsi_bcsr_is_symmetric(m->context, a, &symmetric));
   if (!creating && state->symmetric && !symmetric && !m->options.multigrid.unweighted)
     return bsi_fail(m->context, BISAI_NOT_SYMMETRIC,

@@ -42,8 +42,6 @@ static bisai_status check_multigrid(bisai_context *context, const bisai_multigri
   if (o->nodes == BISAI_AGGREGATION_UNIT_SCALAR && block_size > 1)
     return bsi_fail(context, BISAI_UNSUPPORTED,
                     "nodes scalar: give the ranks a matrix with blocks of one value");
-  if (o->above)
-    return bsi_fail(context, BISAI_UNSUPPORTED, "ranks have the finest level: above is given");
   if (o->pre == 0 && o->post == 0)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "pre and post are 0: a cycle that never smooths is singular");

@@ -22,14 +22,22 @@ typedef struct bsi_nested {
 /* Applications of the smoother to a coarsest matrix that is too large for a dense inverse. */
 enum { BSI_COARSEST_SMOOTHINGS = 8 };
 
+/* The levels above level 0 of a hierarchy that goes on below the levels of several ranks: their
+ * number, the blocks and values of the first one, and the values of all. Rows are not scaled then,
+ * and the complexity is that of all levels. */
+typedef struct bsi_levels_above {
+  int32_t levels;
+  double blocks, values, all_values;
+} bsi_levels_above;
+
 /* What a hierarchy is made with. */
 typedef struct bsi_multigrid_setup {
   /* the caller's options, with a choice in the place of each AUTO */
   bisai_multigrid_options options;
   /* A is symmetric up to rounding */
   bool symmetric;
-  /* the levels above level 0, if it is a coarse one itself. Otherwise zeros */
-  bisai_multigrid_above above;
+  /* zeros: level 0 is the finest level */
+  bsi_levels_above above;
   /* the shift of the diagonal blocks of level 0 that are singular (bsi_inversion_ops::invert) */
   double shift_amount;
   bsi_nested nested;

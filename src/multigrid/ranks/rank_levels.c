@@ -264,11 +264,10 @@ static bisai_status gather(bsi_rank_hierarchy *r, const double *vectors) {
   from.setup.transport = NULL;
   from.setup.options.levels -= l;
   if (l > 0)
-    from.setup.above = (bisai_multigrid_above){.levels = l,
-                                               .symmetric = r->h.setup.symmetric,
-                                               .blocks = r->levels[0].all_blocks,
-                                               .values = bsi_all_values(r, 0),
-                                               .all_values = all_values};
+    from.setup.above = (bsi_levels_above){.levels = l,
+                                          .blocks = r->levels[0].all_blocks,
+                                          .values = bsi_all_values(r, 0),
+                                          .all_values = all_values};
   if (!level->work.x) BSI_TRY(agree(r, bsi_level_reserve_work(&r->h, level)));
   BSI_TRY(bsi_gathered_create(r->h.context, &r->transport, &from, &r->gathered));
   r->h.coarse.gathered = bsi_gathered_operator(&r->gathered);
