@@ -20,7 +20,7 @@ typedef struct bsi_best {
 } bsi_best;
 
 /* Keeps x of a trial of candidate `which` if it is the best so far. */
-bisai_status bsi_best_keep(const bsi_task *task, const double *b, int which, const bsi_trial *trial,
+bisai_status bsi_best_keep(const bsi_task *task, const double *b, int which, bsi_trial *trial,
                            bsi_best *best);
 
 /* Releases the vectors, but not x. */

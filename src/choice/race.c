@@ -194,7 +194,6 @@ static bisai_status finish_waiting(bsi_race *race) {
     BSI_TRY(bsi_best_keep(race->task, race->b, i, t, &race->best));
     if (t->state == BSI_TRIAL_SOLVED) race->winner = i;
     if (race->winner >= 0) break;
-    bsi_trial_release(race->task->context, t);
   }
   return BISAI_OK;
 }

@@ -21,6 +21,9 @@ bisai_status bsi_solve_begin(bisai_solver *solver, bsi_operator op, bisai_precon
 /* Runs to the end of the solve, or until it shall wait: run.pause.now. */
 bisai_status bsi_solve_continue(bsi_open_solve *open);
 
+/* y ← A x for vectors of the caller in backend memory, between two parts. */
+bisai_status bsi_solve_multiply(bsi_open_solve *open, const double *x, double *y);
+
 /* Brings x to the caller, releases what the solve held, and fills the report unless it is NULL.
  * Returns the status of the solve, or why x could not be brought. */
 bisai_status bsi_solve_end(bsi_open_solve *open, bisai_status status, bisai_solver_report *report);

@@ -256,6 +256,16 @@ bisai_status bsi_solve_continue(bsi_open_solve *open) {
   return status;
 }
 
+/* Products within cycles may take a smaller copy of A. */
+bisai_status bsi_solve_multiply(bsi_open_solve *open, const double *x, double *y) {
+  bsi_run_system *system = &open->run.system;
+  const bisai_bcsr *smaller = system->matrix;
+  system->matrix = system->op.matrix;
+  const bisai_status status = bsi_multiply_given(&open->run, x, y);
+  system->matrix = smaller;
+  return status;
+}
+
 bisai_status bsi_solve_end(bsi_open_solve *open, bisai_status status, bisai_solver_report *report) {
   bisai_context *context = open->run.solver->context;
   const double start = bsi_now();

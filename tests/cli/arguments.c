@@ -172,12 +172,12 @@ static const refusal arguments[] = {
      "takes no apply=cusparse, which multiplies by NL and "
      "NU\n"},
     {CAVITY "--methods isai:n=1",
-     "bisai: --methods: isai:n=1: 'n' is not a key of isai (k, "
+     "bisai: --methods: isai:n=1: 'n' is not a key of isai (of, k, "
      "symmetric, relax, storage, drop, cap, "
      "level, pivots, updates, shift, ordering, matching, equilibrate, factors, pattern, "
      "apply)\n"},
     {CAVITY "--methods isai:",
-     "bisai: --methods: isai:: '' is not a key of isai (k, symmetric, relax, storage, drop, "
+     "bisai: --methods: isai:: '' is not a key of isai (of, k, symmetric, relax, storage, drop, "
      "cap, level, pivots, updates, shift, ordering, matching, equilibrate, factors, pattern, "
      "apply)\n"},
     {CAVITY "--methods none:level=1", "bisai: --methods: none:level=1: none takes no keys\n"},

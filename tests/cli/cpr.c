@@ -76,7 +76,7 @@ static void a_section_takes_its_own_keys_only(void **state) {
                  "cpr:second=auto:relax=2: 'relax' is not a key of second=auto (first, second); "
                  "it is one of first=mg");
   expect_refused("cpr:second=isai:factors=petsc",
-                 "cpr:second=isai:factors=petsc: 'factors' is not a key of second=isai (k, "
+                 "cpr:second=isai:factors=petsc: 'factors' is not a key of second=isai (of, k, "
                  "symmetric, relax, storage, drop, cap, level, pivots, updates, shift, "
                  "ordering, matching, equilibrate, first, second)");
   expect_refused("ilu:second=isai",

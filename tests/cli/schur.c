@@ -45,10 +45,11 @@ static void a_section_takes_the_keys_of_its_kind(void **state) {
       "updates, shift, ordering, matching, equilibrate, first, second); keys of schur come before "
       "first= and second=");
   /* what both stages take is said once */
-  expect_refused("schur:first=ilu:level=1:second=isai:level=2",
-                 "schur:first=ilu:level=1:second=isai:level=2: 'level' is not a key of "
-                 "second=isai (k, symmetric, relax, storage, drop, cap, first, second); it is one "
-                 "of first=ilu");
+  expect_refused(
+      "schur:first=ilu:level=1:second=isai:level=2",
+      "schur:first=ilu:level=1:second=isai:level=2: 'level' is not a key of "
+      "second=isai (of, k, symmetric, relax, storage, drop, cap, first, second); it is one "
+      "of first=ilu");
   expect_refused("schur:first=cpr", "schur:first=cpr: first must be auto, mg, ilu, isai, sweeps, "
                                     "bjacobi, lu or direct");
   expect_refused("schur:complement=mass",

@@ -74,14 +74,14 @@ static void patterns_that_do_not_fit_are_refused(void **state) {
   bisai_precond_options options = test_precond_options(BISAI_PRECOND_ISAI);
   options.isai.lower_pattern = upper;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT,
-                 "lower_pattern is a pattern of the other triangle");
+                 "lower_pattern is a pattern of another triangle");
   options.isai.lower_pattern = long_lower;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT,
                  "lower_pattern has 25 block rows, the matrix 20");
   options.isai.lower_pattern = lower;
   options.isai.upper_pattern = lower;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT,
-                 "upper_pattern is a pattern of the other triangle");
+                 "upper_pattern is a pattern of another triangle");
   options.isai.upper_pattern = long_upper;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT,
                  "upper_pattern has 25 block rows, the matrix 20");
