@@ -5,6 +5,7 @@
 #include "krylov/drive.h"
 #include "krylov/methods/methods.h"
 #include "krylov/open_solve.h"
+#include "krylov/run/operations.h"
 
 #include <math.h>
 #include <stdio.h>
