@@ -200,7 +200,7 @@ static void merge(arrival *row, int32_t first, int32_t length, arrival *room) {
 
 /* Returns the end of the ascending run from `at` on. */
 static int32_t end_of_run(const arrival *row, int32_t at, int32_t length) {
-  while (at + 1 < length && row[at].column < row[at + 1].column) at++;
+  while (at + 1 < length && row[at].column <= row[at + 1].column) at++;
   return at + 1 < length ? at + 1 : length;
 }
 
