@@ -5,6 +5,7 @@
  * of bytes: blocks read and written, and for an application blocks, pivots and two vectors.
  * Inversions are timed in two ways: like cuBLAS's routines, without waiting for the outcome,
  * and as updates, which wait. The times of all other set-ups include the waiting. */
+#include "../peers_magma/magma.cuh"
 #include "cublas.cuh"
 #include "layouts.cuh"
 #include "setups.cuh"
@@ -80,6 +81,7 @@ void measure_inversion(bench &b, double bytes, const std::vector<int> &sizes, in
             {"matinv", c.matinv},
             {"getrf_getri", c.getrf + c.getri},
             {"cublas_gflops", 1e-9 * flops_of_inversion(m) * count / best},
+            {"magma_getrf", time_magma(b, m, count, batch.blocks())},
             {"speedup", best / ours}});
   }
 }

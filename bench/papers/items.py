@@ -26,8 +26,8 @@ ITEMS = [
     ),
     Item(
         JORDAN, "Figure 4 against MAGMA, “more than an order of magnitude”", "partial",
-        "cuBLAS stands in for MAGMA, of which there was neither a package nor an archive to build and"
-        " to test with; the factor is not reached", "bench_batches --only b"
+        "rows above, beside MAGMA's kernel from its sources, and cuBLAS; the factor is not reached",
+        "cmake -DBISAI_MAGMA=FOLDER …; bench_batches --only b"
     ),
     Item(
         JORDAN, "Figure 5: the matrices of Table 2", "partial",
@@ -46,7 +46,8 @@ ITEMS = [
         "all indices of registers are known to the compiler", "bench_batches --only b"
     ),
     Item(
-        HUARD, "Decompositions against MAGMA", "partial", "cuBLAS stands in for MAGMA",
+        HUARD, "Decompositions against MAGMA", "partial",
+        "cuBLAS stands in for MAGMA, whose LU of the same blocks is in Figure 4 of Gauss–Jordan",
         "bench_batches --only fd"
     ),
     Item(
@@ -122,8 +123,10 @@ ITEMS = [
         "[counted by a prototype](../../docs/decisions/block-isai.md)", f"{MEASURE} block-isai"
     ),
     Item(
-        ISAI, "Equation (3): an inverse of A itself", "missing",
-        "[counted by a prototype](../../docs/decisions/block-isai.md)", f"{MEASURE} block-isai"
+        ISAI, "Equation (3): an inverse of A itself", "works",
+        "`isai:of=matrix`, on powers of the pattern or a given one; FSPAI of definite matrices"
+        " beside it: [on real matrices](h200-matrix-inverses.md)",
+        "bisai compare … --methods isai,isai:of=matrix,isai:of=matrix:symmetric"
     ),
     Item(
         ISAI, "ParILU (background)", "works",
