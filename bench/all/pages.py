@@ -95,6 +95,22 @@ PAGES = [
         [program("bisai"), gpus(1), matrices], measure.draw_block_jacobi("h200-block-jacobi")
     ),
     Page(
+        "matrix-inverses-gpu", "cuda", "approximate inverses of the matrix beside those of its factors",
+        ["h200-matrix-inverses.md", "h200-matrix-inverses.json.xz"], 120,
+        lambda b: measure.script_of_matrices(
+            b, "isai/matrix_inverses.py", "h200-matrix-inverses.md", "--repeats", "3"
+        ),
+        [program("bisai"), gpus(1), matrices]
+    ),
+    Page(
+        "strong-blocks-gpu", "cuda", "block-Jacobi with blocks of strongly coupled rows",
+        ["h200-strong-blocks.md", "h200-strong-blocks.json.xz"], 240,
+        lambda b: measure.script_of_matrices(
+            b, "block-jacobi/strong_blocks.py", "h200-strong-blocks.md", "--repeats", "1"
+        ),
+        [program("bisai"), gpus(1), matrices]
+    ),
+    Page(
         "matrices", "cuda", "iterations and times on real matrices",
         ["h200-device-matrices.md", "h200-device-matrices.json.xz"], 170, measure.device_matrices,
         [program("bisai"), gpus(1), matrices]
@@ -156,6 +172,14 @@ PAGES = [
         ["strong-blocks.md", "strong-blocks.json.xz"], 900,
         lambda b: measure.script_of_matrices(
             b, "block-jacobi/strong_blocks.py", "strong-blocks.md", *measure.many(b)
+        ),
+        [program("bisai"), matrices]
+    ),
+    Page(
+        "matrix-inverses", "host", "approximate inverses of the matrix beside those of its factors",
+        ["matrix-inverses-cpu.md", "matrix-inverses-cpu.json.xz"], 300,
+        lambda b: measure.script_of_matrices(
+            b, "isai/matrix_inverses.py", "matrix-inverses-cpu.md", *measure.many(b)
         ),
         [program("bisai"), matrices]
     ),

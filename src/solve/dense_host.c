@@ -110,9 +110,9 @@ static void store(const dense_system *d, const bsi_isai *isai, int32_t s, int32_
   const int32_t at = isai->pattern->col_ptr[j] + s, row = isai->pattern->row_idx[at],
                 position = isai->pattern->position[at];
   double block[BSI_MAX_BLOCK_VALUES];
-  for (int c = 0; c < bs; c++)
-    for (int r = 0; r < bs; r++)
-      block[c * bs + r] = d->x[(size_t)c * (size_t)d->m + (size_t)s * (size_t)bs + (size_t)r];
+  const double *own_rows = d->x + (size_t)s * (size_t)bs;
+  for (int v = 0; v < bs * bs; v++)
+    block[v] = own_rows[(size_t)(v / bs) * (size_t)d->m + (size_t)(v % bs)];
   if (n->type == BISAI_FP64)
     bsi_block_copy(bs, block, (double *)n->values + bsi_block_offset(n, position));
   bsi_isai_store_block(bs, block, n, position, row, j,
