@@ -302,6 +302,19 @@ def form_tables(found):
     return lines
 
 
+def left_out(late, asked):
+    """Yields a sentence for each set of solvers for which no time was left, with the matrices."""
+    solvers, groups = {}, {}
+    for text in late:
+        name, _, solver = text.partition(" with ")
+        if solver in asked:
+            solvers.setdefault(name, dict.fromkeys([]))[solver] = None
+    for name, missing in solvers.items():
+        groups.setdefault(tuple(missing), []).append(name)
+    for missing, names in groups.items():
+        yield f"No time was left for {len(names)} matrices with {' and '.join(missing)}: {', '.join(names)}."
+
+
 def main():
     parser = tables.parser(__doc__, "10000")
     parser.add_argument("--seconds", type=float, default=60)
@@ -335,7 +348,7 @@ def main():
         tables.REASONS,
         f"“time” is a run of more than {options.seconds:.0f} s."
         " Drawn by `bench/block-jacobi/block_jacobi_figures.py`.",
-        *([f"No time was left for {', '.join(dict.fromkeys(late))}."] if late else []),
+        *left_out(late, asked),
         "",
     ]
     for figure in ["bounds"] * ("idr:s=4" in asked) + ["formats", "adaptive"] * ("cg" in asked):

@@ -26,7 +26,7 @@ enum {
 
 /* Large systems: thread blocks for each multiprocessor, and fewer if they would take more bytes of
  * global memory than that. Not measured. */
-enum { BLOCKS_PER_PROCESSOR = 4, MOST_BYTES = 1 << 30 };
+enum { BLOCKS_PER_PROCESSOR = 4, MOST_BYTES = 1 << 28 };
 
 /* Messages of failures begin with it. */
 constexpr char what[] = "values of an approximate inverse";
@@ -300,7 +300,8 @@ bisai_status bsi_isai_reserve_dense(bisai_context *context, const bsi_triangular
                     isai->pattern->longest_column, INT32_MAX);
   const size_t bytes = static_cast<size_t>(s.room) * sizeof(double),
                affordable = bytes < MOST_BYTES ? MOST_BYTES / bytes : 1;
-  const size_t wanted = static_cast<size_t>(context->limits.processors) * BLOCKS_PER_PROCESSOR;
+  size_t wanted = static_cast<size_t>(context->limits.processors) * BLOCKS_PER_PROCESSOR;
+  if (wanted > static_cast<size_t>(t->matrix->block_rows)) wanted = t->matrix->block_rows;
   isai->threads = static_cast<int>(wanted < affordable ? wanted : affordable);
   isai->room = static_cast<size_t>(s.room);
   isai->columns = static_cast<double *>(context->backend->memory->allocate(
