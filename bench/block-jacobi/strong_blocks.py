@@ -51,10 +51,18 @@ def cell_of(options, runs):
     return text
 
 
-def summary(results):
+def faster(results, bound):
+    """Returns on how many matrices strong blocks take less time, of those on which both converge."""
+    at = 2 * BOUNDS.index(bound)
+    both = [r["runs"][at : at + 2] for r in results if all(x["converged"] for x in r["runs"][at : at + 2])]
+    return sum(tables.seconds(strong) < tables.seconds(near) for near, strong in both)
+
+
+def summary(options, results):
+    times = ["less time"] if options.repeats else []
     yield from tables.heading(
         "", "both converge", "fewer", "as many (5 %)", "more", "median of the ratio",
-        "only neighbouring", "only strong"
+        "only neighbouring", "only strong", *times
     )
     for bound in BOUNDS:
         found = pairs(results, bound)
@@ -65,7 +73,8 @@ def summary(results):
             f"max={bound}", len(both), fewer,
             len(both) - fewer - more, more, f"{both[len(both) // 2]:.2f}" if both else "–",
             sum(1 for _, near, strong in found if near and not strong),
-            sum(1 for _, near, strong in found if strong and not near)
+            sum(1 for _, near, strong in found if strong and not near),
+            *([faster(results, bound)] if times else [])
         )
 
 
@@ -81,7 +90,7 @@ def page(options, results, names_left_out):
         f" converge. {times}Runs of more than {SECONDS} s were left out:"
         f" {', '.join(names_left_out) or 'none'}.",
         "",
-        *summary(results),
+        *summary(options, results),
         "",
         *tables.heading("matrix", "rows", *(f"max={m}" for m in BOUNDS)),
     ]

@@ -125,7 +125,7 @@ ITEMS = [
     Item(
         ISAI, "Equation (3): an inverse of A itself", "works",
         "`isai:of=matrix`, on powers of the pattern or a given one; FSPAI of definite matrices"
-        " beside it: [on real matrices](h200-matrix-inverses.md)",
+        " beside it: [on real matrices](matrix-inverses-cpu.md)",
         "bisai compare … --methods isai,isai:of=matrix,isai:of=matrix:symmetric"
     ),
     Item(
