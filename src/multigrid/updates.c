@@ -37,6 +37,10 @@ static void release_wide(const bsi_hierarchy *h, bsi_level *level) {
   const bsi_level_fp32 *copies = &level->fp32;
   if (!copies->in_use) return;
   if (level->own && !bsi_smoother_is_nested(level)) bsi_matrix_release_values(level->own);
+  if (copies->inverse) {
+    release_values(h, &level->diagonal.inverse);
+    level->smoother.inverse = NULL;
+  }
   if (h->setup.options.keep_transfers && !is(h, BISAI_MULTIGRID_UPDATE_NONE)) return;
   if ((copies->prolongation || copies->prolongation_values) && t->prolongation.row_ptr)
     release_values(h, &t->prolongation.values);
@@ -73,6 +77,11 @@ void bsi_updates_release(bsi_hierarchy *h) {
 static bisai_status renew_wide(bsi_hierarchy *h, bsi_level *level) {
   bsi_level_transfers *t = &level->transfers;
   if (level->own) BSI_TRY(bsi_matrix_renew_values(level->own));
+  if (!level->diagonal.inverse) {
+    level->diagonal.inverse = bsi_hierarchy_reserve_vector(h, bsi_level_diagonal_values(level));
+    if (!level->diagonal.inverse) return BISAI_OUT_OF_MEMORY;
+    level->smoother.inverse = level->diagonal.inverse;
+  }
   if (t->prolongation.row_ptr && !t->prolongation.values)
     BSI_TRY(bsi_block_matrix_reserve_values(h->context, &t->prolongation));
   if (t->restriction.row_ptr && !t->restriction.values)

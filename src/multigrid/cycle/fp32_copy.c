@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies in fp32 of the matrices that cycles read: A, P and R of large levels.
+/* Copies in fp32 of the matrices that cycles read: A, D⁻¹, P and R of large levels.
  *
  * Memory traffic bounds the steps of large levels, and more than half of it are values. A
  * preconditioner may have rounding errors of 6·10⁻⁸, because the solver computes residuals with A
@@ -13,6 +13,7 @@
 
 #include "multigrid/cycle/cycle_ops.h"
 #include "multigrid/level/records.h"
+#include "multigrid/level/smoother.h"
 
 /* *copy ← a matrix in fp32 that borrows the structure of m. */
 static bisai_status reserve_copy(bsi_hierarchy *h, const bsi_block_matrix *m, bisai_bcsr **copy) {
@@ -31,6 +32,16 @@ static bisai_status reserve_transfer(bsi_hierarchy *h, const bsi_block_matrix *m
   return *values ? BISAI_OK : BISAI_OUT_OF_MEMORY;
 }
 
+/* Makes a copy of D⁻¹ if the smoother multiplies by it. */
+static bisai_status reserve_inverse(bsi_hierarchy *h, bsi_level *level) {
+  if (bsi_smoother_is_nested(level) || !level->diagonal.inverse ||
+      level->smoother.inverse != level->diagonal.inverse)
+    return BISAI_OK;
+  level->fp32.inverse =
+      bsi_hierarchy_reserve(h, bsi_level_diagonal_values(level), sizeof *level->fp32.inverse);
+  return level->fp32.inverse ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+}
+
 bisai_status bsi_fp32_copy_create(bsi_hierarchy *h, bsi_level *level) {
   const bsi_block_matrix a = bsi_block_matrix_of(level->matrix);
   if (h->setup.options.precision != BISAI_FP32 ||
@@ -38,14 +49,6 @@ bisai_status bsi_fp32_copy_create(bsi_hierarchy *h, bsi_level *level) {
     return BISAI_OK;
   BSI_TRY(reserve_copy(h, &a, &level->fp32.matrix));
   return bsi_fp32_copy_update(h, level, BSI_COPY_OF_MATRIX);
-}
-
-bisai_status bsi_fp32_copy_create_transfers(bsi_hierarchy *h, bsi_level *level) {
-  const bsi_block_matrix *p = bsi_prolongation_of(level), *r = bsi_restriction_of(level);
-  if (!level->fp32.matrix) return BISAI_OK;
-  BSI_TRY(reserve_transfer(h, p, &level->fp32.prolongation, &level->fp32.prolongation_values));
-  BSI_TRY(reserve_transfer(h, r, &level->fp32.restriction, &level->fp32.restriction_values));
-  return bsi_fp32_copy_update(h, level, BSI_COPIES_OF_TRANSFERS);
 }
 
 /* Returns what copies the values of m, which is nothing if there is no copy. */
@@ -68,9 +71,9 @@ static void set_use(bsi_level *level) {
 /* Copies the values. Without a record it is known at the return whether they fit. With one, they
  * count as values that do not fit until bsi_fp32_copy_complete() has read it. */
 static bisai_status update(const bsi_hierarchy *h, bsi_level *level, bsi_copies copies,
-                           void *record) {
+                           bool with_inverse, void *record) {
   const bsi_block_matrix a = bsi_block_matrix_of(level->matrix);
-  bsi_fp32_rounding arrays[2];
+  bsi_fp32_rounding arrays[3];
   const bsi_level_fp32 *c = &level->fp32;
   int count = 0;
   bool fits = false;
@@ -84,6 +87,11 @@ static bisai_status update(const bsi_hierarchy *h, bsi_level *level, bsi_copies 
     arrays[count++] = rounding_of(bsi_restriction_of(level), c->restriction, c->restriction_values);
     arrays[0].small = arrays[1].small = true;
   }
+  if (c->inverse && with_inverse)
+    arrays[count++] = (bsi_fp32_rounding){.count = bsi_level_diagonal_values(level),
+                                          .from = level->diagonal.inverse,
+                                          .to = c->inverse,
+                                          .small = true};
   BSI_TRY(bsi_ops_of(h)->fp32_copy->copy(h->context, count, arrays, record, &fits));
   level->fp32.fits[copies] = fits;
   level->fp32.recorded[copies] = record != NULL;
@@ -92,12 +100,21 @@ static bisai_status update(const bsi_hierarchy *h, bsi_level *level, bsi_copies 
 }
 
 bisai_status bsi_fp32_copy_update(const bsi_hierarchy *h, bsi_level *level, bsi_copies copies) {
-  return update(h, level, copies, NULL);
+  return update(h, level, copies, copies == BSI_COPY_OF_MATRIX, NULL);
+}
+
+bisai_status bsi_fp32_copy_create_transfers(bsi_hierarchy *h, bsi_level *level) {
+  const bsi_block_matrix *p = bsi_prolongation_of(level), *r = bsi_restriction_of(level);
+  if (!level->fp32.matrix) return BISAI_OK;
+  BSI_TRY(reserve_transfer(h, p, &level->fp32.prolongation, &level->fp32.prolongation_values));
+  BSI_TRY(reserve_transfer(h, r, &level->fp32.restriction, &level->fp32.restriction_values));
+  BSI_TRY(reserve_inverse(h, level));
+  return update(h, level, BSI_COPIES_OF_TRANSFERS, true, NULL);
 }
 
 bisai_status bsi_fp32_copy_begin_update(const bsi_hierarchy *h, bsi_level *level,
                                         bsi_copies copies) {
-  return update(h, level, copies,
+  return update(h, level, copies, copies == BSI_COPY_OF_MATRIX,
                 h->records.there ? bsi_record_of_copies(h, h->records.there, level, copies) : NULL);
 }
 
@@ -117,7 +134,8 @@ void bsi_fp32_copy_complete(bsi_hierarchy *h) {
 void bsi_fp32_copy_destroy(bisai_context *context, bsi_level *level) {
   context->backend->memory->release(context, level->fp32.prolongation_values);
   context->backend->memory->release(context, level->fp32.restriction_values);
-  level->fp32.prolongation_values = level->fp32.restriction_values = NULL;
+  context->backend->memory->release(context, level->fp32.inverse);
+  level->fp32.prolongation_values = level->fp32.restriction_values = level->fp32.inverse = NULL;
   bisai_bcsr_destroy(&level->fp32.matrix);
   bisai_bcsr_destroy(&level->fp32.prolongation);
   bisai_bcsr_destroy(&level->fp32.restriction);

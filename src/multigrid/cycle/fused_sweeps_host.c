@@ -71,9 +71,11 @@ static void other_part(void *work, bsi_part part) {
 }
 
 static bsi_relaxation relaxation_of(const bsi_operation *s) {
-  const double *inverse = s->kind == BSI_OPERATION_RELAX ? s->inverse : NULL;
-  return (bsi_relaxation){s->matrix, inverse,     s->alpha, s->beta, s->b,
-                          s->x,      s->previous, s->y,     false};
+  bsi_relaxation r = bsi_relaxation_of(s);
+  if (s->kind == BSI_OPERATION_RELAX) return r;
+  r.inverse = NULL;
+  r.narrow_inverse = NULL;
+  return r;
 }
 
 static bisai_status run(bisai_context *context, bsi_bandwidth bandwidth, int32_t count,

@@ -22,7 +22,9 @@ enum { FILLING_THREADS = 1024 };
 
 struct relaxation {
   block_rows rows;
+  /* one of them is there */
   const double *inverse;
+  const float *narrow_inverse;
   double alpha, beta;
   const double *b, *previous;
   double *y;
@@ -45,6 +47,11 @@ __device__ __forceinline__ void finish(const relaxation &p, int64_t row, double 
   p.y[row] = p.b ? x + step : step;
 }
 
+/* Returns a value of D⁻¹. */
+__device__ __forceinline__ double inverse_value(const relaxation &p, int64_t at) {
+  return p.narrow_inverse ? static_cast<double>(__ldg(p.narrow_inverse + at)) : __ldg(p.inverse + at);
+}
+
 /* Returns b − A x of a scalar row or, without b, A x. */
 __device__ __forceinline__ double residual_of(const relaxation &p, double b, double product) {
   return p.b ? b - product : product;
@@ -65,7 +72,11 @@ __global__ void __launch_bounds__(ROW_THREADS, RESIDENT / ROW_THREADS) relax(rel
   double sum[1][BS] = {}, column[BS] = {}, right = 0.0, x = 0.0, previous = 0.0;
   bsi_wait_for_predecessor();
   const auto load_own = [&] {
-    load_values<double, BS>(passing(p.rows.passing_once), p.inverse + row * BS, column);
+    const passing way(p.rows.passing_once);
+    if (p.narrow_inverse)
+      load_values<float, BS>(way, p.narrow_inverse + row * BS, column);
+    else
+      load_values<double, BS>(way, p.inverse + row * BS, column);
     right = p.b ? __ldg(p.b + row) : 0.0;
     if (!FROM_ZERO) x = __ldg(p.rows.x + row);
     previous = previous_of(p, row);
@@ -93,7 +104,7 @@ __global__ void __launch_bounds__(VALUES_THREADS) relax_values(relaxation p) {
 #pragma unroll
   for (int u = 0; u < VALUES_OF_THREAD; u++) {
     const int64_t i = first + u * VALUES_THREADS;
-    inverse[u] = i < p.rows.count ? __ldg(p.inverse + i) : 0.0;
+    inverse[u] = i < p.rows.count ? inverse_value(p, i) : 0.0;
     b[u] = i < p.rows.count ? __ldg(p.b + i) : 0.0;
   }
 #pragma unroll
@@ -129,7 +140,7 @@ template <typename T> __global__ void __launch_bounds__(ROW_THREADS) relax_any(r
   for (int first = 0; first < bs; first += split) {
     const int c = first + s;
     const double value = __shfl_sync(BSI_FULL_WARP, residual, c < bs ? c : 0);
-    if (s < split && c < bs) product += p.inverse[(i * bs + c) * bs + r] * value;
+    if (s < split && c < bs) product += inverse_value(p, (i * bs + c) * bs + r) * value;
   }
   product = add_lanes(product, bs, split, s);
   if (s == 0) finish(p, row, product, previous_of(p, row), p.rows.x ? p.rows.x[row] : 0.0);
@@ -262,8 +273,14 @@ __global__ void __launch_bounds__(BSI_FOR_EACH_THREADS)
 static bisai_status relax_rows(bisai_context *context, const bsi_operation *o) {
   const bisai_bcsr *a = o->matrix;
   if (a->block_rows == 0) return BISAI_OK;
-  const relaxation p = {
-      rows_of(context, a, o->x, 0, 0), o->inverse, o->alpha, o->beta, o->b, o->previous, o->y};
+  const relaxation p = {.rows = rows_of(context, a, o->x, 0, 0),
+                        .inverse = o->inverse,
+                        .narrow_inverse = o->narrow_inverse,
+                        .alpha = o->alpha,
+                        .beta = o->beta,
+                        .b = o->b,
+                        .previous = o->previous,
+                        .y = o->y};
   return a->type == BISAI_FP32 ? relax_type<float>(context, a, p)
                                : relax_type<double>(context, a, p);
 }

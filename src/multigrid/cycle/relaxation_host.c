@@ -19,10 +19,18 @@ enum { BYTES_PER_THREAD = 1 << 18 };
 typedef enum relax_kind { WITH_ALL, WITHOUT_PREVIOUS, FROM_ZERO, PRODUCT, RESIDUAL } relax_kind;
 
 static relax_kind kind_of(const bsi_relaxation *j) {
-  if (!j->inverse) return RESIDUAL;
+  if (!j->inverse && !j->narrow_inverse) return RESIDUAL;
   if (!j->b) return PRODUCT;
   if (!j->x) return FROM_ZERO;
   return j->alpha != 0.0 && j->previous ? WITH_ALL : WITHOUT_PREVIOUS;
+}
+
+/* step ← step + D_i⁻¹ residual. The block is at `block`. */
+BSI_INLINE void add_inverse_product(const int bs, const bsi_relaxation *j, const int64_t block,
+                                    const double *residual, bsi_column *step) {
+  double wide[BSI_MAX_BLOCK_VALUES];
+  for (int k = 0; k < bs * bs && j->narrow_inverse; k++) wide[k] = j->narrow_inverse[block + k];
+  bsi_column_add_product(bs, step, j->narrow_inverse ? wide : j->inverse + block, residual);
 }
 
 /* Row i of y. The blocks of the row are begin … end − 1. */
@@ -43,7 +51,7 @@ BSI_INLINE void relax_row(const int bs, const bisai_value_type type, const relax
   bsi_column_store(bs, &sum, kind == RESIDUAL ? j->y + row : residual);
   if (kind == RESIDUAL) return;
   bsi_column_clear(bs, &step);
-  bsi_column_add_product(bs, &step, j->inverse + row * bs, residual);
+  add_inverse_product(bs, j, row * bs, residual, &step);
   bsi_column_scale(bs, &step, j->beta);
   if (kind == WITH_ALL) bsi_column_add(bs, &step, j->previous + row, -j->alpha);
   if (kind == WITH_ALL || kind == WITHOUT_PREVIOUS)
@@ -58,14 +66,16 @@ BSI_INLINE void relax_rows(const int bs, const bisai_value_type type, const rela
   const bisai_bcsr matrix = *job->a;
   bsi_relaxation copy = *job;
   copy.a = &matrix;
-  const size_t row_bytes = (size_t)(bs * bs) * sizeof(double);
+  const void *inverse = copy.narrow_inverse ? (const void *)copy.narrow_inverse : copy.inverse;
+  const size_t row_bytes =
+      (size_t)(bs * bs) * (copy.narrow_inverse ? sizeof(float) : sizeof(double));
   int64_t q = matrix.row_ptr[begin];
   const int32_t ahead = copy.cached ? end - begin : bsi_rows_ahead(&matrix);
   for (int32_t first = begin; first < end; first += ahead) {
     const int32_t last = end - first < ahead ? end : first + ahead;
     if (!copy.cached && kind != FROM_ZERO) bsi_prefetch_rows(bs, type, &matrix, first, last);
     if (!copy.cached && kind != RESIDUAL)
-      bsi_prefetch_far_ahead(copy.inverse, (size_t)first * row_bytes, (size_t)last * row_bytes);
+      bsi_prefetch_far_ahead(inverse, (size_t)first * row_bytes, (size_t)last * row_bytes);
     for (int32_t i = first; i < last; i++) {
       const int64_t next = matrix.row_ptr[i + 1];
       relax_row(bs, type, kind, &copy, i, q, next);
@@ -120,8 +130,7 @@ static void relax_part(void *job, bsi_part part) {
 
 static bisai_status relax(bisai_context *context, const bsi_operation *o) {
   const int64_t bytes = bsi_bcsr_product_bytes(o->matrix);
-  bsi_relaxation job = {o->matrix, o->inverse,  o->alpha, o->beta, o->b,
-                        o->x,      o->previous, o->y,     false};
+  bsi_relaxation job = bsi_relaxation_of(o);
   bsi_run(context, bsi_threads_for(context->threads, bytes, BYTES_PER_THREAD), BSI_SOME_PARTS,
           relax_part, &job);
   return BISAI_OK;

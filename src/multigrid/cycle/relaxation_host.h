@@ -4,17 +4,25 @@
 #define BSI_RELAXATION_HOST_H
 
 #include "core/matrix/bcsr_impl.h"
+#include "multigrid/level/operation.h"
 
-/* The arguments of bsi_cycle_ops::relax. `inverse` may be NULL here: y ← b − A x then. */
+/* The arguments of bsi_cycle_ops::relax. `inverse` and its copy in fp32 may be NULL here: y ← b − A
+ * x then. */
 typedef struct bsi_relaxation {
   const bisai_bcsr *a;
   const double *inverse;
+  const float *narrow_inverse;
   double alpha, beta;
   const double *b, *x, *previous;
   double *y;
   /* A and D⁻¹ are in the cache, and need no prefetching */
   bool cached;
 } bsi_relaxation;
+
+static inline bsi_relaxation bsi_relaxation_of(const bsi_operation *o) {
+  return (bsi_relaxation){o->matrix, o->inverse, o->narrow_inverse, o->alpha, o->beta,
+                          o->b,      o->x,       o->previous,       o->y,     false};
+}
 
 /* Computes the block rows begin … end − 1 of y. */
 void bsi_relax_rows(const bsi_relaxation *j, int32_t begin, int32_t end);

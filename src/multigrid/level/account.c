@@ -64,6 +64,8 @@ static void count_diagonal(const bsi_level *level, int64_t *bytes) {
   const bsi_level_diagonal *d = &level->diagonal;
   const bisai_bcsr *a = level->matrix;
   if (d->inverse) bytes[BISAI_MULTIGRID_PART_DIAGONAL] += 8 * bsi_level_diagonal_values(level);
+  if (level->fp32.inverse)
+    bytes[BISAI_MULTIGRID_PART_DIAGONAL] += 4 * bsi_level_diagonal_values(level);
   if (d->position) bytes[BISAI_MULTIGRID_PART_PLACES] += 4 * (int64_t)a->block_rows;
   if (d->null_marks)
     bytes[BISAI_MULTIGRID_PART_RECORDS] += 8 * bsi_level_rows(level) * (1 + a->block_size);

@@ -62,8 +62,8 @@ typedef struct bsi_level_transfers {
   double first_size;
 } bsi_level_transfers;
 
-/* The copies in fp32 of a level: that of A, and those of P and R, which are made and updated
- * together. */
+/* The copies in fp32 of a level: those of A and D⁻¹, and those of P and R. Copies of a group are
+ * updated together. */
 typedef enum bsi_copies { BSI_COPY_OF_MATRIX, BSI_COPIES_OF_TRANSFERS } bsi_copies;
 enum { BSI_COPIES = 2 };
 
@@ -73,6 +73,8 @@ typedef struct bsi_level_fp32 {
   bisai_bcsr *matrix, *prolongation, *restriction;
   /* of P and R whose blocks are not square: the values alone */
   float *prolongation_values, *restriction_values;
+  /* D⁻¹, if relaxations multiply by it */
+  float *inverse;
   bool in_use;
   /* for each of bsi_copies: fp32 represents all values; whether it does is still in a record */
   bool fits[BSI_COPIES], recorded[BSI_COPIES];
@@ -82,6 +84,8 @@ typedef struct bsi_level_fp32 {
 typedef struct bsi_level_work {
   /* the iterate between two smoothings, one inside a smoothing, and a residual */
   double *x, *y, *residual;
+  /* y and the residual are those of level 0: no level needs them while a cycle visits another */
+  bool shared;
   /* the right-hand side and the solution; NULL on level 0, where they are the caller's, unless
    * there are several ranks */
   double *b, *solution;
@@ -146,6 +150,11 @@ static inline bsi_block_matrix bsi_cycle_restriction(const bsi_level *level) {
   bsi_block_matrix m = *bsi_restriction_of(level);
   if (level->fp32.in_use) m.narrow = level->fp32.restriction_values;
   return m;
+}
+
+/* Returns D⁻¹ in fp32 if cycles read that. */
+static inline const float *bsi_cycle_inverse(const bsi_level *level) {
+  return level->fp32.in_use ? level->fp32.inverse : NULL;
 }
 
 /* Returns the matrix that cycles read on a level: A, or its copy in fp32. */

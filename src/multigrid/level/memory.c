@@ -29,7 +29,7 @@ void bsi_hierarchy_note_peak(bsi_hierarchy *h, int64_t temporary) {
 static int64_t smoothing_bytes(const bsi_hierarchy *h, const bsi_level *level) {
   const bisai_multigrid_options *o = &h->setup.options;
   const int64_t a = bsi_bcsr_product_bytes(bsi_cycle_matrix(level)), n = 8 * bsi_level_rows(level);
-  int64_t step = 8 * bsi_level_diagonal_values(level) + 2 * n;
+  int64_t step = (bsi_cycle_inverse(level) ? 4 : 8) * bsi_level_diagonal_values(level) + 2 * n;
   const bsi_smoother *smoother = level->smoother.ops;
   if (smoother->apply_bytes) step = smoother->apply_bytes(level);
   const int64_t steps = bsi_smoother_degree(h, level) * (o->pre + o->post),

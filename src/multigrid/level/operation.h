@@ -44,6 +44,8 @@ typedef struct bsi_operation {
   double alpha, beta;
   /* of RELAX and DENSE */
   const double *inverse;
+  /* of RELAX: the same in fp32, which is read instead. NULL: there is none. Not recorded */
+  const float *narrow_inverse;
   /* vectors that are read */
   const double *x, *previous, *b, *v, *v2;
   /* the vector that is written */

@@ -11,9 +11,16 @@ static bool reserve(const bsi_hierarchy *h, double **vector, int64_t n) {
 bisai_status bsi_level_reserve_work(bsi_hierarchy *h, bsi_level *level) {
   const bisai_cycle cycle = h->setup.options.cycle;
   const bool twice = bsi_corrects_twice(cycle, bsi_level_number(h, level) + h->setup.above.levels);
+  const bsi_level *first = h->levels;
   const int64_t n = bsi_level_room(level);
-  bool complete = reserve(h, &level->work.x, n) && reserve(h, &level->work.y, n) &&
-                  reserve(h, &level->work.residual, n);
+  bool complete = reserve(h, &level->work.x, n);
+  level->work.shared = level != first && n <= bsi_level_room(first);
+  if (level->work.shared) {
+    level->work.y = first->work.y;
+    level->work.residual = first->work.residual;
+  } else {
+    complete = complete && reserve(h, &level->work.y, n) && reserve(h, &level->work.residual, n);
+  }
   if (level != h->levels || h->setup.transport)
     complete = complete && reserve(h, &level->work.b, n) && reserve(h, &level->work.solution, n);
   if (twice) complete = complete && reserve(h, &level->work.second, n);
@@ -30,10 +37,10 @@ typedef struct work_vectors {
   double *at[VECTORS];
 } work_vectors;
 
-/* Returns the vectors of bsi_level_room() values. Those that the level does not have are NULL. */
+/* Returns the vectors of bsi_level_room() values that a level owns. Others are NULL. */
 static work_vectors vectors_of(const bsi_level_work *w) {
-  return (work_vectors){
-      {w->x, w->y, w->residual, w->b, w->solution, w->second, w->image, w->second_image}};
+  return (work_vectors){{w->x, w->shared ? NULL : w->y, w->shared ? NULL : w->residual, w->b,
+                         w->solution, w->second, w->image, w->second_image}};
 }
 
 void bsi_level_release_work(bisai_context *context, bsi_level_work *work) {

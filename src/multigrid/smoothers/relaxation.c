@@ -21,6 +21,7 @@ bisai_status bsi_relax(bsi_hierarchy *h, bsi_level *level, const bsi_relaxations
                              &(bsi_operation){.kind = BSI_OPERATION_RELAX,
                                               .matrix = bsi_cycle_matrix(level),
                                               .inverse = level->smoother.inverse,
+                                              .narrow_inverse = bsi_cycle_inverse(level),
                                               .halo = level->halo,
                                               .alpha = alpha,
                                               .beta = beta,
