@@ -202,6 +202,10 @@ constexpr tuned_shape TUNED[] = {
     {1, 4, 6.0, {1, 4, 2048}},      /* the same in fp32 */
     {1, 4, 16.0, {1, 4, 1024}},     /* 7-point and 9-point meshes */
     {1, 4, DBL_MAX, {8, 5, 1024}},  /* coarse levels */
+    {3, 4, 4.0, {1, 3, 1536}},      /* prolongations */
+    {3, 4, 8.0, {1, 5, 1024}},      /* 5-point and 7-point meshes */
+    {3, 4, 16.0, {1, 4, 1024}},     /* level 1 */
+    {3, 4, DBL_MAX, {2, 5, 768}},   /* 27-point meshes, restrictions */
     {3, 8, 4.0, {1, 3, 1280}},      /* triangles of meshes */
     {3, 8, LONG_ROW, {1, 6, 768}},  /* meshes */
     {4, 8, 4.0, {1, 3, 1024}},      /* triangles of meshes */

@@ -69,12 +69,26 @@ BSI_INLINE double bsi_asymmetry_of_blocks(const bsi_square *a, int32_t i, int32_
   return largest;
 }
 
+/* Returns where block (j, i) is on most meshes, on which the columns of rows i and j are mirrored.
+ * (i, j) is block p. At least one block is before the end of row j there. */
+BSI_INLINE int32_t bsi_guess_mirror(const int32_t *row_ptr, int32_t i, int32_t p, int32_t j) {
+  return row_ptr[j + 1] - 1 - (p - row_ptr[i]);
+}
+
+/* Returns the index of block (j, i), or −1. */
+BSI_INLINE int32_t bsi_find_mirror(const int32_t *row_ptr, const int32_t *col_idx, int32_t i,
+                                   int32_t p, int32_t j) {
+  const int32_t guess = bsi_guess_mirror(row_ptr, i, p, j);
+  if (guess >= row_ptr[j] && col_idx[guess] == i) return guess;
+  return bsi_find_column(col_idx, row_ptr[j], row_ptr[j + 1], i);
+}
+
 /* Returns the largest quotient of block p of block row i with its mirror image. A pair of blocks is
  * measured at the block above the diagonal. */
 BSI_INLINE double bsi_asymmetry_of_block(const bsi_square *a, int32_t i, int32_t p,
                                          bool *mirrored) {
   const int32_t j = a->col_idx[p];
-  const int32_t q = j == i ? p : bsi_find_column(a->col_idx, a->row_ptr[j], a->row_ptr[j + 1], i);
+  const int32_t q = j == i ? p : bsi_find_mirror(a->row_ptr, a->col_idx, i, p, j);
   if (q < 0) *mirrored = false;
   return q >= 0 && j < i ? 0.0 : bsi_asymmetry_of_blocks(a, i, j, p, q);
 }

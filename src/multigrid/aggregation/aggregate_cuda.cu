@@ -25,8 +25,8 @@ constexpr int GROUPING_THREADS = 512, WARPS = GROUPING_THREADS / BSI_WARP;
  * than thread blocks do. */
 constexpr int64_t OF_ONE_BLOCK = 8192;
 
-/* Blocks of a row for each of the lanes that share it, and those that are loaded together. */
-constexpr int BLOCKS_OF_LANE = 8, TOGETHER = 4;
+/* Blocks of a row for each of the lanes that share it. */
+constexpr int BLOCKS_OF_LANE = 8;
 
 /* A record that the kernel writes whole, so that it needs no beginning. */
 struct report {
@@ -50,8 +50,16 @@ struct grouping {
   int32_t *aggregate;
   /* the number of roots among the rows of each thread block */
   int32_t *roots;
+  /* two lists of rows of each thread block, of at most `most` rows */
+  int32_t *lists;
+  int64_t most;
   report *found;
   unsigned *ticket;
+};
+
+/* The rows of a thread block that a round takes. No list: all rows. */
+struct open_rows {
+  int32_t *list, count;
 };
 
 /* The waits of the thread blocks for each other. */
@@ -81,6 +89,25 @@ template <typename Pass> __device__ __forceinline__ void over_rows(const groupin
   for (int64_t first = (thread - threadIdx.x % BSI_WARP) / g.s.lanes; first < g.s.rows;
        first += apart) {
     const part_of_row part = part_of(g.s, g.row_ptr, first + within);
+    pass(part);
+  }
+}
+
+/* Calls pass(part) for the rows of the list of a thread block, or for all rows. */
+template <typename Pass>
+__device__ __forceinline__ void over_open_rows(const grouping &g, const open_rows &open,
+                                               Pass pass) {
+  if (!open.list) {
+    over_rows(g, pass);
+    return;
+  }
+  const int32_t groups = GROUPING_THREADS / g.s.lanes,
+                own = static_cast<int32_t>(threadIdx.x) / g.s.lanes,
+                within = static_cast<int32_t>(threadIdx.x) % BSI_WARP / g.s.lanes;
+  for (int32_t at = own; at - within < open.count; at += groups) {
+    /* a group beyond the last row takes none */
+    const int64_t i = at < open.count ? open.list[at] : static_cast<int64_t>(g.s.rows);
+    const part_of_row part = part_of(g.s, g.row_ptr, i);
     pass(part);
   }
 }
@@ -131,9 +158,13 @@ __device__ void enter(const grouping &g) {
   });
 }
 
-/* The first half of a round: reach[i] ← the largest value within one step. */
-__device__ void look_around(const grouping &g) {
-  over_rows(g, [&](const part_of_row &part) {
+/* The first half of a round: reach[i] ← the largest value within one step. *next ← the rows whose
+ * value may still change, among which are all undecided ones. */
+__device__ void look_around(const grouping &g, const open_rows &now, open_rows *next) {
+  __shared__ int32_t count;
+  if (threadIdx.x == 0) count = 0;
+  __syncthreads();
+  over_open_rows(g, now, [&](const part_of_row &part) {
     const uint32_t before = part.inside ? g.reach[part.row] : 0;
     const bool open = before != 0 && before != BSI_REACHED;
     uint32_t largest = open ? bsi_candidate_value(g.state[part.row], part.row) : 0;
@@ -142,14 +173,18 @@ __device__ void look_around(const grouping &g) {
         largest = max(largest, bsi_candidate_value(g.state[j], j));
       });
     largest = largest_of_lanes(g.s, largest);
-    if (open && g.s.member() == 0) g.reach[part.row] = largest;
+    if (!open || g.s.member() > 0) return;
+    g.reach[part.row] = largest;
+    if (largest != 0 && largest != BSI_REACHED) next->list[atomicAdd(&count, 1)] = part.row;
   });
+  __syncthreads();
+  next->count = count;
 }
 
 /* The second half. Returns true if a row of the thread stays undecided. */
-__device__ bool decide(const grouping &g) {
+__device__ bool decide(const grouping &g, const open_rows &now) {
   bool left = false;
-  over_rows(g, [&](const part_of_row &part) {
+  over_open_rows(g, now, [&](const part_of_row &part) {
     const bool open = part.inside && g.state[part.row] == BSI_UNDECIDED;
     uint32_t largest = open ? g.reach[part.row] : 0;
     if (open) over_edges(g, part, [&](int32_t j, float) { largest = max(largest, g.reach[j]); });
@@ -163,21 +198,26 @@ __device__ bool decide(const grouping &g) {
   return left;
 }
 
-/* Rounds until no row is undecided. In each round, thread
- * blocks that have undecided rows write 1 to a word of `undecided` before the second wait. The
- * round clears the other word after the first wait, when all have read that word. */
+/* Rounds until no row is undecided. In each round, thread blocks that have undecided rows write 1
+ * to a word of `undecided` before the second wait. The round clears the other word after the first
+ * wait, when all have read that word. The first round takes all rows. Later ones take a list, which
+ * is a thread block's own, of those of its rows that are open. */
 __device__ void find_roots(const grouping &g, meeting *all) {
+  int32_t *lists = g.lists + blockIdx.x * (2 * g.most);
+  open_rows now = {nullptr, 0}, next = {lists, 0};
   bool left = true;
   for (unsigned round = 0; left; round++) {
     volatile unsigned long long *word = g.found->undecided + round % 2,
                                 *other = g.found->undecided + (round + 1) % 2;
-    look_around(g);
+    look_around(g, now, &next);
     all->wait();
     if (blockIdx.x == 0 && threadIdx.x == 0) *other = 0;
-    const int mine = __syncthreads_or(decide(g));
+    const int mine = __syncthreads_or(decide(g, now));
     if (mine && threadIdx.x == 0) *word = 1;
     all->wait();
     left = *word != 0;
+    now = next;
+    next = {now.list == lists ? lists + g.most : lists, 0};
   }
 }
 
@@ -318,6 +358,10 @@ static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a, const
   if (temporary.complete) g.reach = temporary.reserve<uint32_t>(rows);
   if (temporary.complete) g.root = temporary.reserve<int32_t>(rows);
   if (temporary.complete) g.roots = temporary.reserve<int32_t>(static_cast<size_t>(blocks));
+  const int64_t at_once = GROUPING_THREADS / g.s.lanes, all_at_once = at_once * blocks;
+  g.most = (a->block_rows + all_at_once - 1) / all_at_once * at_once;
+  if (temporary.complete)
+    g.lists = temporary.reserve<int32_t>(static_cast<size_t>(2 * g.most * blocks));
   if (!temporary.complete) return BISAI_OUT_OF_MEMORY;
   status = bsi_launch_together(context, WHAT, make_aggregates, dim3(static_cast<unsigned>(blocks)),
                                dim3(GROUPING_THREADS), 0, g);

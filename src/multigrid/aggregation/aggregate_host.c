@@ -3,6 +3,7 @@
  * row, or to a pair of blocks of which its row has the first, and reads nothing of other rows that
  * it writes. Threads therefore need not wait for each other inside a pass. */
 #include "core/block/block_sizes.h"
+#include "core/matrix/asymmetry.h"
 #include "core/matrix/bcsr_impl.h"
 #include "core/threads/parallel.h"
 #include "multigrid/aggregation/aggregate.h"
@@ -70,7 +71,7 @@ static void couple_row(const weigh_job *job, int32_t i) {
   for (int32_t p = a->row_ptr[i + 1] - 1; p >= a->row_ptr[i] && a->col_idx[p] > i; p--) {
     const int32_t j = a->col_idx[p];
     if (j >= a->block_rows) continue;
-    const int32_t mirror = bsi_find_column(a->col_idx, a->row_ptr[j], a->row_ptr[j + 1], i);
+    const int32_t mirror = bsi_find_mirror(a->row_ptr, a->col_idx, i, p, j);
     if (mirror >= 0)
       job->strength[p] = job->strength[mirror] =
           bsi_coupling(least, job->weight[p], job->weight[mirror]);

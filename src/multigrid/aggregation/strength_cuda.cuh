@@ -6,6 +6,7 @@
 
 #include "core/block/block_sizes.h"
 #include "core/context/context_impl.h"
+#include "core/matrix/asymmetry.h"
 #include "core/matrix/bcsr_impl.h"
 #include "gpu/lanes.cuh"
 #include "gpu/temporary.cuh"
@@ -13,7 +14,8 @@
 
 namespace {
 
-constexpr int THREADS = 256;
+/* TOGETHER: blocks of a lane that are loaded at the same time. */
+constexpr int THREADS = 256, TOGETHER = 4;
 
 struct weigh_job {
   sharing s;
@@ -77,25 +79,66 @@ __global__ void __launch_bounds__(THREADS) weigh_large_blocks(const weigh_job jo
   }
 }
 
+/* TOGETHER blocks of a lane and their weights or couplings, which are loaded together, from block p
+ * on. */
+struct some_blocks {
+  float value[TOGETHER];
+  /* −1: there is no block, or it is in the column of a ghost */
+  int32_t j[TOGETHER];
+  __device__ __forceinline__ some_blocks(const weigh_job &job, const part_of_row &part, int32_t p,
+                                         const float *values) {
+#pragma unroll
+    for (int t = 0; t < TOGETHER; t++) {
+      const int32_t at = p + t * job.s.lanes;
+      j[t] = at < part.end ? __ldg(job.col_idx + at) : -1;
+      value[t] = at < part.end ? values[at] : 0.0f;
+      if (j[t] >= job.s.rows) j[t] = -1;
+    }
+  }
+  __device__ __forceinline__ bool there(int t) const { return j[t] >= 0; }
+};
+
+/* mirror[t] ← the place of block (j[t], i), where (i, j[t]) is block p + t·lanes, or −1. Guesses are
+ * looked up together. */
+__device__ __forceinline__ void find_mirrors(const weigh_job &job, int32_t i, int32_t p,
+                                             const int32_t (&j)[TOGETHER],
+                                             int32_t (&mirror)[TOGETHER]) {
+  int32_t found[TOGETHER];
+#pragma unroll
+  for (int t = 0; t < TOGETHER; t++)
+    mirror[t] = j[t] < 0 ? -1 : bsi_guess_mirror(job.row_ptr, i, p + t * job.s.lanes, j[t]);
+#pragma unroll
+  for (int t = 0; t < TOGETHER; t++) found[t] = mirror[t] < 0 ? -1 : __ldg(job.col_idx + mirror[t]);
+  /* a guess before row j that finds column i is in another row */
+#pragma unroll
+  for (int t = 0; t < TOGETHER; t++)
+    if (j[t] >= 0 && (found[t] != i || mirror[t] < __ldg(job.row_ptr + j[t])))
+      mirror[t] = bsi_find_column(job.col_idx, __ldg(job.row_ptr + j[t]),
+                                  __ldg(job.row_ptr + j[t] + 1), i);
+}
+
 /* strength[p] ← the coupling of each block p, and role[i]. */
 __global__ void __launch_bounds__(THREADS) couple(const weigh_job job) {
   bsi_wait_for_predecessor();
   const part_of_row part = part_of(job.s, job.row_ptr, row_of_thread(job.s.lanes));
   long long weights = 0, couplings = 0;
-  for (int32_t p = part.begin; p < part.end; p += job.s.lanes) {
-    if (is_ghost(job, p)) {
-      job.strength[p] = 0.0f;
-      continue;
+  for (int32_t p = part.begin; p < part.end; p += TOGETHER * job.s.lanes) {
+    const some_blocks b(job, part, p, job.weight);
+    int32_t mirror[TOGETHER];
+    find_mirrors(job, part.row, p, b.j, mirror);
+    float there[TOGETHER];
+#pragma unroll
+    for (int t = 0; t < TOGETHER; t++) there[t] = mirror[t] < 0 ? 0.0f : job.weight[mirror[t]];
+#pragma unroll
+    for (int t = 0; t < TOGETHER; t++) {
+      const int32_t at = p + t * job.s.lanes;
+      const float coupling =
+          b.there(t) ? bsi_coupling(job.rule.least_return, b.value[t], there[t]) : 0.0f;
+      if (at < part.end) job.strength[at] = coupling;
+      if (!b.there(t)) continue;
+      weights += bsi_coupling_units(b.value[t]);
+      couplings += bsi_coupling_units(coupling);
     }
-    const int32_t j = __ldg(job.col_idx + p),
-                  mirror = bsi_find_column(job.col_idx, __ldg(job.row_ptr + j),
-                                           __ldg(job.row_ptr + j + 1), part.row);
-    const float weight = job.weight[p],
-                coupling = bsi_coupling(job.rule.least_return, weight,
-                                        mirror < 0 ? 0.0f : job.weight[mirror]);
-    weights += bsi_coupling_units(weight);
-    couplings += bsi_coupling_units(coupling);
-    job.strength[p] = coupling;
   }
   weights = sum_of_lanes(job.s, weights);
   couplings = sum_of_lanes(job.s, couplings);
@@ -108,13 +151,19 @@ __global__ void __launch_bounds__(THREADS) couple(const weigh_job job) {
 __global__ void __launch_bounds__(THREADS) leave_out(const weigh_job job) {
   bsi_wait_for_predecessor();
   const part_of_row part = part_of(job.s, job.row_ptr, row_of_thread(job.s.lanes));
+  const bool out = part.inside && job.role[part.row] == BSI_ROW_OUT;
   float largest = 0.0f;
-  for (int32_t p = part.begin; p < part.end; p += job.s.lanes) {
-    if (is_ghost(job, p)) continue;
-    if (job.role[__ldg(job.col_idx + p)] != BSI_ROW_FOLLOWS)
-      largest = max(largest, job.strength[p]);
-    if (job.role[part.row] == BSI_ROW_OUT || job.role[__ldg(job.col_idx + p)] != BSI_ROW_IN)
-      job.strength[p] = 0.0f;
+  for (int32_t p = part.begin; p < part.end; p += TOGETHER * job.s.lanes) {
+    const some_blocks c(job, part, p, job.strength);
+    uint8_t role[TOGETHER];
+#pragma unroll
+    for (int t = 0; t < TOGETHER; t++) role[t] = c.there(t) ? job.role[c.j[t]] : BSI_ROW_FOLLOWS;
+#pragma unroll
+    for (int t = 0; t < TOGETHER; t++) {
+      if (!c.there(t)) continue;
+      if (role[t] != BSI_ROW_FOLLOWS) largest = max(largest, c.value[t]);
+      if (out || role[t] != BSI_ROW_IN) job.strength[p + t * job.s.lanes] = 0.0f;
+    }
   }
   largest = largest_of_lanes(job.s, largest);
   if (part.inside && job.s.member() == 0) job.largest[part.row] = largest;
@@ -125,27 +174,35 @@ __global__ void __launch_bounds__(THREADS) drop_weak(const weigh_job job) {
   bsi_wait_for_predecessor();
   const part_of_row part = part_of(job.s, job.row_ptr, row_of_thread(job.s.lanes));
   unsigned long long best = 0;
+  int32_t place = 0;
   int strong = 0;
-  const float largest = part.inside ? job.largest[part.row] : 0.0f;
+  float coupling = 0.0f;
+  const float largest = part.inside ? job.largest[part.row] : 0.0f, threshold = job.rule.threshold;
   const bool may_be_strong = part.inside && job.role[part.row] == BSI_ROW_IN;
-  for (int32_t p = part.begin; p < part.end; p += job.s.lanes) {
-    const float coupling = job.strength[p];
-    const int32_t j = __ldg(job.col_idx + p);
-    if (!bsi_is_worth_following(coupling, largest, job.rule.threshold)) continue;
-    best = max(best, static_cast<unsigned long long>(bsi_preference(coupling, j)));
-    strong |= may_be_strong && bsi_is_strong(coupling, largest, job.largest[j], job.rule.threshold);
+  for (int32_t p = part.begin; p < part.end; p += TOGETHER * job.s.lanes) {
+    const some_blocks c(job, part, p, job.strength);
+    float of_there[TOGETHER];
+#pragma unroll
+    for (int t = 0; t < TOGETHER; t++) of_there[t] = c.there(t) ? job.largest[c.j[t]] : 0.0f;
+#pragma unroll
+    for (int t = 0; t < TOGETHER; t++) {
+      if (!c.there(t)) continue;
+      const bool kept =
+          may_be_strong && bsi_is_strong(c.value[t], largest, of_there[t], threshold);
+      strong |= kept;
+      if (!kept) job.strength[p + t * job.s.lanes] = 0.0f;
+      if (!bsi_is_worth_following(c.value[t], largest, threshold)) continue;
+      const unsigned long long preference = bsi_preference(c.value[t], c.j[t]);
+      if (preference <= best) continue;
+      best = preference;
+      place = p + t * job.s.lanes;
+      coupling = c.value[t];
+    }
   }
-  best = largest_of_lanes(job.s, best);
+  const unsigned long long of_row = largest_of_lanes(job.s, best);
   strong = largest_of_lanes(job.s, strong);
-  for (int32_t p = part.begin; p < part.end; p += job.s.lanes) {
-    const float coupling = job.strength[p];
-    const int32_t j = __ldg(job.col_idx + p);
-    if (is_ghost(job, p)) continue;
-    if (may_be_strong && bsi_is_strong(coupling, largest, job.largest[j], job.rule.threshold))
-      continue;
-    const bool follows = !strong && coupling > 0.0f && bsi_preference(coupling, j) == best;
-    job.strength[p] = follows ? -coupling : 0.0f;
-  }
+  /* one lane alone has the block that the row follows, because all preferences differ */
+  if (!strong && of_row > 0 && best == of_row) job.strength[place] = -coupling;
 }
 
 using weigh_kernel = void(weigh_job);
@@ -158,9 +215,12 @@ void enqueue_weigh(const bisai_context *context, const weigh_job &job) {
   const unsigned grid = bsi_grid(static_cast<int64_t>(job.s.rows) * job.s.lanes, THREADS);
   bsi_launch_early(context, kernels[special ? job.block_size : 0],
                    special ? grid : static_cast<unsigned>(job.s.rows), THREADS, 0, job);
-  bsi_launch_early(context, couple, grid, THREADS, 0, job);
-  bsi_launch_early(context, leave_out, grid, THREADS, 0, job);
-  bsi_launch_early(context, drop_weak, grid, THREADS, 0, job);
+  weigh_job few = job;
+  few.s.lanes = (job.s.lanes + TOGETHER - 1) / TOGETHER;
+  const unsigned fewer = bsi_grid(static_cast<int64_t>(few.s.rows) * few.s.lanes, THREADS);
+  bsi_launch_early(context, couple, fewer, THREADS, 0, few);
+  bsi_launch_early(context, leave_out, fewer, THREADS, 0, few);
+  bsi_launch_early(context, drop_weak, fewer, THREADS, 0, few);
 }
 
 } // namespace
