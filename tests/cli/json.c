@@ -75,14 +75,29 @@ enum { RUN_KEYS = sizeof run_keys / sizeof run_keys[0] };
 
 static void json_has_exactly_the_keys_of_the_contract(void **state) {
   (void)state;
-  static const char *const top[] = {
-      "version",          "backend",          "device",   "matrix",   "rhs",
-      "rhs_file",         "rhs_columns",      "solution", "project",  "tolerance",
-      "solver",           "restart",          "side",     "flexible", "orthogonalization",
-      "assume_symmetric", "shadow_dimension", "runs",     "verdict"};
+  static const char *const top[] = {"version",
+                                    "backend",
+                                    "device",
+                                    "matrix",
+                                    "rhs",
+                                    "rhs_file",
+                                    "rhs_columns",
+                                    "solution",
+                                    "project",
+                                    "tolerance",
+                                    "solver",
+                                    "restart",
+                                    "side",
+                                    "flexible",
+                                    "orthogonalization",
+                                    "fp64_basis",
+                                    "assume_symmetric",
+                                    "shadow_dimension",
+                                    "runs",
+                                    "verdict"};
   static const char *const matrix[] = {"name", "block_rows", "block_size", "blocks", "asymmetry"};
   json_t *root = results("compare --case cavity --size 5 --backend host");
-  expect_keys(root, top, 19);
+  expect_keys(root, top, 20);
   assert_string_equal(text(root, "version"), BISAI_VERSION);
   assert_string_equal(text(root, "backend"), "host");
   assert_true(strlen(text(root, "device")) > 0);

@@ -61,7 +61,7 @@ static void dot_many_matches_a_loop(void **state) {
       double out[MOST + 1];
       for (int c = 0; c <= MOST; c++) out[c] = NAN;
       EXPECT_OK(context, bsi_backend_host.krylov->basis->dot_many(
-                             context, (bsi_basis){n, count, basis, ld}, w, work, out));
+                             context, (bsi_basis){n, count, basis, ld, 0}, w, work, out));
       for (int c = 0; c < count; c++) {
         long double sum = 0;
         for (int64_t i = 0; i < n; i++) sum += (long double)basis[c * ld + i] * w[i];
@@ -98,16 +98,16 @@ static void axpy_many_matches_a_loop_and_fuses_the_norm(void **state) {
         square += value * value;
       }
       double norm2 = NAN;
-      EXPECT_OK(context,
-                bsi_backend_host.krylov->basis->axpy_many(context, (bsi_basis){n, count, basis, ld},
-                                                          coefficients, -1, w, work, &norm2));
+      EXPECT_OK(context, bsi_backend_host.krylov->basis->axpy_many(
+                             context, (bsi_basis){n, count, basis, ld, 0}, coefficients, -1, w,
+                             work, &norm2));
       EXPECT_CLOSE(n + 1, expected, w,
                    /* nine terms below 3, repeated nine times: a few dozen roundings of 1e-15 */
                    1e-13);
       EXPECT_NEAR((double)square, norm2, 1e-13 * (double)(square + 1));
       EXPECT_OK(context,
-                bsi_backend_host.krylov->basis->axpy_many(context, (bsi_basis){n, count, basis, ld},
-                                                          coefficients, 0, w, NULL, NULL));
+                bsi_backend_host.krylov->basis->axpy_many(
+                    context, (bsi_basis){n, count, basis, ld, 0}, coefficients, 0, w, NULL, NULL));
       EXPECT_CLOSE(n + 1, expected, w, 1e-13);
     }
     free(basis);
@@ -129,9 +129,9 @@ static void reductions_have_the_same_bits_for_any_number_of_threads(void **state
     bisai_context *context = test_context(threads);
     double *w = test_random_vector(n, 9), out[COUNT + 1];
     EXPECT_OK(context, bsi_backend_host.krylov->basis->dot_many(
-                           context, (bsi_basis){n, COUNT, basis, n}, w, work, out));
+                           context, (bsi_basis){n, COUNT, basis, n, 0}, w, work, out));
     EXPECT_OK(context,
-              bsi_backend_host.krylov->basis->axpy_many(context, (bsi_basis){n, COUNT, basis, n},
+              bsi_backend_host.krylov->basis->axpy_many(context, (bsi_basis){n, COUNT, basis, n, 0},
                                                         out, -1e-4, w, work, out + COUNT));
     if (threads == 1) {
       memcpy(reference, out, sizeof out);

@@ -41,7 +41,7 @@ std::vector<double> make_basis(bisai_context *host, int64_t n, int64_t ld, int c
     double *w = v.data() + c * ld, norm2 = 0.0;
     for (int64_t i = 0; i < n; i++) w[i] = next_random();
     for (int pass = 0; pass < 2; pass++) {
-      const bsi_basis before = {n, c, v.data(), ld};
+      const bsi_basis before = {n, c, v.data(), ld, 0};
       bsi_backend_host.krylov->basis->dot_many(host, before, w, work.data(), h.data());
       bsi_backend_host.krylov->basis->axpy_many(host, before, h.data(), -1.0, w, work.data(),
                                                 &norm2);
@@ -98,7 +98,7 @@ void step_agrees_with_its_parts(contexts &on, int64_t n, int j, bsi_passes passe
     bsi_backend_cuda.memory->release_shared(on.device, status);
   }
   double norm2 = 0.0, *w = basis.data() + count * ld;
-  const bsi_basis before = {n, count, basis.data(), ld};
+  const bsi_basis before = {n, count, basis.data(), ld, 0};
   bsi_backend_host.krylov->basis->dot_many(on.host, before, w, work.data(), h.data());
   bsi_backend_host.krylov->basis->axpy_many(on.host, before, h.data(), -1.0, w, work.data(),
                                             &norm2);

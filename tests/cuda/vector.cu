@@ -65,7 +65,8 @@ void reductions_agree(bisai_context *context, int64_t n, int count) {
       expected_w = w;
   const device_array<double> d_basis(basis), d_w(w), d_coefficients(coefficients), d_work(work),
       d_out(out), again(out), d_norm2(norm2), plain(w);
-  const bsi_basis on_host = {n, count, basis.data(), ld}, on_device = {n, count, d_basis.data, ld};
+  const bsi_basis on_host = {n, count, basis.data(), ld, 0},
+                  on_device = {n, count, d_basis.data, ld, 0};
   bool good = true;
   for (const device_array<double> *result : {&d_out, &again})
     good = good && !bsi_backend_cuda.krylov->basis->dot_many(context, on_device, d_w.data,

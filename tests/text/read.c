@@ -109,7 +109,9 @@ static const struct fault solver_faults[] = {
     {"bicgstab:s=1", "s=1", "bicgstab takes no keys"},
     {"idr:s=33", "s=33", "s must be an integer from 1 to 32"},
     {"gmres:restart=5:flexible=1", "flexible=1", "'flexible' takes no value"},
-    {"gmres:m=5", "m=5", "'m' is not a key of gmres (restart, side, flexible, orthogonalization)"},
+    {"gmres:m=5", "m=5",
+     "'m' is not a key of gmres (restart, side, flexible, orthogonalization, "
+     "fp64)"},
     {"gmres:side=above", "side=above", "side must be right or left"}};
 
 /* The last place of the part, because the first one of two is right. */

@@ -8,7 +8,17 @@
  *
  * with orthonormal V (n × (m+1)), Hessenberg H ((m+1) × m) and y = argmin ‖β e₁ − H y‖ by Givens
  * rotations, whose last right-hand side entry is the residual estimate. Source: Saad, Iterative
- * Methods for Sparse Linear Systems, 6.5.3, 9.3.1, 9.3.2, 9.4.1. */
+ * Methods for Sparse Linear Systems, 6.5.3, 9.3.1, 9.3.2, 9.4.1.
+ *
+ * Memory traffic bounds Gram–Schmidt on long vectors. Late vectors of V are therefore rounded to
+ * fp32. M⁻¹ is applied to the rounded vector, so that an error of A M⁻¹ V = V H is only that of
+ * rounding v_{j+1}: 3·10⁻⁸ of h_{j+1,j}, on average. It enters the residual times y_j, which is as
+ * small as the residual was at that step: the errors that a method may make grow as its residual
+ * falls (Simoncini and Szyld, SIAM J. Sci. Comput. 25 (2003) 454–477). Vectors are rounded once the
+ * estimate is at most ROUNDING times the target, so that the residual errs by some 5 % of the
+ * target. If a cycle ends at the target and the true residual does not confirm it, the cycles after
+ * it round nothing. */
+#include <limits.h>
 #include <math.h>
 
 #include "core/context/context_impl.h"
@@ -28,7 +38,16 @@ typedef struct gmres_state {
   double *products, *products2;
   /* y of V y */
   double *coefficients;
+  /* where vectors may be rounded: v_j in fp64, and A M⁻¹ v_j. Otherwise NULL */
+  double *rounded, *image;
+  /* the first vector of the cycle that is rounded; INT_MAX: none so far */
+  int wide;
+  /* the solve rounds no more vectors */
+  bool exact;
 } gmres_state;
+
+/* Vectors are rounded while the estimate is at most that many times the target. */
+static const double ROUNDING = 0x1p20;
 
 static gmres_state *gmres_of(const bisai_solver *solver) { return (gmres_state *)solver->state; }
 
@@ -49,16 +68,20 @@ static const bisai_option option_table[] = {
      .key = "orthogonalization", .help = "how the basis is made orthogonal",
      .type = BISAI_OPTION_WORD, .initial = BISAI_CLASSICAL_SELECTIVE,
      .maximum = BISAI_CLASSICAL_SELECTIVE, .advised = BISAI_CLASSICAL_SELECTIVE,
-     .words = orthogonalizations}};
+     .words = orthogonalizations},
+    {BSI_SOLVER_OPTION(gmres.fp64_basis), .name = "fp64_basis", .key = "fp64",
+     .help = "all vectors of the basis are in fp64, also those that may be rounded",
+     .type = BISAI_OPTION_FLAG}};
 
 static bisai_status check_options(bisai_context *context, const bisai_solver_options *o) {
   const bisai_gmres_options *gmres = &o->gmres;
   if (gmres->flexible && gmres->side == BISAI_LEFT)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "flexible GMRES preconditions on the right only");
-  if (o->method != BISAI_GMRES && (gmres->flexible || gmres->side == BISAI_LEFT))
+  if (o->method != BISAI_GMRES &&
+      (gmres->flexible || gmres->side == BISAI_LEFT || gmres->fp64_basis))
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                    "%s: gmres.flexible and gmres.side are options of gmres",
+                    "%s: gmres.flexible, gmres.side and gmres.fp64_basis are options of gmres",
                     bisai_method_string(o->method));
   return BISAI_OK;
 }
@@ -67,6 +90,17 @@ static bool takes_nonlinear(const bisai_solver_options *o) { return o->gmres.fle
 
 static double *basis_vector(const bisai_solver *solver, int j) {
   return gmres_of(solver)->basis + (int64_t)j * solver->ld;
+}
+
+/* Vector j in fp32. */
+static float *narrow_vector(const bisai_solver *solver, int j) {
+  return (float *)(void *)basis_vector(solver, j);
+}
+
+/* The first `count` vectors. */
+static bsi_basis basis_of(const bisai_solver *solver, int count) {
+  const gmres_state *g = gmres_of(solver);
+  return (bsi_basis){solver->n, count, g->basis, solver->ld, count > g->wide ? count - g->wide : 0};
 }
 
 static bool flexible(const bsi_solver_run *run) {
@@ -102,18 +136,31 @@ static bisai_status prepare(bsi_solver_run *run, double *seen) {
                                                    g->rhs, seen);
 }
 
+/* Returns true if vectors are rounded from now on. */
+static bool may_round(const bsi_solver_run *run, double estimate) {
+  const gmres_state *g = gmres_of(run->solver);
+  return g->rounded && !g->exact && estimate <= ROUNDING * run->norms.target;
+}
+
 static bisai_status start(bsi_solver_run *run, double beta) {
-  (void)beta;
-  return run->cycle.prepared
-             ? BISAI_OK
-             : prepare(run, run->solver->status.words + 2 * run->solver->status.slots);
+  const bisai_solver *s = run->solver;
+  const bsi_basis_ops *ops = bsi_backend_of(run)->krylov->basis;
+  gmres_state *g = gmres_of(s);
+  g->wide = INT_MAX;
+  if (run->cycle.end == BSI_CYCLE_NONE) g->exact = false;
+  if (run->cycle.end == BSI_CYCLE_TARGET) g->exact = true;
+  if (!run->cycle.prepared) BSI_TRY(prepare(run, s->status.words + 2 * s->status.slots));
+  if (!may_round(run, beta)) return BISAI_OK;
+  g->wide = 0;
+  BSI_TRY(ops->round(s->context, s->n, g->basis, g->rounded, NULL));
+  return ops->round(s->context, s->n, g->rounded, NULL, narrow_vector(s, 0));
 }
 
 /* w ← A M⁻¹ v_j, or M⁻¹ A v_j with left preconditioning */
 static bisai_status expand(bsi_solver_run *run, int j, double *w) {
   bisai_solver *s = run->solver;
   const gmres_state *g = gmres_of(s);
-  const double *v = basis_vector(s, j);
+  const double *v = j < g->wide ? basis_vector(s, j) : g->rounded;
   if (!run->system.precond) return bsi_multiply(run, v, w);
   if (s->options.gmres.side == BISAI_LEFT) {
     BSI_TRY(bsi_multiply(run, v, s->vectors.spare));
@@ -129,7 +176,7 @@ static bisai_status expand(bsi_solver_run *run, int j, double *w) {
 static bisai_status orthogonalize(bsi_solver_run *run, int j, double *w, bool *refined) {
   bisai_solver *s = run->solver;
   const gmres_state *g = gmres_of(s);
-  const double *basis = g->basis;
+  const bsi_basis basis = basis_of(s, j + 1);
   *refined = false;
   if (s->options.gmres.orthogonalization == BISAI_MODIFIED) {
     for (int i = 0; i <= j; i++) {
@@ -140,13 +187,13 @@ static bisai_status orthogonalize(bsi_solver_run *run, int j, double *w, bool *r
   }
   const bool always = s->options.gmres.orthogonalization == BISAI_CLASSICAL_REFINED;
   bool again = always;
-  BSI_TRY(bsi_dot(run, j + 1, basis, w, g->products));
-  BSI_TRY(bsi_subtract(run, j + 1, basis, g->products, w, !always));
+  BSI_TRY(bsi_dot_basis(run, basis, w, g->products));
+  BSI_TRY(bsi_subtract_basis(run, basis, g->products, w, !always));
   if (s->options.gmres.orthogonalization == BISAI_CLASSICAL_SELECTIVE)
     BSI_TRY(bsi_backend_of(run)->krylov->gmres->cancelled(s->context, j + 1, g->products,
                                                           s->scalars.norm2, &again));
-  if (again) BSI_TRY(bsi_dot(run, j + 1, basis, w, g->products2));
-  if (again) BSI_TRY(bsi_subtract(run, j + 1, basis, g->products2, w, true));
+  if (again) BSI_TRY(bsi_dot_basis(run, basis, w, g->products2));
+  if (again) BSI_TRY(bsi_subtract_basis(run, basis, g->products2, w, true));
   *refined = again;
   return BISAI_OK;
 }
@@ -171,7 +218,10 @@ static bsi_cycle cycle_of(const bisai_solver *s, int j, double *words) {
                      .sines = g->sines,
                      .rhs = g->rhs,
                      .status = words - 2 * (int64_t)j,
-                     .work = s->work};
+                     .work = s->work,
+                     .narrow = basis_of(s, j + 1).narrow,
+                     .w = j + 1 < g->wide ? NULL : g->image,
+                     .next = j + 1 < g->wide ? NULL : g->rounded};
 }
 
 static bisai_status fused_step(bsi_solver_run *run, int j, double *words) {
@@ -189,9 +239,11 @@ static bisai_status fused_step(bsi_solver_run *run, int j, double *words) {
  * the latter is 0 if the Krylov space is exhausted. */
 static bisai_status step(bsi_solver_run *run, int j, double *words) {
   bisai_solver *s = run->solver;
-  const gmres_state *g = gmres_of(s);
+  gmres_state *g = gmres_of(s);
   const bsi_backend *backend = bsi_backend_of(run);
-  double *w = basis_vector(s, j + 1);
+  if (j + 1 < g->wide && (j + 1) % BSI_BASIS_GROUP == 0 && may_round(run, run->forecast.estimate))
+    g->wide = j + 1;
+  double *w = j + 1 < g->wide ? basis_vector(s, j + 1) : g->image;
   bool refined = false;
   BSI_TRY(expand(run, j, w));
   if (fused(run, j)) return fused_step(run, j, words);
@@ -199,7 +251,9 @@ static bisai_status step(bsi_solver_run *run, int j, double *words) {
   const bsi_cycle cycle = cycle_of(s, j, words);
   BSI_TRY(backend->krylov->gmres->rotate(s->context, &cycle, j, g->products,
                                          refined ? g->products2 : NULL, s->scalars.norm2));
-  return backend->krylov->basis->scale_by_norm(s->context, s->n, s->scalars.norm2, w, w);
+  BSI_TRY(backend->krylov->basis->scale_by_norm(s->context, s->n, s->scalars.norm2, w, w));
+  if (j + 1 < g->wide) return BISAI_OK;
+  return backend->krylov->basis->round(s->context, s->n, w, g->rounded, narrow_vector(s, j + 1));
 }
 
 static void judge(bsi_solver_run *run, const double *words) {
@@ -223,19 +277,16 @@ static bisai_status correct(bsi_solver_run *run, int columns) {
   const bsi_backend *backend = bsi_backend_of(run);
   BSI_TRY(backend->krylov->gmres->coefficients(s->context, s->options.gmres.restart, columns,
                                                g->hessenberg, g->rhs, g->coefficients));
-  const double *directions = flexible(run) ? g->search : g->basis;
-  const double *coefficients = g->coefficients;
-  if (run->system.precond && !flexible(run) && !bsi_preconditioned_left(run)) {
-    double *sum = basis_vector(s, columns);
-    BSI_TRY(backend->vectors->set(s->context, s->n, 0, sum));
-    BSI_TRY(bsi_add(run, columns, g->basis, g->coefficients, 1, sum));
-    BSI_TRY(bsi_precondition(run, sum, s->vectors.spare));
-    directions = s->vectors.spare;
-    coefficients = s->scalars.one;
-    columns = 1;
-  }
-  return bsi_add(run, columns, directions, coefficients,
-                 run->scaling.products / run->scaling.vectors, run->system.x);
+  const double factor = run->scaling.products / run->scaling.vectors;
+  if (flexible(run))
+    return bsi_add(run, columns, g->search, g->coefficients, factor, run->system.x);
+  if (!run->system.precond || bsi_preconditioned_left(run))
+    return bsi_add_basis(run, basis_of(s, columns), g->coefficients, factor, run->system.x);
+  double *sum = basis_vector(s, columns);
+  BSI_TRY(backend->vectors->set(s->context, s->n, 0, sum));
+  BSI_TRY(bsi_add_basis(run, basis_of(s, columns), g->coefficients, 1, sum));
+  BSI_TRY(bsi_precondition(run, sum, s->vectors.spare));
+  return bsi_add(run, 1, s->vectors.spare, s->scalars.one, factor, run->system.x);
 }
 
 static int longest_cycle(const bisai_solver *solver) { return solver->options.gmres.restart; }
@@ -269,16 +320,28 @@ static bool reserve_scalars(bisai_solver *solver, size_t m) {
   return true;
 }
 
+/* Returns true if memory traffic bounds Gram–Schmidt. Modified Gram–Schmidt takes one vector at a
+ * time, and reads all of them in fp64. */
+static bool may_ever_round(const bisai_solver *solver) {
+  const bisai_gmres_options *o = &solver->options.gmres;
+  return !o->fp64_basis && o->orthogonalization != BISAI_MODIFIED &&
+         (int64_t)sizeof(double) * solver->ld * (o->restart + 1) >
+             solver->context->backend->krylov->gmres->least_rounded;
+}
+
 static bool reserve(bisai_solver *solver) {
   gmres_state *g = gmres_of(solver);
   solver->options.gmres.restart = useful_restart(solver);
   const size_t m = (size_t)solver->options.gmres.restart;
-  solver->vectors.memory = bsi_reserve_vectors(solver, m + 3);
+  const bool rounds = may_ever_round(solver);
+  solver->vectors.memory = bsi_reserve_vectors(solver, m + (rounds ? 5 : 3));
   if (!solver->vectors.memory) return false;
   g->basis = solver->vectors.residual = solver->vectors.memory;
   solver->vectors.scratch = basis_vector(solver, 1);
   solver->vectors.spare = g->basis + (int64_t)(m + 1) * solver->ld;
   solver->vectors.best = solver->vectors.spare + solver->ld;
+  g->rounded = rounds ? solver->vectors.best + solver->ld : NULL;
+  g->image = rounds ? g->rounded + solver->ld : NULL;
   solver->cached_bytes = (int64_t)sizeof(double) * solver->ld * (int64_t)(m + 1);
   if (solver->options.gmres.flexible && !(g->search = bsi_reserve_vectors(solver, m))) return false;
   if (!reserve_scalars(solver, m)) return false;

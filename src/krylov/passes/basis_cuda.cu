@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Vectors of a Krylov basis on the device. Memory traffic bounds everything here. The basis is read
  * once, and a thread has the loads of VECTORS basis vectors under way. */
+#include <algorithm>
+
 #include "core/context/context_impl.h"
 #include "gpu/for_each.cuh"
 #include "gpu/sums.cuh"
@@ -10,7 +12,24 @@ namespace {
 
 /* Threads of a block, and those of a block that also sums a norm over a long vector. VECTORS: basis
  * vectors at a time, so many that memory bounds the pass (docs/tuning.md, "Gram–Schmidt"). */
-constexpr int THREADS = 256, NORM_THREADS = BSI_MOST_THREADS, VECTORS = 8;
+constexpr int THREADS = 256, NORM_THREADS = BSI_MOST_THREADS, VECTORS = BSI_BASIS_GROUP;
+
+/* Loads value i of VECTORS basis vectors from number `first` on, all of one type. */
+__device__ __forceinline__ void load_group(const bsi_basis &basis, int first, int64_t i,
+                                           double (&v)[VECTORS]) {
+  const double *vectors = basis.vectors + first * basis.ld;
+  if (first < basis.count - basis.narrow) {
+#pragma unroll
+    for (int c = 0; c < VECTORS; c++)
+      v[c] = first + c < basis.count ? __ldg(vectors + c * basis.ld + i) : 0.0;
+    return;
+  }
+#pragma unroll
+  for (int c = 0; c < VECTORS; c++)
+    v[c] = first + c < basis.count
+               ? __ldg(reinterpret_cast<const float *>(vectors + c * basis.ld) + i)
+               : 0.0;
+}
 
 int chunks_of(int64_t n) {
   const int64_t chunks = (n + THREADS - 1) / THREADS;
@@ -23,15 +42,13 @@ __global__ void __launch_bounds__(THREADS)
     dot(bsi_basis basis, const double *w, double *work, unsigned *tickets, double *out) {
   const int first = static_cast<int>(blockIdx.y) * VECTORS, left = basis.count - first,
             mine = left < VECTORS ? left : VECTORS;
-  const int64_t n = basis.n, ld = basis.ld;
-  const double *vectors = basis.vectors + first * ld;
+  const int64_t n = basis.n;
   bsi_wait_for_predecessor();
   double sums[VECTORS] = {};
   const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
   for (int64_t i = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x; i < n; i += stride) {
     double v[VECTORS];
-#pragma unroll
-    for (int c = 0; c < VECTORS; c++) v[c] = c < mine ? __ldg(vectors + c * ld + i) : 0.0;
+    load_group(basis, first, i, v);
     const double value = __ldg(w + i);
 #pragma unroll
     for (int c = 0; c < VECTORS; c++) sums[c] += v[c] * value;
@@ -46,7 +63,7 @@ template <bool NORM>
 __global__ void __launch_bounds__(NORM_THREADS, 2)
     axpy(bsi_basis basis, const double *coefficients, double sign, double *w, double *work,
          unsigned *ticket, double *norm2) {
-  const int64_t n = basis.n, ld = basis.ld;
+  const int64_t n = basis.n;
   const int count = basis.count;
   bsi_wait_for_predecessor();
   double sums[1] = {};
@@ -56,9 +73,7 @@ __global__ void __launch_bounds__(NORM_THREADS, 2)
     double value = w[i];
     for (int first = 0; first < count; first += VECTORS) {
       double v[VECTORS];
-#pragma unroll
-      for (int c = 0; c < VECTORS; c++)
-        v[c] = first + c < count ? __ldg(basis.vectors + (first + c) * ld + i) : 0.0;
+      load_group(basis, first, i, v);
 #pragma unroll
       for (int c = 0; c < VECTORS; c++)
         if (first + c < count) value += sign * __ldg(coefficients + first + c) * v[c];
@@ -93,6 +108,15 @@ static bisai_status gmres_start(bisai_context *context, int64_t n, const double 
   });
 }
 
+static bisai_status round_vector(bisai_context *context, int64_t n, const double *x, double *wide,
+                                 float *narrow) {
+  return bsi_for_each(context, "vector in fp32", (n + 1) / 2 * 2, [=] __device__(int64_t i) {
+    const float value = i < n ? static_cast<float>(x[i]) : 0.0f;
+    if (wide && i < n) wide[i] = static_cast<double>(value);
+    if (narrow) narrow[i] = value;
+  });
+}
+
 /* A launch takes at most as many groups of vectors as there are tickets. */
 static bisai_status dot_many(bisai_context *context, bsi_basis basis, const double *w, double *work,
                              double *out) {
@@ -102,7 +126,9 @@ static bisai_status dot_many(bisai_context *context, bsi_basis basis, const doub
   for (int first = 0; first < basis.count; first += BSI_TICKETS * VECTORS) {
     const int left = basis.count - first,
               now = left < BSI_TICKETS * VECTORS ? left : BSI_TICKETS * VECTORS;
-    const bsi_basis group = {basis.n, now, basis.vectors + first * basis.ld, basis.ld};
+    const int wide = std::max(basis.count - basis.narrow - first, 0);
+    const bsi_basis group = {basis.n, now, basis.vectors + first * basis.ld, basis.ld,
+                             std::max(now - wide, 0)};
     const dim3 grid(static_cast<unsigned>(chunks_of(basis.n)),
                     static_cast<unsigned>((now + VECTORS - 1) / VECTORS));
     bsi_launch_early(context, dot, grid, THREADS, 0, group, w,
@@ -131,4 +157,5 @@ static bisai_status axpy_many(bisai_context *context, bsi_basis basis, const dou
 const bsi_basis_ops bsi_basis_cuda = {.dot_many = dot_many,
                                       .axpy_many = axpy_many,
                                       .scale_by_norm = scale_by_norm,
-                                      .start = gmres_start};
+                                      .start = gmres_start,
+                                      .round = round_vector};

@@ -30,6 +30,22 @@ static void dot_tile(int count, int64_t n, const double *basis, int64_t ld, cons
   for (; c < count; c++) bsi_dot_group(1, n, basis + c * ld, ld, w, sums + c);
 }
 
+/* *sum ← *sum + v·w on a tile, in the order of bsi_dot_group(). */
+static void dot_narrow(int64_t n, const float *v, const double *w, double *sum) {
+  double of_four[4] = {0};
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4)
+    for (int k = 0; k < 4; k++) of_four[k] += (double)v[i + k] * w[i + k];
+  double all = (of_four[0] + of_four[2]) + (of_four[1] + of_four[3]);
+  for (; i < n; i++) all += (double)v[i] * w[i];
+  *sum += all;
+}
+
+/* Returns value i of basis vector c, which is in fp32. */
+static const float *narrow_at(const bsi_basis *basis, int c, int64_t i) {
+  return (const float *)(const void *)(basis->vectors + c * basis->ld) + i;
+}
+
 static void dot_part(void *job, bsi_part part) {
   const chunked *v = job;
   const bsi_basis basis = v->basis;
@@ -39,9 +55,13 @@ static void dot_part(void *job, bsi_part part) {
     const int64_t end = bsi_smaller((chunk + 1) * length, basis.n);
     double *sums = v->work + chunk * basis.count;
     for (int c = 0; c < basis.count; c++) sums[c] = 0;
-    for (int64_t i = chunk * length; i < end; i += BSI_CHUNK_TILE)
-      dot_tile(basis.count, bsi_smaller(BSI_CHUNK_TILE, end - i), basis.vectors + i, basis.ld,
-               v->w + i, sums);
+    for (int64_t i = chunk * length; i < end; i += BSI_CHUNK_TILE) {
+      const int64_t tile = bsi_smaller(BSI_CHUNK_TILE, end - i);
+      const int wide = basis.count - basis.narrow;
+      dot_tile(wide, tile, basis.vectors + i, basis.ld, v->w + i, sums);
+      for (int c = wide; c < basis.count; c++)
+        dot_narrow(tile, narrow_at(&basis, c, i), v->w + i, sums + c);
+    }
   }
 }
 
@@ -71,6 +91,11 @@ static void axpy_tile(int count, int64_t n, const double *basis, int64_t ld,
   }
 }
 
+/* w ← w + a·v on a tile. */
+static void axpy_narrow(int64_t n, double a, const float *restrict v, double *restrict w) {
+  for (int64_t i = 0; i < n; i++) w[i] += a * (double)v[i];
+}
+
 static void axpy_part(void *job, bsi_part part) {
   const chunked *v = job;
   const bsi_basis basis = v->basis;
@@ -81,7 +106,10 @@ static void axpy_part(void *job, bsi_part part) {
     double sum = 0;
     for (int64_t i = chunk * length; i < end; i += BSI_CHUNK_TILE) {
       const int64_t tile = bsi_smaller(BSI_CHUNK_TILE, end - i);
-      axpy_tile(basis.count, tile, basis.vectors + i, basis.ld, v->coefficients, v->sign, v->w + i);
+      const int wide = basis.count - basis.narrow;
+      axpy_tile(wide, tile, basis.vectors + i, basis.ld, v->coefficients, v->sign, v->w + i);
+      for (int c = wide; c < basis.count; c++)
+        axpy_narrow(tile, v->sign * v->coefficients[c], narrow_at(&basis, c, i), v->w + i);
       if (v->norm) bsi_dot_group(1, tile, v->w + i, 0, v->w + i, &sum);
     }
     if (v->norm) v->work[chunk] = sum;
@@ -116,6 +144,30 @@ static bisai_status scale_by_norm(bisai_context *context, int64_t n, const doubl
   return BISAI_OK;
 }
 
+typedef struct rounding {
+  int64_t n;
+  const double *x;
+  double *wide;
+  float *narrow;
+} rounding;
+
+static void round_part(void *job, bsi_part part) {
+  const rounding *v = job;
+  const bsi_range range = bsi_range_of(v->n, part);
+  for (int64_t i = range.begin; i < range.end; i++) {
+    const float value = (float)v->x[i];
+    if (v->wide) v->wide[i] = value;
+    if (v->narrow) v->narrow[i] = value;
+  }
+}
+
+static bisai_status round_vector(bisai_context *context, int64_t n, const double *x, double *wide,
+                                 float *narrow) {
+  run(context, n, 1, round_part, &(rounding){n, x, wide, narrow});
+  if (narrow && n % 2 == 1) narrow[n] = 0;
+  return BISAI_OK;
+}
+
 static bisai_status gmres_start(bisai_context *context, int64_t n, const double *norm2, double *v,
                                 double *beta, double *seen) {
   *beta = sqrt(*norm2);
@@ -126,4 +178,5 @@ static bisai_status gmres_start(bisai_context *context, int64_t n, const double 
 const bsi_basis_ops bsi_basis_host = {.dot_many = dot_many,
                                       .axpy_many = axpy_many,
                                       .scale_by_norm = scale_by_norm,
-                                      .start = gmres_start};
+                                      .start = gmres_start,
+                                      .round = round_vector};

@@ -37,6 +37,9 @@ constexpr int FUSED_COLUMNS = 256;
 static_assert(scratch::bytes(FUSED_COLUMNS) + STATIC_SHARED <= 48 << 10,
               "every device has the shared memory of a step");
 
+/* The second-level cache of an H200 has 60 MB. */
+constexpr int64_t LEAST_ROUNDED = 1 << 26;
+
 constexpr const char *WHAT = "Gram-Schmidt";
 
 /* What a step may use: thread blocks at once, and bytes of shared memory of each. */
@@ -163,6 +166,7 @@ static bisai_status gmres_coefficients(bisai_context *context, int m, int k, con
 static bisai_status load(bisai_context *context) { return bsi_gpu_load(context, decide); }
 
 const bsi_gmres_ops bsi_gmres_cuda = {.fused_columns = FUSED_COLUMNS,
+                                      .least_rounded = LEAST_ROUNDED,
                                       .cancelled = gmres_cancelled,
                                       .rotate = gmres_rotate,
                                       .step = gmres_step,

@@ -27,5 +27,10 @@ static bisai_status gmres_coefficients(bisai_context *context, int m, int k, con
   return BISAI_OK;
 }
 
-const bsi_gmres_ops bsi_gmres_host = {
-    .cancelled = gmres_cancelled, .rotate = gmres_rotate, .coefficients = gmres_coefficients};
+/* More than the cache that the cores of most processors share. */
+enum { LEAST_ROUNDED = 1 << 25 };
+
+const bsi_gmres_ops bsi_gmres_host = {.least_rounded = LEAST_ROUNDED,
+                                      .cancelled = gmres_cancelled,
+                                      .rotate = gmres_rotate,
+                                      .coefficients = gmres_coefficients};

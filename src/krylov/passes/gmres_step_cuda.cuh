@@ -22,7 +22,7 @@ namespace {
 constexpr int THREADS = 512, WARPS = THREADS / BSI_WARP;
 
 /* Basis vectors whose values a thread loads at once: sums_of_warp() takes eight sums. */
-constexpr int GROUP = 8;
+constexpr int GROUP = BSI_BASIS_GROUP;
 
 /* The shared memory of a thread block: arrays for `count` columns, then each thread's pairs of the
  * basis vectors that are kept there. */
@@ -111,6 +111,20 @@ template <int PAIRS> struct part_of_vector {
             make_double2(scale * values[p].x, 2 * pair + 1 < s.n ? scale * values[p].y : 0.0);
     }
   }
+  /* The same, rounded to fp32, in both types. */
+  __device__ __forceinline__ void store_rounded(const share &s, int64_t first, double scale,
+                                                float *narrow, double *wide) const {
+#pragma unroll
+    for (int p = 0; p < PAIRS; p++) {
+      const int64_t pair = first + p * s.apart;
+      if (pair >= s.pairs) continue;
+      const float2 v =
+          make_float2(static_cast<float>(scale * values[p].x),
+                      2 * pair + 1 < s.n ? static_cast<float>(scale * values[p].y) : 0.0f);
+      reinterpret_cast<float2 *>(narrow)[pair] = v;
+      reinterpret_cast<double2 *>(wide)[pair] = make_double2(v.x, v.y);
+    }
+  }
 };
 
 /* One thread's part of a step.
@@ -118,8 +132,8 @@ template <int PAIRS> struct part_of_vector {
  * TILED: w is longer than all registers and passes through them tile by tile. */
 template <int PAIRS, bool TILED> struct worker {
   const bsi_cycle &cycle;
-  /* basis vectors, and the first of those that shared memory keeps */
-  const int count, first_kept;
+  /* basis vectors, the first of those in fp32, and the first of those that shared memory keeps */
+  const int count, first_narrow, first_kept;
   const share mine;
   double *w;
   scratch shared;
@@ -127,8 +141,9 @@ template <int PAIRS, bool TILED> struct worker {
   part_of_vector<PAIRS> part;
 
   __device__ worker(const bsi_cycle &c, int j, int kept, double *memory, unsigned *ticket_)
-      : cycle(c), count(j + 1), first_kept(j + 1 - kept), mine(c.n, PAIRS),
-        w(c.basis + (j + 1) * c.ld), shared(memory, j + 1), ticket(ticket_) {
+      : cycle(c), count(j + 1), first_narrow(j + 1 - c.narrow), first_kept(j + 1 - kept),
+        mine(c.n, PAIRS), w(c.next ? c.w : c.basis + (j + 1) * c.ld), shared(memory, j + 1),
+        ticket(ticket_) {
     if (!TILED) part.load(mine, mine.from, w);
   }
 
@@ -136,11 +151,30 @@ template <int PAIRS, bool TILED> struct worker {
   __device__ __forceinline__ void load_group(int c, int64_t first, int p,
                                              double2 (&v)[GROUP]) const {
     const int64_t pair = first + p * mine.apart;
-    const double2 *vectors = reinterpret_cast<const double2 *>(cycle.basis + c * cycle.ld) + pair;
+    const double *vectors = cycle.basis + c * cycle.ld;
+    if (c >= first_narrow) {
+      float2 narrow[GROUP];
+#pragma unroll
+      for (int g = 0; g < GROUP; g++)
+        narrow[g] = c + g < count && pair < mine.pairs
+                        ? reinterpret_cast<const float2 *>(vectors + g * cycle.ld)[pair]
+                        : make_float2(0.0f, 0.0f);
+#pragma unroll
+      for (int g = 0; g < GROUP; g++) v[g] = make_double2(narrow[g].x, narrow[g].y);
+      return;
+    }
 #pragma unroll
     for (int g = 0; g < GROUP; g++)
-      v[g] =
-          c + g < count && pair < mine.pairs ? vectors[g * (cycle.ld / 2)] : make_double2(0.0, 0.0);
+      v[g] = c + g < count && pair < mine.pairs
+                 ? reinterpret_cast<const double2 *>(vectors + g * cycle.ld)[pair]
+                 : make_double2(0.0, 0.0);
+  }
+  /* Loads a pair of basis vector c. */
+  __device__ __forceinline__ double2 load_pair(int c, int64_t pair) const {
+    const double *vector = cycle.basis + c * cycle.ld;
+    if (c < first_narrow) return reinterpret_cast<const double2 *>(vector)[pair];
+    const float2 v = reinterpret_cast<const float2 *>(vector)[pair];
+    return make_double2(v.x, v.y);
   }
 
   /* Pair p of basis vector c in shared memory. */
@@ -156,14 +190,13 @@ template <int PAIRS, bool TILED> struct worker {
   __device__ __forceinline__ void load_again(int c, int64_t first, int p,
                                              double2 (&v)[GROUP]) const {
     const int64_t pair = first + p * mine.apart;
-    const double2 *vectors = reinterpret_cast<const double2 *>(cycle.basis + c * cycle.ld) + pair;
 #pragma unroll
     for (int g = 0; g < GROUP; g++) {
       v[g] = make_double2(0.0, 0.0);
       if (c + g >= first_kept && c + g < count)
         v[g] = kept(c + g, p);
       else if (c + g < count && pair < mine.pairs)
-        v[g] = vectors[g * (cycle.ld / 2)];
+        v[g] = load_pair(c + g, pair);
     }
   }
 
@@ -244,13 +277,21 @@ template <int PAIRS, bool TILED> struct worker {
     return result;
   }
 
+  /* Writes the values times a factor to vector j + 1. */
+  __device__ __forceinline__ void store_next(int64_t first, double factor) const {
+    double *next = cycle.basis + count * cycle.ld;
+    if (cycle.next)
+      part.store_rounded(mine, first, factor, reinterpret_cast<float *>(next), cycle.next);
+    else
+      part.store(mine, first, factor, next);
+  }
   /* Writes w/‖w‖, or zeros if ‖w‖ is 0. */
   __device__ void scale(double norm2) {
     const double factor = norm2 == 0.0 ? 0.0 : 1.0 / sqrt(norm2);
-    if (!TILED) part.store(mine, mine.from, factor, w);
+    if (!TILED) store_next(mine.from, factor);
     for (int64_t first = mine.from; TILED && first - mine.from < mine.pairs; first += mine.tile) {
       part.load(mine, first, w);
-      part.store(mine, first, factor, w);
+      store_next(first, factor);
     }
   }
 

@@ -35,12 +35,18 @@ typedef enum bsi_pass {
   BSI_IDR_LAST
 } bsi_pass;
 
-/* `count` vectors of a Krylov basis, each of n values: vector c starts at vectors + c·ld. */
+/* Basis vectors that a device takes at once. They have one type. */
+enum { BSI_BASIS_GROUP = 8 };
+
+/* `count` vectors of a Krylov basis, each of n values: vector c starts at vectors + c·ld. The last
+ * `narrow` ones are in fp32, each in the first half of its place. count − narrow is a multiple of
+ * BSI_BASIS_GROUP, unless `narrow` is 0. */
 typedef struct bsi_basis {
   int64_t n;
   int count;
   const double *vectors;
   int64_t ld;
+  int narrow;
 } bsi_basis;
 
 /* `work`: see BSI_CHUNKS. */
@@ -58,20 +64,29 @@ typedef struct bsi_basis_ops {
   /* v ← v/√(*norm2), 0 if *norm2 is 0; *beta ← √(*norm2); *seen ← *norm2 in shared memory. */
   bisai_status (*start)(bisai_context *, int64_t n, const double *norm2, double *v, double *beta,
                         double *seen);
+  /* Each of the results that is not NULL ← x rounded to fp32. `wide` may be x; `narrow` overlaps
+   * neither. From n to an even number `narrow` gets a zero. */
+  bisai_status (*round)(bisai_context *, int64_t n, const double *x, double *wide, float *narrow);
 } bsi_basis_ops;
 
 /* The data of a cycle of GMRES(m): m + 1 basis vectors as in bsi_basis, the Hessenberg matrix H
  * (column-major, leading dimension m + 1), m rotations, and the rotated right-hand side g (m + 1
- * values). Step j has status[2·j] and the next word. `work`: see BSI_CHUNKS. */
+ * values). Step j has status[2·j] and the next word. `work`: see BSI_CHUNKS. The last `narrow` of
+ * vectors 0 … j are in fp32. If `next` is not NULL, so will v_{j+1} be: w = A v_j is in `w` instead
+ * of vector j + 1, and the rounded v_{j+1} goes to `next` too, in fp64. */
 typedef struct bsi_cycle {
   int64_t n, ld;
   int m;
   double *basis, *hessenberg, *cosines, *sines, *rhs, *status, *work;
+  int narrow;
+  double *w, *next;
 } bsi_cycle;
 
 typedef struct bsi_gmres_ops {
   /* The most columns (j + 1) for `step`; 0 if there is no `step`. */
   int fused_columns;
+  /* No vectors are rounded of a basis of at most that many bytes: it stays in a cache. */
+  int64_t least_rounded;
   /* *cancelled ← true if one pass of classical Gram–Schmidt left too little of its vector. h has
    * the `count` products, *norm2 is the square of what is left. Waits. */
   bisai_status (*cancelled)(bisai_context *, int count, const double *h, const double *norm2,
@@ -84,7 +99,7 @@ typedef struct bsi_gmres_ops {
    * Gram–Schmidt pass). Leaves `basis` and `work` alone. */
   bisai_status (*rotate)(bisai_context *, const bsi_cycle *, int j, const double *h,
                          const double *h2, const double *norm2);
-  /* All of step j after w = A v_j, which is in basis vector j + 1: dot_many, axpy_many, both again
+  /* All of step j after w = A v_j, which is in basis vector j + 1 or in `w`: dot_many, axpy_many, both again
    * as `passes` says, rotate, and scale_by_norm of w. ld is even, and the entries of basis vectors
    * from n to ld are zeros on a device. Nothing is summed over processes. */
   bisai_status (*step)(bisai_context *, const bsi_cycle *, int j, bsi_passes);

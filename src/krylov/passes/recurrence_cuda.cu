@@ -106,7 +106,7 @@ template <typename W>
 bisai_status shadow(bisai_context *context, const bsi_recurrence &r, const double *w, bsi_pass pass,
                     bool alone) {
   if (r.idr.s <= DOTS) return launch<shadow_products<W>>(context, r, pass, alone);
-  const bsi_basis columns = {r.n, r.idr.s, r.shadow, r.ld};
+  const bsi_basis columns = {r.n, r.idr.s, r.shadow, r.ld, 0};
   BSI_TRY(context->backend->krylov->basis->dot_many(context, columns, w, r.results.work,
                                                     r.results.sums));
   return alone ? recurrence_scalars(context, &r, pass) : BISAI_OK;

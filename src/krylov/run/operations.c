@@ -99,31 +99,43 @@ bisai_status bsi_sum_processes(bsi_solver_run *run, double *values, int count) {
 
 /* `count` vectors of the solver's length and distance. */
 static bsi_basis vectors_at(const bisai_solver *s, int count, const double *vectors) {
-  return (bsi_basis){s->n, count, vectors, s->ld};
+  return (bsi_basis){s->n, count, vectors, s->ld, 0};
+}
+
+bisai_status bsi_dot_basis(bsi_solver_run *run, bsi_basis basis, const double *w, double *out) {
+  bisai_solver *s = run->solver;
+  BSI_TRY(bsi_backend_of(run)->krylov->basis->dot_many(s->context, basis, w, s->work, out));
+  return bsi_sum_processes(run, out, basis.count);
 }
 
 bisai_status bsi_dot(bsi_solver_run *run, int count, const double *basis, const double *w,
                      double *out) {
+  return bsi_dot_basis(run, vectors_at(run->solver, count, basis), w, out);
+}
+
+bisai_status bsi_subtract_basis(bsi_solver_run *run, bsi_basis basis, const double *coefficients,
+                                double *w, bool norm) {
   bisai_solver *s = run->solver;
-  BSI_TRY(bsi_backend_of(run)->krylov->basis->dot_many(s->context, vectors_at(s, count, basis), w,
-                                                       s->work, out));
-  return bsi_sum_processes(run, out, count);
+  BSI_TRY(bsi_backend_of(run)->krylov->basis->axpy_many(s->context, basis, coefficients, -1, w,
+                                                        s->work, norm ? s->scalars.norm2 : NULL));
+  return norm ? bsi_sum_processes(run, s->scalars.norm2, 1) : BISAI_OK;
 }
 
 bisai_status bsi_subtract(bsi_solver_run *run, int count, const double *basis,
                           const double *coefficients, double *w, bool norm) {
+  return bsi_subtract_basis(run, vectors_at(run->solver, count, basis), coefficients, w, norm);
+}
+
+bisai_status bsi_add_basis(bsi_solver_run *run, bsi_basis basis, const double *coefficients,
+                           double factor, double *x) {
   bisai_solver *s = run->solver;
-  BSI_TRY(bsi_backend_of(run)->krylov->basis->axpy_many(s->context, vectors_at(s, count, basis),
-                                                        coefficients, -1, w, s->work,
-                                                        norm ? s->scalars.norm2 : NULL));
-  return norm ? bsi_sum_processes(run, s->scalars.norm2, 1) : BISAI_OK;
+  return bsi_backend_of(run)->krylov->basis->axpy_many(s->context, basis, coefficients, factor, x,
+                                                       s->work, NULL);
 }
 
 bisai_status bsi_add(bsi_solver_run *run, int count, const double *basis,
                      const double *coefficients, double factor, double *x) {
-  bisai_solver *s = run->solver;
-  return bsi_backend_of(run)->krylov->basis->axpy_many(s->context, vectors_at(s, count, basis),
-                                                       coefficients, factor, x, s->work, NULL);
+  return bsi_add_basis(run, vectors_at(run->solver, count, basis), coefficients, factor, x);
 }
 
 bisai_status bsi_fetch_norm(bsi_solver_run *run, const double *norm2, double *norm) {

@@ -3,6 +3,7 @@
 #ifndef BSI_OPERATIONS_H
 #define BSI_OPERATIONS_H
 
+#include "krylov/passes/krylov_ops.h"
 #include "krylov/run/solver_run.h"
 
 const bsi_backend *bsi_backend_of(const bsi_solver_run *run);
@@ -23,6 +24,12 @@ bisai_status bsi_subtract(bsi_solver_run *run, int count, const double *basis,
 /* x ← x + factor·Σ coefficients[c]·basis_c */
 bisai_status bsi_add(bsi_solver_run *run, int count, const double *basis,
                      const double *coefficients, double factor, double *x);
+/* The same with vectors of which some are in fp32. */
+bisai_status bsi_dot_basis(bsi_solver_run *run, bsi_basis basis, const double *w, double *out);
+bisai_status bsi_subtract_basis(bsi_solver_run *run, bsi_basis basis, const double *coefficients,
+                                double *w, bool norm);
+bisai_status bsi_add_basis(bsi_solver_run *run, bsi_basis basis, const double *coefficients,
+                           double factor, double *x);
 /* norm2 and *value ← ‖x‖² and ‖x‖ */
 bisai_status bsi_norm(bsi_solver_run *run, const double *x, double *value);
 /* *norm ← √norm2, which is in backend memory. Waits. */

@@ -109,12 +109,12 @@ __device__ __forceinline__ void find_mirrors(const weigh_job &job, int32_t i, in
     mirror[t] = j[t] < 0 ? -1 : bsi_guess_mirror(job.row_ptr, i, p + t * job.s.lanes, j[t]);
 #pragma unroll
   for (int t = 0; t < TOGETHER; t++) found[t] = mirror[t] < 0 ? -1 : __ldg(job.col_idx + mirror[t]);
-  /* a guess before row j that finds column i is in another row */
+    /* a guess before row j that finds column i is in another row */
 #pragma unroll
   for (int t = 0; t < TOGETHER; t++)
     if (j[t] >= 0 && (found[t] != i || mirror[t] < __ldg(job.row_ptr + j[t])))
-      mirror[t] = bsi_find_column(job.col_idx, __ldg(job.row_ptr + j[t]),
-                                  __ldg(job.row_ptr + j[t] + 1), i);
+      mirror[t] =
+          bsi_find_column(job.col_idx, __ldg(job.row_ptr + j[t]), __ldg(job.row_ptr + j[t] + 1), i);
 }
 
 /* strength[p] ← the coupling of each block p, and role[i]. */
@@ -187,8 +187,7 @@ __global__ void __launch_bounds__(THREADS) drop_weak(const weigh_job job) {
 #pragma unroll
     for (int t = 0; t < TOGETHER; t++) {
       if (!c.there(t)) continue;
-      const bool kept =
-          may_be_strong && bsi_is_strong(c.value[t], largest, of_there[t], threshold);
+      const bool kept = may_be_strong && bsi_is_strong(c.value[t], largest, of_there[t], threshold);
       strong |= kept;
       if (!kept) job.strength[p + t * job.s.lanes] = 0.0f;
       if (!bsi_is_worth_following(c.value[t], largest, threshold)) continue;

@@ -49,7 +49,8 @@ __device__ __forceinline__ void finish(const relaxation &p, int64_t row, double 
 
 /* Returns a value of D⁻¹. */
 __device__ __forceinline__ double inverse_value(const relaxation &p, int64_t at) {
-  return p.narrow_inverse ? static_cast<double>(__ldg(p.narrow_inverse + at)) : __ldg(p.inverse + at);
+  return p.narrow_inverse ? static_cast<double>(__ldg(p.narrow_inverse + at))
+                          : __ldg(p.inverse + at);
 }
 
 /* Returns b − A x of a scalar row or, without b, A x. */
