@@ -28,9 +28,15 @@ static relax_kind kind_of(const bsi_relaxation *j) {
 /* step ← step + D_i⁻¹ residual. The block is at `block`. */
 BSI_INLINE void add_inverse_product(const int bs, const bsi_relaxation *j, const int64_t block,
                                     const double *residual, bsi_column *step) {
-  double wide[BSI_MAX_BLOCK_VALUES];
-  for (int k = 0; k < bs * bs && j->narrow_inverse; k++) wide[k] = j->narrow_inverse[block + k];
-  bsi_column_add_product(bs, step, j->narrow_inverse ? wide : j->inverse + block, residual);
+  if (!j->narrow_inverse) {
+    bsi_column_add_product(bs, step, j->inverse + block, residual);
+    return;
+  }
+  for (int c = 0; c < bs; c++) {
+    bsi_column column;
+    bsi_column_widen(bs, BISAI_FP32, &column, j->narrow_inverse, (size_t)(block + c * bs));
+    bsi_column_add_scaled(bs, step, &column, residual[c]);
+  }
 }
 
 /* Row i of y. The blocks of the row are begin … end − 1. */
