@@ -71,7 +71,7 @@ static bisai_status solve_coarsest(bsi_hierarchy *h, bsi_level *level, const dou
   return bsi_operation_do(h, level,
                           &(bsi_operation){.kind = BSI_OPERATION_DENSE,
                                            .n = bsi_level_rows(level),
-                                           .inverse = h->coarse.inverse,
+                                           .inverse = {h->coarse.inverse, NULL},
                                            .x = b,
                                            .y = x});
 }

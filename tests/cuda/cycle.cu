@@ -16,7 +16,7 @@ bsi_operation relaxation_of(const bisai_bcsr &a, const double *inverse, double a
                             const double *b, const double *x, const double *previous, double *y) {
   bsi_operation o = {};
   o.matrix = &a;
-  o.inverse = inverse;
+  o.inverse.wide = inverse;
   o.alpha = alpha, o.beta = 0.7;
   o.b = b, o.x = x, o.previous = previous;
   o.y = y;

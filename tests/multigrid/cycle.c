@@ -46,7 +46,7 @@ static void a_relaxation_of_three_rows_by_hand(void **state) {
   EXPECT_OK(context, ops(context)->relax(context, &(bsi_operation){.matrix = matrix,
                                                                    .alpha = 3.0,
                                                                    .beta = 4.0,
-                                                                   .inverse = inverse,
+                                                                   .inverse = {inverse, NULL},
                                                                    .x = x,
                                                                    .previous = y,
                                                                    .b = b,
@@ -118,7 +118,7 @@ static void expect_relaxation(bisai_context *c, const system_of_rows *s, bool ze
   EXPECT_OK(c, ops(c)->relax(c, &(bsi_operation){.matrix = s->matrix,
                                                  .alpha = alpha,
                                                  .beta = beta,
-                                                 .inverse = s->inverse,
+                                                 .inverse = {s->inverse, NULL},
                                                  .x = x,
                                                  .previous = previous,
                                                  .b = s->b,
@@ -160,7 +160,7 @@ static void relaxations_without_a_right_hand_side_are_scaled_products(void **sta
       for (int64_t i = 0; i < s.n; i++) expected[i] -= s.x[i];
       EXPECT_OK(context, ops(context)->relax(context, &(bsi_operation){.matrix = s.matrix,
                                                                        .beta = 0.75,
-                                                                       .inverse = s.inverse,
+                                                                       .inverse = {s.inverse, NULL},
                                                                        .x = s.x,
                                                                        .y = y}));
       /* as in expect_relaxation() */
@@ -187,7 +187,7 @@ static void relaxations_have_the_same_bits_for_every_number_of_threads(void **st
       EXPECT_OK(c, ops(c)->relax(c, &(bsi_operation){.matrix = s.matrix,
                                                      .alpha = 0.5,
                                                      .beta = 0.7,
-                                                     .inverse = s.inverse,
+                                                     .inverse = {s.inverse, NULL},
                                                      .x = s.x,
                                                      .previous = s.previous,
                                                      .b = s.b,

@@ -99,9 +99,9 @@ typedef struct bsi_gmres_ops {
    * Gram–Schmidt pass). Leaves `basis` and `work` alone. */
   bisai_status (*rotate)(bisai_context *, const bsi_cycle *, int j, const double *h,
                          const double *h2, const double *norm2);
-  /* All of step j after w = A v_j, which is in basis vector j + 1 or in `w`: dot_many, axpy_many, both again
-   * as `passes` says, rotate, and scale_by_norm of w. ld is even, and the entries of basis vectors
-   * from n to ld are zeros on a device. Nothing is summed over processes. */
+  /* All of step j after w = A v_j, which is in basis vector j + 1 or in `w`: dot_many, axpy_many,
+   * both again as `passes` says, rotate, and scale_by_norm of w. ld is even, and the entries of
+   * basis vectors from n to ld are zeros on a device. Nothing is summed over processes. */
   bisai_status (*step)(bisai_context *, const bsi_cycle *, int j, bsi_passes);
   /* y ← the solution of the k × k triangular system H y = g; y_i = 0 if the diagonal is 0. */
   bisai_status (*coefficients)(bisai_context *, int m, int k, const double *H, const double *g,

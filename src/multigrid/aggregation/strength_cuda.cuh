@@ -98,8 +98,8 @@ struct some_blocks {
   __device__ __forceinline__ bool there(int t) const { return j[t] >= 0; }
 };
 
-/* mirror[t] ← the place of block (j[t], i), where (i, j[t]) is block p + t·lanes, or −1. Guesses are
- * looked up together. */
+/* mirror[t] ← the place of block (j[t], i), where (i, j[t]) is block p + t·lanes, or −1. Guesses
+ * are looked up together. */
 __device__ __forceinline__ void find_mirrors(const weigh_job &job, int32_t i, int32_t p,
                                              const int32_t (&j)[TOGETHER],
                                              int32_t (&mirror)[TOGETHER]) {

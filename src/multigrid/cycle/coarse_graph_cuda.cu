@@ -148,7 +148,7 @@ struct matrix_row {
     for (int u = 0; u < UNROLLED; u++) begin.place[u] = -1;
     if (i >= p.m.rows || !at.working()) return;
     if (p.kind == BSI_OPERATION_RELAX && at.s < bs)
-      inverse = __ldg(p.inverse + (static_cast<int64_t>(i) * bs + at.s) * bs + at.r);
+      inverse = __ldg(p.inverse.wide + (static_cast<int64_t>(i) * bs + at.s) * bs + at.r);
     if (!at.product) return;
     first = __ldg(p.m.row_ptr + i);
     length = (__ldg(p.m.row_ptr + i + 1) - first) * (p.m.values ? p.m.width : 1);
@@ -206,9 +206,10 @@ __device__ __forceinline__ void relax(const bsi_operation &p, const lanes &at,
       const int c = first + at.s;
       const double value = __shfl_sync(BSI_FULL_WARP, residual, c < bs ? c : 0);
       if (at.working() && c < bs)
-        sum += (first == 0 ? of_row.inverse
-                           : __ldg(p.inverse + (static_cast<int64_t>(i) * bs + c) * bs + at.r)) *
-               value;
+        sum +=
+            (first == 0 ? of_row.inverse
+                        : __ldg(p.inverse.wide + (static_cast<int64_t>(i) * bs + c) * bs + at.r)) *
+            value;
     }
     sum = p.beta * at.add(sum, bs);
     if (!own) return;
@@ -237,7 +238,7 @@ __device__ __forceinline__ void multiply_dense(const bsi_operation &p) {
        row0 += static_cast<int>(gridDim.x) * DENSE_ROWS) {
     double sum = 0.0;
     if (row0 + r < n) {
-      const double *values = p.inverse + row0 + r;
+      const double *values = p.inverse.wide + row0 + r;
       for (int c = threadIdx.x / DENSE_ROWS; c < n; c += COLUMNS * STEP) {
         double a[COLUMNS] = {}, factor[COLUMNS] = {};
 #pragma unroll

@@ -72,9 +72,7 @@ static void other_part(void *work, bsi_part part) {
 
 static bsi_relaxation relaxation_of(const bsi_operation *s) {
   bsi_relaxation r = bsi_relaxation_of(s);
-  if (s->kind == BSI_OPERATION_RELAX) return r;
-  r.inverse = NULL;
-  r.narrow_inverse = NULL;
+  if (s->kind != BSI_OPERATION_RELAX) r.inverse = (bsi_inverse){NULL, NULL};
   return r;
 }
 

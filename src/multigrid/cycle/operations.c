@@ -23,7 +23,7 @@ bisai_status bsi_operation_run(bisai_context *context, const bsi_operation *s) {
     if (!s->matrix) return ops->multiply(context, &s->m, s->x, s->beta, s->y);
     return bsi_multiply_vector(context, s->matrix, s->alpha, s->x, s->beta, s->b, s->y);
   case BSI_OPERATION_DENSE:
-    return backend->multigrid->dense->multiply(context, (int32_t)s->n, s->inverse, s->x, s->y);
+    return backend->multigrid->dense->multiply(context, (int32_t)s->n, s->inverse.wide, s->x, s->y);
   case BSI_OPERATION_FIRST: return ops->first_step(context, s->n, s->v, s->y, s->work);
   case BSI_OPERATION_SECOND:
     return ops->second_step(context, s->n, s->y, s->v, s->x, s->v2, s->b, s->work);

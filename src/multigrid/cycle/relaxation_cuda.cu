@@ -22,9 +22,7 @@ enum { FILLING_THREADS = 1024 };
 
 struct relaxation {
   block_rows rows;
-  /* one of them is there */
-  const double *inverse;
-  const float *narrow_inverse;
+  bsi_inverse inverse;
   double alpha, beta;
   const double *b, *previous;
   double *y;
@@ -49,8 +47,8 @@ __device__ __forceinline__ void finish(const relaxation &p, int64_t row, double 
 
 /* Returns a value of D⁻¹. */
 __device__ __forceinline__ double inverse_value(const relaxation &p, int64_t at) {
-  return p.narrow_inverse ? static_cast<double>(__ldg(p.narrow_inverse + at))
-                          : __ldg(p.inverse + at);
+  return p.inverse.narrow ? static_cast<double>(__ldg(p.inverse.narrow + at))
+                          : __ldg(p.inverse.wide + at);
 }
 
 /* Returns b − A x of a scalar row or, without b, A x. */
@@ -74,10 +72,10 @@ __global__ void __launch_bounds__(ROW_THREADS, RESIDENT / ROW_THREADS) relax(rel
   bsi_wait_for_predecessor();
   const auto load_own = [&] {
     const passing way(p.rows.passing_once);
-    if (p.narrow_inverse)
-      load_values<float, BS>(way, p.narrow_inverse + row * BS, column);
+    if (p.inverse.narrow)
+      load_values<float, BS>(way, p.inverse.narrow + row * BS, column);
     else
-      load_values<double, BS>(way, p.inverse + row * BS, column);
+      load_values<double, BS>(way, p.inverse.wide + row * BS, column);
     right = p.b ? __ldg(p.b + row) : 0.0;
     if (!FROM_ZERO) x = __ldg(p.rows.x + row);
     previous = previous_of(p, row);
@@ -276,7 +274,6 @@ static bisai_status relax_rows(bisai_context *context, const bsi_operation *o) {
   if (a->block_rows == 0) return BISAI_OK;
   const relaxation p = {.rows = rows_of(context, a, o->x, 0, 0),
                         .inverse = o->inverse,
-                        .narrow_inverse = o->narrow_inverse,
                         .alpha = o->alpha,
                         .beta = o->beta,
                         .b = o->b,

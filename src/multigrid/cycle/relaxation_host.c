@@ -19,7 +19,7 @@ enum { BYTES_PER_THREAD = 1 << 18 };
 typedef enum relax_kind { WITH_ALL, WITHOUT_PREVIOUS, FROM_ZERO, PRODUCT, RESIDUAL } relax_kind;
 
 static relax_kind kind_of(const bsi_relaxation *j) {
-  if (!j->inverse && !j->narrow_inverse) return RESIDUAL;
+  if (!j->inverse.wide && !j->inverse.narrow) return RESIDUAL;
   if (!j->b) return PRODUCT;
   if (!j->x) return FROM_ZERO;
   return j->alpha != 0.0 && j->previous ? WITH_ALL : WITHOUT_PREVIOUS;
@@ -28,13 +28,13 @@ static relax_kind kind_of(const bsi_relaxation *j) {
 /* step ← step + D_i⁻¹ residual. The block is at `block`. */
 BSI_INLINE void add_inverse_product(const int bs, const bsi_relaxation *j, const int64_t block,
                                     const double *residual, bsi_column *step) {
-  if (!j->narrow_inverse) {
-    bsi_column_add_product(bs, step, j->inverse + block, residual);
+  if (!j->inverse.narrow) {
+    bsi_column_add_product(bs, step, j->inverse.wide + block, residual);
     return;
   }
   for (int c = 0; c < bs; c++) {
     bsi_column column;
-    bsi_column_widen(bs, BISAI_FP32, &column, j->narrow_inverse, (size_t)(block + c * bs));
+    bsi_column_widen(bs, BISAI_FP32, &column, j->inverse.narrow, (size_t)(block + c * bs));
     bsi_column_add_scaled(bs, step, &column, residual[c]);
   }
 }
@@ -72,9 +72,9 @@ BSI_INLINE void relax_rows(const int bs, const bisai_value_type type, const rela
   const bisai_bcsr matrix = *job->a;
   bsi_relaxation copy = *job;
   copy.a = &matrix;
-  const void *inverse = copy.narrow_inverse ? (const void *)copy.narrow_inverse : copy.inverse;
+  const void *inverse = copy.inverse.narrow ? (const void *)copy.inverse.narrow : copy.inverse.wide;
   const size_t row_bytes =
-      (size_t)(bs * bs) * (copy.narrow_inverse ? sizeof(float) : sizeof(double));
+      (size_t)(bs * bs) * (copy.inverse.narrow ? sizeof(float) : sizeof(double));
   int64_t q = matrix.row_ptr[begin];
   const int32_t ahead = copy.cached ? end - begin : bsi_rows_ahead(&matrix);
   for (int32_t first = begin; first < end; first += ahead) {

@@ -6,12 +6,10 @@
 #include "core/matrix/bcsr_impl.h"
 #include "multigrid/level/operation.h"
 
-/* The arguments of bsi_cycle_ops::relax. `inverse` and its copy in fp32 may be NULL here: y ← b − A
- * x then. */
+/* The arguments of bsi_cycle_ops::relax. There may be no inverses here: y ← b − A x then. */
 typedef struct bsi_relaxation {
   const bisai_bcsr *a;
-  const double *inverse;
-  const float *narrow_inverse;
+  bsi_inverse inverse;
   double alpha, beta;
   const double *b, *x, *previous;
   double *y;
@@ -20,8 +18,8 @@ typedef struct bsi_relaxation {
 } bsi_relaxation;
 
 static inline bsi_relaxation bsi_relaxation_of(const bsi_operation *o) {
-  return (bsi_relaxation){o->matrix, o->inverse, o->narrow_inverse, o->alpha, o->beta,
-                          o->b,      o->x,       o->previous,       o->y,     false};
+  return (bsi_relaxation){o->matrix, o->inverse,  o->alpha, o->beta, o->b,
+                          o->x,      o->previous, o->y,     false};
 }
 
 /* Computes the block rows begin … end − 1 of y. */

@@ -36,7 +36,7 @@ static bisai_status scaled_product(const bsi_hierarchy *h, const bsi_level *leve
   return bsi_operation_run(h->context, &(bsi_operation){.kind = BSI_OPERATION_RELAX,
                                                         .matrix = a,
                                                         .halo = level->halo,
-                                                        .inverse = level->diagonal.inverse,
+                                                        .inverse = {level->diagonal.inverse, NULL},
                                                         .beta = 1.0,
                                                         .x = x,
                                                         .y = y});
@@ -86,7 +86,7 @@ static bisai_status next_direction(const bsi_hierarchy *h, const bsi_level *leve
                                    const lanczos_vectors *v) {
   const bsi_multigrid_ops *ops = bsi_ops_of(h);
   BSI_TRY(ops->cycle->relax(h->context, &(bsi_operation){.matrix = level->matrix,
-                                                         .inverse = level->diagonal.inverse,
+                                                         .inverse = {level->diagonal.inverse, NULL},
                                                          .beta = 1.0,
                                                          .b = v->r,
                                                          .y = v->q}));

@@ -32,6 +32,13 @@ typedef enum bsi_operation_kind {
   BSI_OPERATION_SECOND
 } bsi_operation_kind;
 
+/* The inverses D⁻¹ or E in fp64 and in fp32. The latter are read if they are there: those of RELAX
+ * alone, and of no step that is recorded. */
+typedef struct bsi_inverse {
+  const double *wide;
+  const float *narrow;
+} bsi_inverse;
+
 /* A step, which owns nothing. All arrays are in backend memory. */
 typedef struct bsi_operation {
   bsi_operation_kind kind;
@@ -43,9 +50,7 @@ typedef struct bsi_operation {
   bsi_block_matrix m;
   double alpha, beta;
   /* of RELAX and DENSE */
-  const double *inverse;
-  /* of RELAX: the same in fp32, which is read instead. NULL: there is none. Not recorded */
-  const float *narrow_inverse;
+  bsi_inverse inverse;
   /* vectors that are read */
   const double *x, *previous, *b, *v, *v2;
   /* the vector that is written */

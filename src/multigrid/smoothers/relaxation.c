@@ -17,18 +17,18 @@ bisai_status bsi_relax(bsi_hierarchy *h, bsi_level *level, const bsi_relaxations
     double alpha = 0.0, beta = 0.0;
     r->coefficients(r->user, k % r->degree, &alpha, &beta);
     double *y = bsi_iterate_of(level, k, steps, to);
-    BSI_TRY(bsi_operation_do(h, level,
-                             &(bsi_operation){.kind = BSI_OPERATION_RELAX,
-                                              .matrix = bsi_cycle_matrix(level),
-                                              .inverse = level->smoother.inverse,
-                                              .narrow_inverse = bsi_cycle_inverse(level),
-                                              .halo = level->halo,
-                                              .alpha = alpha,
-                                              .beta = beta,
-                                              .b = b,
-                                              .x = x,
-                                              .previous = previous,
-                                              .y = y}));
+    BSI_TRY(bsi_operation_do(
+        h, level,
+        &(bsi_operation){.kind = BSI_OPERATION_RELAX,
+                         .matrix = bsi_cycle_matrix(level),
+                         .inverse = {level->smoother.inverse, bsi_cycle_inverse(level)},
+                         .halo = level->halo,
+                         .alpha = alpha,
+                         .beta = beta,
+                         .b = b,
+                         .x = x,
+                         .previous = previous,
+                         .y = y}));
     previous = x;
     x = y;
   }
