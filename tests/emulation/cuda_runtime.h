@@ -44,11 +44,15 @@ struct alignas(8) uint2 {
 struct alignas(16) uint4 {
   unsigned x, y, z, w;
 };
+struct alignas(8) float2 {
+  float x, y;
+};
 struct alignas(16) double2 {
   double x, y;
 };
 
 inline double2 make_double2(double x, double y) { return {x, y}; }
+inline float2 make_float2(float x, float y) { return {x, y}; }
 inline int2 make_int2(int x, int y) { return {x, y}; }
 
 /* --- the thread that runs --- */
