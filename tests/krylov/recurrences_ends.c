@@ -380,7 +380,8 @@ static void bad_options_are_refused_by_name(void **state) {
       o.gmres.side = flexible ? BISAI_RIGHT : BISAI_LEFT;
       EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_create(context, 4, &o, &solver));
       char message[128];
-      snprintf(message, sizeof message, "%s: gmres.flexible and gmres.side are options of gmres",
+      snprintf(message, sizeof message,
+               "%s: gmres.flexible, gmres.side and gmres.fp64_basis are options of gmres",
                bisai_method_string(variants[v].method));
       EXPECT_MESSAGE(context, message);
     }
