@@ -208,6 +208,19 @@ def break_even(results, m):
     return f"{'from' if more > 0 else 'up to'} {digits(more / less / 2)}"
 
 
+def variable_bound(inverse):
+    """Returns why the inversion of blocks of random sizes takes more than the library's bar."""
+    if not inverse:
+        return ""
+    of_a_block = 16 * sum(m * m for m in range(1, 33)) / 32
+    text = (
+        f". The floor moves {digits(inverse['blocks'] * of_a_block / 1e9)} GB. The bar is 3 floors;"
+        f" arithmetic takes the time: {digits(inverse['gflops'])} GFlop/s, and [tuning](../../docs/"
+        "tuning.md) has what was tried"
+    )
+    return text if inverse["ratio"] > 3 else ""
+
+
 def variable_rows(results):
     inverse = batch(results, "mixed", "inverse")
 
@@ -229,7 +242,8 @@ def variable_rows(results):
         ours=each_form(setup),
         command=BATCHES.format("m"),
         note="from CSR, extraction included; cuBLAS: the better of `matinvBatched` and `getrf` +"
-        " `getri`, for decompositions `getrf`, one call for each size, without extraction",
+        " `getri`, for decompositions `getrf`, one call for each size, without extraction"
+        + variable_bound(inverse),
     )
     yield row(
         where=where.format("variable-size batched matrix-vector product, and solves"),
