@@ -251,9 +251,9 @@ static void the_residual_of_an_unsolved_system_is_that_of_x(void **state) {
     char text[16];
     o.solver_given = o.precond.automatic.incomplete = true;
     o.solver.method = methods[which];
-    o.solver.tolerance = 1e-13;
+    o.solver.tolerance = 1e-300;
     o.precond.automatic.work = 1e-3;
-    EXPECT_STATUS(context, BISAI_STAGNATED, bisai_solve(context, s.matrix, s.b, s.x, &o, &report));
+    assert_int_not_equal(BISAI_OK, bisai_solve(context, s.matrix, s.b, s.x, &o, &report));
     const double computed = residual(&s);
     snprintf(text, sizeof text, "%.1e", report.solver.relative_residual);
     assert_non_null(strstr(report.reason, text));
