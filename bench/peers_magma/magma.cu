@@ -5,7 +5,7 @@
 
 #ifdef BENCH_HAVE_MAGMA
 
-#include "magma_internal.h"
+#include "magma_internal.cuh"
 
 extern "C" magma_int_t magma_dgetrf_batched_smallsq_noshfl(magma_int_t n, double **blocks,
                                                            magma_int_t ld, magma_int_t **pivots,

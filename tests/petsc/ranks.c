@@ -77,10 +77,11 @@ static PetscErrorCode expect(const char *what, Mat mat, KSPType method,
 
 static PetscErrorCode run(int *failures) {
   bisai_precond_options flexible = bisai_precond_options_default(), isai = flexible, wrong = isai,
-                        symmetric = isai, scaled = isai, choice = isai, idle = isai;
+                        symmetric = isai, scaled = isai, hierarchy = isai, choice = isai,
+                        idle = isai;
   Mat mat, skew;
   PetscFunctionBeginUser;
-  flexible.kind = BISAI_PRECOND_MULTIGRID;
+  flexible.kind = hierarchy.kind = BISAI_PRECOND_MULTIGRID;
   isai.kind = wrong.kind = symmetric.kind = scaled.kind = BISAI_PRECOND_ISAI;
   flexible.multigrid.cycle = BISAI_CYCLE_K;
   flexible.multigrid.coarsest = 4;
@@ -96,7 +97,9 @@ static PetscErrorCode run(int *failures) {
   PetscCall(expect("a wrong option", mat, KSPGMRES, &wrong, PETSC_ERR_ARG_OUTOFRANGE, failures));
   PetscCall(expect("one process that is not symmetric", skew, KSPGMRES, &symmetric,
                    PETSC_ERR_ARG_INCOMP, failures));
-  PetscCall(expect("a transpose that is missing", mat, KSPBICG, &scaled, PETSC_ERR_SUP, failures));
+  PetscCall(
+      expect("a transpose that is missing", skew, KSPBICG, &hierarchy, PETSC_ERR_SUP, failures));
+  PetscCall(expect("a scaled isai in BiCG", mat, KSPBICG, &scaled, 0, failures));
   PetscCall(expect("an isai in BiCG", mat, KSPBICG, &isai, 0, failures));
   PetscCall(expect("a cycle K in FGMRES", mat, KSPFGMRES, &flexible, 0, failures));
   PetscCall(expect("a symmetric isai in CG", mat, KSPCG, &symmetric, 0, failures));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What MAGMA's kernel of batched LU, for blocks of up to 32 rows, needs of the rest of MAGMA: the
  * kernel and the table of its shapes are then compiled from MAGMA's sources alone. */
-#ifndef BENCH_MAGMA_INTERNAL_H
-#define BENCH_MAGMA_INTERNAL_H
+#ifndef BENCH_MAGMA_INTERNAL_CUH
+#define BENCH_MAGMA_INTERNAL_CUH
 
 #include <algorithm>
 #include <cstdio>
