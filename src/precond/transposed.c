@@ -39,17 +39,18 @@ static bisai_status apply_reordered(bisai_precond *m, const double *v, double *z
   return bsi_reordered_leave(order, BSI_ROWS, 1, result, 0, z, 0);
 }
 
-bisai_status bsi_precond_transpose_inside(bisai_precond *m, const double *v, double *z) {
-  const bsi_precond_transpose *how = &m->ops->transpose;
-  if (how->is_own && how->is_own(m)) return bsi_precond_apply_inside(m, 1, v, 0, z, 0, 0);
+bisai_status bsi_precond_transpose_inside(bisai_precond *precond, const double *v, double *z) {
+  const bsi_precond_transpose *how = &precond->ops->transpose;
+  if (how->is_own && how->is_own(precond))
+    return bsi_precond_apply_inside(precond, 1, v, 0, z, 0, 0);
   if (!how->make && !how->apply)
-    return bsi_fail(m->context, BISAI_UNSUPPORTED,
+    return bsi_fail(precond->context, BISAI_UNSUPPORTED,
                     "%s has no transposed application%s: a preconditioner of the transposed matrix "
                     "has",
-                    bisai_precond_kind_string(m->options.kind),
+                    bisai_precond_kind_string(precond->options.kind),
                     how->is_own ? " unless M is symmetric" : "");
-  BSI_TRY(make(m));
-  return m->order.reordered.matrix ? apply_reordered(m, v, z) : apply(m, v, z);
+  BSI_TRY(make(precond));
+  return precond->order.reordered.matrix ? apply_reordered(precond, v, z) : apply(precond, v, z);
 }
 
 bisai_status bisai_precond_apply_transpose(bisai_precond *precond, const double *v, double *z) {
