@@ -241,9 +241,9 @@ typedef struct bisai_gmres_options {
   /** default BISAI_CLASSICAL_SELECTIVE */
   bisai_orthogonalization orthogonalization;
   /** Keeps all vectors of the basis in fp64. Otherwise GMRES rounds vectors of a large basis to
-   *  fp32 once the residual estimate is within 10⁶ times the tolerance: rounding changes the
-   *  residual by some 5 % of the tolerance then. Sums and products are in fp64, and the true
-   *  residual decides. Default false */
+   *  fp32 in its first cycle, if that is going to end at the tolerance, once the residual estimate
+   *  is within 10⁶ times the tolerance: rounding changes the residual by some 5 % of the tolerance
+   *  then. Sums and products are in fp64, and the true residual decides. Default false */
   bool fp64_basis;
 } bisai_gmres_options;
 

@@ -16,8 +16,8 @@
  * small as the residual was at that step: the errors that a method may make grow as its residual
  * falls (Simoncini and Szyld, SIAM J. Sci. Comput. 25 (2003) 454–477). Vectors are rounded once the
  * estimate is at most ROUNDING times the target, so that the residual errs by some 5 % of the
- * target. If a cycle ends at the target and the true residual does not confirm it, the cycles after
- * it round nothing. */
+ * target, and if the first cycle is going to end there. Solves that restart round nothing: the
+ * number of their iterations may change by hundredths with the last digits of a vector. */
 #include <limits.h>
 #include <math.h>
 
@@ -42,8 +42,6 @@ typedef struct gmres_state {
   double *rounded, *image;
   /* the first vector of the cycle that is rounded; INT_MAX: none so far */
   int wide;
-  /* the solve rounds no more vectors */
-  bool exact;
 } gmres_state;
 
 /* Vectors are rounded while the estimate is at most that many times the target. */
@@ -137,23 +135,18 @@ static bisai_status prepare(bsi_solver_run *run, double *seen) {
 }
 
 /* Returns true if vectors are rounded from now on. */
-static bool may_round(const bsi_solver_run *run, double estimate) {
-  const gmres_state *g = gmres_of(run->solver);
-  return g->rounded && !g->exact && estimate <= ROUNDING * run->norms.target;
+static bool may_round(const bsi_solver_run *run) {
+  const bsi_forecast *f = &run->forecast;
+  const double target = run->norms.target;
+  return gmres_of(run->solver)->rounded && run->counts.cycles == 1 &&
+         f->estimate <= ROUNDING * target && bsi_forecast_ends(f, target, run->cycle.steps.limit);
 }
 
 static bisai_status start(bsi_solver_run *run, double beta) {
   const bisai_solver *s = run->solver;
-  const bsi_basis_ops *ops = bsi_backend_of(run)->krylov->basis;
-  gmres_state *g = gmres_of(s);
-  g->wide = INT_MAX;
-  if (run->cycle.end == BSI_CYCLE_NONE) g->exact = false;
-  if (run->cycle.end == BSI_CYCLE_TARGET) g->exact = true;
-  if (!run->cycle.prepared) BSI_TRY(prepare(run, s->status.words + 2 * s->status.slots));
-  if (!may_round(run, beta)) return BISAI_OK;
-  g->wide = 0;
-  BSI_TRY(ops->round(s->context, s->n, g->basis, g->rounded, NULL));
-  return ops->round(s->context, s->n, g->rounded, NULL, narrow_vector(s, 0));
+  (void)beta;
+  gmres_of(s)->wide = INT_MAX;
+  return run->cycle.prepared ? BISAI_OK : prepare(run, s->status.words + 2 * s->status.slots);
 }
 
 /* w ← A M⁻¹ v_j, or M⁻¹ A v_j with left preconditioning */
@@ -241,8 +234,7 @@ static bisai_status step(bsi_solver_run *run, int j, double *words) {
   bisai_solver *s = run->solver;
   gmres_state *g = gmres_of(s);
   const bsi_backend *backend = bsi_backend_of(run);
-  if (j + 1 < g->wide && (j + 1) % BSI_BASIS_GROUP == 0 && may_round(run, run->forecast.estimate))
-    g->wide = j + 1;
+  if (j + 1 < g->wide && (j + 1) % BSI_BASIS_GROUP == 0 && may_round(run)) g->wide = j + 1;
   double *w = j + 1 < g->wide ? basis_vector(s, j + 1) : g->image;
   bool refined = false;
   BSI_TRY(expand(run, j, w));

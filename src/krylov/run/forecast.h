@@ -9,15 +9,18 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdbool.h>
 
-/* The estimates of a cycle: the last one, and the factors of the last two steps. NaN: unknown. */
+/* The estimates of a cycle: the last one, and the factors of the last two steps. NaN: unknown. The
+ * norm of the first residual, and the steps since. */
 typedef struct bsi_forecast {
-  double estimate, factors[2];
+  double estimate, factors[2], first;
+  int steps;
 } bsi_forecast;
 
 /* Begins a cycle. `norm` is the norm of its first residual. */
 static inline bsi_forecast bsi_forecast_begin(double norm) {
-  return (bsi_forecast){norm, {(double)NAN, (double)NAN}};
+  return (bsi_forecast){norm, {(double)NAN, (double)NAN}, norm, 0};
 }
 
 /* Takes the estimate of the next step. */
@@ -25,6 +28,13 @@ static inline void bsi_forecast_add(bsi_forecast *f, double estimate) {
   f->factors[0] = f->factors[1];
   f->factors[1] = estimate / f->estimate;
   f->estimate = estimate;
+  f->steps++;
+}
+
+/* Returns true if a cycle of so many steps reaches the target at its pace so far. */
+static inline bool bsi_forecast_ends(const bsi_forecast *f, double target, int steps) {
+  return f->estimate < f->first &&
+         f->steps * log(target / f->first) >= steps * log(f->estimate / f->first);
 }
 
 /* Returns the steps from the last estimate to the target, at least 1, as if each of them reduced
