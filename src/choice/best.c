@@ -12,7 +12,8 @@ static bisai_status norm_of(bisai_context *context, int64_t n, const double *x, 
 }
 
 static bisai_status prepare(bisai_context *context, int64_t n, const double *b, bsi_best *best) {
-  if (!best->work) best->work = context->backend->memory->allocate(context, 2 * (size_t)n, 8);
+  if (!best->work)
+    best->work = context->backend->memory->allocate(context, 2 * (size_t)n, sizeof *best->work);
   if (!best->work) return BISAI_OUT_OF_MEMORY;
   return best->norm > 0 ? BISAI_OK : norm_of(context, n, b, &best->norm);
 }

@@ -453,7 +453,7 @@ def test_versions_agree():
 
 
 def neumann(n, wind=0.0):
-    """Diffusion without values at the boundary: A maps constants to zero, Aᵀ if there is no wind."""
+    """Diffusion without values at the boundary: A maps constants to zero, and Aᵀ without wind."""
     D = sp.diags([np.full(n - 1, -1.0 - wind), np.full(n - 1, -1.0)], [-1, 1], shape=(n, n))
     A = sp.kron(sp.eye(n), D) + sp.kron(D, sp.eye(n))
     return (A - sp.diags(np.asarray(A.sum(axis=1)).ravel())).tocsr()

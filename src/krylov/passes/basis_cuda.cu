@@ -112,8 +112,8 @@ static bisai_status round_vector(bisai_context *context, int64_t n, const double
                                  float *narrow) {
   return bsi_for_each(context, "vector in fp32", (n + 1) / 2 * 2, [=] __device__(int64_t i) {
     const float value = i < n ? static_cast<float>(x[i]) : 0.0f;
-    if (wide && i < n) wide[i] = static_cast<double>(value);
-    if (narrow) narrow[i] = value;
+    if (i < n) wide[i] = static_cast<double>(value);
+    narrow[i] = value;
   });
 }
 

@@ -156,15 +156,15 @@ static void round_part(void *job, bsi_part part) {
   const bsi_range range = bsi_range_of(v->n, part);
   for (int64_t i = range.begin; i < range.end; i++) {
     const float value = (float)v->x[i];
-    if (v->wide) v->wide[i] = value;
-    if (v->narrow) v->narrow[i] = value;
+    v->wide[i] = value;
+    v->narrow[i] = value;
   }
 }
 
 static bisai_status round_vector(bisai_context *context, int64_t n, const double *x, double *wide,
                                  float *narrow) {
   run(context, n, 1, round_part, &(rounding){n, x, wide, narrow});
-  if (narrow && n % 2 == 1) narrow[n] = 0;
+  if (n % 2 == 1) narrow[n] = 0;
   return BISAI_OK;
 }
 

@@ -64,8 +64,8 @@ typedef struct bsi_basis_ops {
   /* v ← v/√(*norm2), 0 if *norm2 is 0; *beta ← √(*norm2); *seen ← *norm2 in shared memory. */
   bisai_status (*start)(bisai_context *, int64_t n, const double *norm2, double *v, double *beta,
                         double *seen);
-  /* Each of the results that is not NULL ← x rounded to fp32. `wide` may be x; `narrow` overlaps
-   * neither. From n to an even number `narrow` gets a zero. */
+  /* Both results ← x rounded to fp32. They overlap neither x nor each other. From n to an even
+   * number `narrow` gets a zero. */
   bisai_status (*round)(bisai_context *, int64_t n, const double *x, double *wide, float *narrow);
 } bsi_basis_ops;
 
