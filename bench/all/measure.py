@@ -52,6 +52,13 @@ def multigrid(b):
     b.script("multigrid/multigrid_tables.py", b.page("multigrid.md"), *made)
 
 
+def peers_gpu(b):
+    small = ["--systems", "poisson:40,elasticity:20,cavity:100", "--rounds", "2"]
+    figures = b.raw / "peers.json"
+    b.run(b.program("peers_gpu"), *(small if b.quick else []), "--json", figures)
+    b.script("peers_gpu/peers_tables.py", b.page("multigrid-peers.md"), figures)
+
+
 def redraw_multigrid(name, *title):
     page, figures = f"{name}.md", f"{name}.json"
     return lambda b: b.script("multigrid/multigrid_tables.py", b.page(page), b.page(figures), *title)

@@ -75,6 +75,11 @@ PAGES = [
         measure.redraw_multigrid("cpr", "--title", "CPR")
     ),
     Page(
+        "multigrid-peers", "cuda", "multigrid beside hypre's BoomerAMG and PETSc's GAMG on a GPU",
+        ["multigrid-peers.md", "multigrid-peers.json"], 120, measure.peers_gpu,
+        [program("peers_gpu"), gpus(1)]
+    ),
+    Page(
         "compare", "cuda", "every method on systems of several kinds, beside cuSPARSE",
         ["h200-compare.md", "h200-compare.json", "../../docs/cavity.png"], 30,
         measure.compare_device, [program("bisai"), gpus(1)], measure.draw_front

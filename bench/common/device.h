@@ -3,6 +3,7 @@
 #ifndef BENCH_DEVICE_H
 #define BENCH_DEVICE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,6 +14,16 @@ extern "C" {
 void *bench_device_allocate(size_t bytes);
 void bench_device_release(void *memory);
 void bench_device_upload(void *device, const void *host, size_t bytes);
+void bench_device_download(void *host, const void *device, size_t bytes);
+/* Waits for all work of the device. */
+void bench_device_wait(void);
+
+/* Bytes of the device's memory that are in use now, and the most since the last reset. What the
+ * driver's pool keeps without use counts as free; the most is that of the pool. */
+typedef struct bench_pool {
+  int64_t used, most;
+} bench_pool;
+bench_pool bench_device_pool(bool reset);
 
 /* Returns the seconds of one copy of `bytes` between two arrays of the device, the mean of `count`
  * copies on a stream. */

@@ -41,6 +41,29 @@ void bench_device_upload(void *device, const void *host, size_t bytes) {
   check(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice));
 }
 
+void bench_device_download(void *host, const void *device, size_t bytes) {
+  check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost));
+}
+
+void bench_device_wait(void) { check(cudaDeviceSynchronize()); }
+
+bench_pool bench_device_pool(bool reset) {
+  int device;
+  cudaMemPool_t pool;
+  size_t idle, all;
+  uint64_t used, most, reserved, zero = 0;
+  check(cudaDeviceSynchronize());
+  check(cudaGetDevice(&device));
+  check(cudaDeviceGetDefaultMemPool(&pool, device));
+  if (reset) check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &zero));
+  check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
+  check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &most));
+  check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
+  check(cudaMemGetInfo(&idle, &all));
+  const int64_t outside = static_cast<int64_t>(all - idle - reserved);
+  return {outside + static_cast<int64_t>(used), outside + static_cast<int64_t>(most)};
+}
+
 double bench_device_copy(void *to, const void *from, size_t bytes, int count, void *stream) {
   const cudaStream_t on = static_cast<cudaStream_t>(stream);
   cudaEvent_t start, end;
