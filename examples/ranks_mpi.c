@@ -92,8 +92,8 @@ static bisai_status solve(bisai_context *context, const bisai_bcsr *matrix, bisa
 
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
-  MPI_Comm comm = MPI_COMM_WORLD;
-  const bisai_transport transport = mpi_transport(&comm);
+  mpi_ranks messages;
+  const bisai_transport transport = mpi_transport(MPI_COMM_WORLD, &messages);
   lines l = {.side = argc > 1 ? atoi(argv[1]) : 200};
   l.first = l.side * transport.rank / transport.ranks;
   l.last = l.side * (transport.rank + 1) / transport.ranks;
@@ -134,6 +134,7 @@ int main(int argc, char **argv) {
   bisai_bcsr_destroy(&matrix);
   bisai_context_destroy(&context);
   free(l.row_ptr), free(l.col_idx), free(l.values), free(l.ghosts), free(b), free(x);
+  free(messages.requests);
   MPI_Finalize();
   return status ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What NCCL adds to a transport of MPI: messages and sums on the stream of a context, for which the
- * host does not wait. NCCL is loaded when the program runs. Each process sees one GPU
+ * host does not wait, and exchanges on a stream of their own beside it. NCCL is loaded when the program runs. Each process sees one GPU
  * (CUDA_VISIBLE_DEVICES). */
 #ifndef NCCL_TRANSPORT_H
 #define NCCL_TRANSPORT_H
@@ -18,7 +18,9 @@ typedef struct nccl_id {
 enum { NCCL_BYTES = 0, NCCL_DOUBLES = 8, NCCL_SUM = 0 };
 
 typedef struct nccl_transport {
-  void *comm, *stream;
+  /* the stream of the context, and that of exchanges in two parts, with an event for what each of
+   * them waits for in the other */
+  void *comm, *stream, *beside, *ready, *come;
   int (*get_id)(nccl_id *);
   int (*init)(void **comm, int ranks, nccl_id, int rank);
   int (*destroy)(void *comm);
@@ -27,7 +29,36 @@ typedef struct nccl_transport {
   int (*send)(const void *, size_t, int type, int rank, void *comm, void *stream);
   int (*receive)(void *, size_t, int type, int rank, void *comm, void *stream);
   int (*sum)(const void *, void *, size_t, int type, int how, void *comm, void *stream);
+  /* of the driver of CUDA */
+  int (*create_stream)(void **stream, unsigned flags);
+  int (*destroy_stream)(void *stream);
+  int (*create_event)(void **event, unsigned flags);
+  int (*destroy_event)(void *event);
+  int (*record)(void *event, void *stream);
+  int (*wait)(void *stream, void *event, unsigned flags);
 } nccl_transport;
+
+/* cuda.h: CU_STREAM_NON_BLOCKING and CU_EVENT_DISABLE_TIMING */
+enum { NON_BLOCKING = 1, NO_TIMING = 2 };
+
+/* Makes the stream for exchanges in two parts. */
+static const char *nccl_open_beside(nccl_transport *n) {
+  void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!driver) return dlerror();
+  *(void **)&n->create_stream = dlsym(driver, "cuStreamCreate");
+  *(void **)&n->destroy_stream = dlsym(driver, "cuStreamDestroy_v2");
+  *(void **)&n->create_event = dlsym(driver, "cuEventCreate");
+  *(void **)&n->destroy_event = dlsym(driver, "cuEventDestroy_v2");
+  *(void **)&n->record = dlsym(driver, "cuEventRecord");
+  *(void **)&n->wait = dlsym(driver, "cuStreamWaitEvent");
+  if (!n->create_stream || !n->destroy_stream || !n->create_event || !n->destroy_event ||
+      !n->record || !n->wait)
+    return "libcuda.so.1 lacks a function";
+  return n->create_stream(&n->beside, NON_BLOCKING) || n->create_event(&n->ready, NO_TIMING) ||
+                 n->create_event(&n->come, NO_TIMING)
+             ? "no stream beside that of the context"
+             : NULL;
+}
 
 /* Loads NCCL and connects all ranks. Returns NULL, or why there is none. All ranks call it. */
 static const char *nccl_open(const bisai_transport *t, bisai_context *context, nccl_transport *n) {
@@ -49,20 +80,45 @@ static const char *nccl_open(const bisai_transport *t, bisai_context *context, n
   n->stream = bisai_context_stream(context);
   if (t->rank == 0 && n->get_id(&id)) return "ncclGetUniqueId failed";
   MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, MPI_COMM_WORLD);
-  return n->init(&n->comm, t->ranks, id, t->rank) ? "ncclCommInitRank failed" : NULL;
+  if (n->init(&n->comm, t->ranks, id, t->rank)) return "ncclCommInitRank failed";
+  return nccl_open_beside(n);
 }
 
-static bisai_status nccl_exchange(nccl_transport *n, int count, const bisai_message *messages) {
+static void nccl_close(nccl_transport *n) {
+  n->destroy(n->comm);
+  n->destroy_event(n->ready);
+  n->destroy_event(n->come);
+  n->destroy_stream(n->beside);
+}
+
+/* Enqueues an exchange on a stream. */
+static bisai_status nccl_exchange_on(nccl_transport *n, void *stream, int count,
+                                     const bisai_message *messages) {
   int code = n->begin();
   for (int k = 0; k < count && !code; k++) {
     const bisai_message *m = &messages[k];
     if (m->send_bytes > 0)
-      code = n->send(m->send, m->send_bytes, NCCL_BYTES, m->rank, n->comm, n->stream);
+      code = n->send(m->send, m->send_bytes, NCCL_BYTES, m->rank, n->comm, stream);
     if (m->receive_bytes > 0 && !code)
-      code = n->receive(m->receive, m->receive_bytes, NCCL_BYTES, m->rank, n->comm, n->stream);
+      code = n->receive(m->receive, m->receive_bytes, NCCL_BYTES, m->rank, n->comm, stream);
   }
   const int ended = n->end();
   return code || ended ? BISAI_EXTERNAL_ERROR : BISAI_OK;
+}
+
+static bisai_status nccl_exchange(nccl_transport *n, int count, const bisai_message *messages) {
+  return nccl_exchange_on(n, n->stream, count, messages);
+}
+
+static bisai_status nccl_begin(nccl_transport *n, int count, const bisai_message *messages) {
+  if (n->record(n->ready, n->stream) || n->wait(n->beside, n->ready, 0)) return BISAI_EXTERNAL_ERROR;
+  const bisai_status status = nccl_exchange_on(n, n->beside, count, messages);
+  if (status) return status;
+  return n->record(n->come, n->beside) ? BISAI_EXTERNAL_ERROR : BISAI_OK;
+}
+
+static bisai_status nccl_end(nccl_transport *n) {
+  return n->wait(n->stream, n->come, 0) ? BISAI_EXTERNAL_ERROR : BISAI_OK;
 }
 
 static bisai_status nccl_sum(nccl_transport *n, int count, double *values) {

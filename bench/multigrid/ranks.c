@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Multigrid over ranks of MPI, each on its part of a case: set-up, update, and FGMRES(30) to 1e-5.
- *   mpirun -n N bench_ranks CASE SIZE [backend=cuda] [gather=ROWS] [repeats=K] [alone] [nccl]
+ *   mpirun -n N bench_ranks CASE SIZE [backend=cuda] [gather=ROWS] [overlap=BYTES] [repeats=K]
+ *                           [alone] [nccl] [waiting]
  * CASE is cavity, convdiff, elasticity or reaction; SIZE are nodes of a side. Rows are in equal
- * slabs. `alone`: a single rank without the transport, bisai's preconditioner mg. Each repeat makes
- * a hierarchy, updates it and solves; the best times are printed as JSON, those of the slowest
+ * slabs. `alone`: a single rank without the transport, bisai's preconditioner mg. `waiting`:
+ * products wait for the ghosts instead of overlapping them. Each repeat makes a hierarchy, updates it and solves; the best times are printed as JSON, those of the slowest
  * rank. */
 #include <math.h>
 #include <stdio.h>
@@ -19,9 +20,9 @@ typedef struct arguments {
   const char *name;
   int32_t size;
   bisai_backend backend;
-  int64_t gather;
+  int64_t gather, overlap;
   int repeats;
-  bool alone, nccl;
+  bool alone, nccl, waiting;
 } arguments;
 
 /* The own part of a system. */
@@ -47,6 +48,7 @@ static void stop(const char *what, bisai_context *context) {
 
 typedef struct timed {
   bisai_transport inner;
+  mpi_ranks ranks;
   /* seconds in MPI: exchanges, and sums */
   double exchange, reduce;
   nccl_transport nccl;
@@ -56,6 +58,22 @@ static bisai_status timed_exchange(void *user, int count, const bisai_message *m
   timed *t = user;
   const double start = MPI_Wtime();
   const bisai_status status = t->inner.exchange(t->inner.user, count, messages);
+  t->exchange += MPI_Wtime() - start;
+  return status;
+}
+
+static bisai_status timed_begin(void *user, int count, const bisai_message *messages) {
+  timed *t = user;
+  const double start = MPI_Wtime();
+  const bisai_status status = t->inner.begin_exchange(t->inner.user, count, messages);
+  t->exchange += MPI_Wtime() - start;
+  return status;
+}
+
+static bisai_status timed_end(void *user, int count, const bisai_message *messages) {
+  timed *t = user;
+  const double start = MPI_Wtime();
+  const bisai_status status = t->inner.end_exchange(t->inner.user, count, messages);
   t->exchange += MPI_Wtime() - start;
   return status;
 }
@@ -70,6 +88,15 @@ static bisai_status timed_reduce(void *user, bisai_reduction how, int count, dou
 
 static bisai_status enqueue_exchange(void *user, int count, const bisai_message *messages) {
   return nccl_exchange(&((timed *)user)->nccl, count, messages);
+}
+
+static bisai_status enqueue_begin(void *user, int count, const bisai_message *messages) {
+  return nccl_begin(&((timed *)user)->nccl, count, messages);
+}
+
+static bisai_status enqueue_end(void *user, int count, const bisai_message *messages) {
+  (void)count, (void)messages;
+  return nccl_end(&((timed *)user)->nccl);
 }
 
 static bisai_status enqueue_sum(void *user, int count, double *values) {
@@ -218,6 +245,7 @@ static bisai_status set_up(const arguments *a, const part *p, run *r) {
   multigrid->null_count = p->mode_count;
   if (a->alone) return bisai_precond_create(r->context, r->matrix, &own, &r->precond);
   o.gather = a->gather;
+  o.overlap = a->overlap;
   const bisai_status status = bisai_ranks_create(r->context, &rows, r->transport, &o, &r->ranks);
   own.callback.apply = precondition;
   own.callback.user = r->ranks;
@@ -270,13 +298,13 @@ static void print(const arguments *a, const part *p, const run *r, const times *
   const bisai_ranks_report *l = &r->levels;
   printf("{\"case\": \"%s\", \"size\": %d, \"ranks\": %d, \"alone\": %d, \"nccl\": %d, \"device\": "
          "\"%s\", "
-         "\"gather\": %lld, \"rows\": %lld, \"iterations\": %d, \"reason\": \"%s\", "
+         "\"gather\": %lld, \"overlap\": %lld, \"waiting\": %d, \"rows\": %lld, \"iterations\": %d, \"reason\": \"%s\", "
          "\"x\": %.17g, \"setup_ms\": %.2f, \"update_ms\": %.2f, \"solve_ms\": %.2f, "
          "\"exchanges\": %lld, \"exchange_ms\": %.2f, \"reduce_ms\": %.2f, "
          "\"megabytes\": %.0f, \"gathered\": %d, \"levels\": [",
          a->name, (int)a->size, r->transport->ranks, a->alone, a->nccl,
          bisai_context_device(r->context), (long long)a->gather,
-         (long long)p->all_rows * p->block_size, r->report.iterations,
+         (long long)a->overlap, a->waiting, (long long)p->all_rows * p->block_size, r->report.iterations,
          bisai_reason_string(r->report.reason), norm, 1e3 * best->set_up, 1e3 * best->update,
          1e3 * best->solve, (long long)r->exchanges, 1e3 * r->clock->exchange,
          1e3 * r->clock->reduce, (double)l->memory_bytes / 1e6, l->gathered);
@@ -287,31 +315,39 @@ static void print(const arguments *a, const part *p, const run *r, const times *
 }
 
 static arguments read_arguments(int argc, char **argv) {
-  arguments a = {
-      .backend = BISAI_BACKEND_HOST, .gather = bisai_ranks_options_default().gather, .repeats = 3};
+  arguments a = {.backend = BISAI_BACKEND_HOST,
+                 .gather = bisai_ranks_options_default().gather,
+                 .overlap = bisai_ranks_options_default().overlap,
+                 .repeats = 3};
   if (argc < 3)
-    stop("usage: bench_ranks CASE SIZE [backend=B] [gather=N] [repeats=K] [alone]", NULL);
+    stop("usage: bench_ranks CASE SIZE [backend=B] [gather=N] [overlap=N] [repeats=K] [alone] "
+         "[nccl] [waiting]",
+         NULL);
   a.name = argv[1];
   a.size = atoi(argv[2]);
   for (int k = 3; k < argc; k++) {
     if (!strncmp(argv[k], "gather=", 7)) a.gather = atoll(argv[k] + 7);
+    if (!strncmp(argv[k], "overlap=", 8)) a.overlap = atoll(argv[k] + 8);
     if (!strncmp(argv[k], "repeats=", 8)) a.repeats = atoi(argv[k] + 8);
     if (!strncmp(argv[k], "backend=", 8) && !bisai_backend_parse(argv[k] + 8, &a.backend))
       stop("no such backend", NULL);
     a.alone = a.alone || !strcmp(argv[k], "alone");
     a.nccl = a.nccl || !strcmp(argv[k], "nccl");
+    a.waiting = a.waiting || !strcmp(argv[k], "waiting");
   }
   return a;
 }
 
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
-  MPI_Comm comm = MPI_COMM_WORLD;
-  timed clock = {.inner = mpi_transport(&comm)};
+  timed clock = {.exchange = 0.0};
+  clock.inner = mpi_transport(MPI_COMM_WORLD, &clock.ranks);
   bisai_transport transport = clock.inner;
   transport.user = &clock;
   transport.exchange = timed_exchange;
   transport.reduce = timed_reduce;
+  transport.begin_exchange = timed_begin;
+  transport.end_exchange = timed_end;
   const arguments a = read_arguments(argc, argv);
   const part p = take_part(&a, &transport);
   bisai_context_options o = bisai_context_options_default();
@@ -328,7 +364,10 @@ int main(int argc, char **argv) {
     if (fault) stop(fault, NULL);
     transport.enqueue_exchange = enqueue_exchange;
     transport.enqueue_sum = enqueue_sum;
+    transport.begin_exchange = enqueue_begin;
+    transport.end_exchange = enqueue_end;
   }
+  if (a.waiting) transport.begin_exchange = transport.end_exchange = NULL;
   bisai_bcsr_desc d = bisai_bcsr_desc_default();
   d.block_rows = p.rows;
   d.block_cols = p.rows + p.ghost_count;
@@ -344,13 +383,13 @@ int main(int argc, char **argv) {
                    fmin(best.solve, t.solve)};
   }
   for (size_t i = 0; i < n; i++) sum += x[i] * x[i];
-  MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
+  MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   if (transport.rank == 0) print(&a, &p, &r, &best, sqrt(sum));
   bisai_bcsr_destroy(&r.matrix);
-  if (a.nccl) clock.nccl.destroy(clock.nccl.comm);
+  if (a.nccl) nccl_close(&clock.nccl);
   bisai_context_destroy(&r.context);
   free(x), free(p.row_ptr), free(p.col_idx), free(p.values), free(p.rhs), free(p.modes);
-  free(p.ghosts);
+  free(p.ghosts), free(clock.ranks.requests);
   MPI_Finalize();
   return 0;
 }

@@ -56,6 +56,15 @@ typedef struct bisai_transport {
   /** NULL, or the sums over all ranks of values in the memory of the backend, enqueued in the same
    *  way: bisai_ranks_sum() */
   bisai_status (*enqueue_sum)(void *user, int count, double *values);
+  /** NULL, or `exchange` in two parts, for the ghosts of vectors: begin_exchange starts it, and
+   *  end_exchange gets the same messages and returns when they have come. Between the calls this
+   *  rank computes, and calls no other function of the table; the arrays live on until
+   *  end_exchange. Another rank may exchange the same messages in one part. If there is an
+   *  enqueue_exchange, the arrays are in the memory of the backend, begin_exchange reads them after
+   *  what the stream of the context has been given, without keeping that stream from what comes
+   *  next, and after end_exchange the stream goes on when the messages have come */
+  bisai_status (*begin_exchange)(void *user, int count, const bisai_message *messages);
+  bisai_status (*end_exchange)(void *user, int count, const bisai_message *messages);
 } bisai_transport;
 
 /** The rows of a rank. */
@@ -85,6 +94,10 @@ typedef struct bisai_ranks_options {
   /** a matrix of at most that many scalar rows, over all ranks, is gathered; -1 (default): 10000 on
    *  the host, and 50000 on a device */
   int64_t gather;
+  /** A product does its rows without ghosts while these come, if the rows have at least that many
+   *  bytes on a rank and the transport has begin_exchange and end_exchange; -1 (default): 0 on the
+   *  host, and 4,000,000 on a device, where it costs another launch. It changes no bit */
+  int64_t overlap;
 } bisai_ranks_options;
 
 /** Returns the default options. */

@@ -13,6 +13,7 @@ extern "C" {
 #endif
 
 struct bsi_columns;    /* core/matrix/bcsr_impl.h */
+struct bsi_row_list;   /* core/matrix/row_list.h */
 struct bsi_triangular; /* core/matrix/triangular.h */
 
 /* The operands of Y ← alpha·A X + beta·Z for `count` vectors, whose leading dimensions need not be
@@ -25,6 +26,8 @@ typedef struct bsi_product {
   const double *x, *z;
   double *y;
   int64_t ldx, ldz, ldy, cached_bytes;
+  /* the rows of Y that are computed; NULL: all */
+  const struct bsi_row_list *rows;
 } bsi_product;
 
 /* Returns the product for the vectors from v on: for `most` vectors, or one if fewer are left. */
@@ -72,12 +75,20 @@ bsi_multiply_transposed bsi_multiply_transposed_host, bsi_multiply_transposed_cu
 bsi_solve_triangle bsi_solve_triangle_host, bsi_solve_triangle_cuda;
 bsi_scale_off_diagonal bsi_scale_off_diagonal_host, bsi_scale_off_diagonal_cuda;
 
-/* y ← alpha·A x + beta·z for one vector. */
+/* y ← alpha·A x + beta·z for one vector, in these rows or, with NULL, in all. */
+static inline bisai_status bsi_multiply_rows(bisai_context *context, const bisai_bcsr *a,
+                                             const struct bsi_row_list *rows, double alpha,
+                                             const double *x, double beta, const double *z,
+                                             double *y) {
+  const bsi_product product = {1, alpha, beta, x, z, y, 0, 0, 0, 0, rows};
+  return context->backend->apply->products->multiply(context, a, &product);
+}
+
+/* The same in all rows. */
 static inline bisai_status bsi_multiply_vector(bisai_context *context, const bisai_bcsr *a,
                                                double alpha, const double *x, double beta,
                                                const double *z, double *y) {
-  const bsi_product product = {1, alpha, beta, x, z, y, 0, 0, 0, 0};
-  return context->backend->apply->products->multiply(context, a, &product);
+  return bsi_multiply_rows(context, a, NULL, alpha, x, beta, z, y);
 }
 
 #ifdef __cplusplus

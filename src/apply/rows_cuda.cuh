@@ -13,6 +13,7 @@
 
 #include "core/block/values.h"
 #include "core/matrix/bcsr_impl.h"
+#include "core/matrix/row_list.h"
 #include "gpu/launch.cuh"
 #include "gpu/load.cuh"
 
@@ -23,6 +24,8 @@ enum { ROW_THREADS = 64 };
 /* The operands of products with the vectors x, ldx values apart. */
 struct block_rows {
   int32_t count, block_size;
+  /* the `count` rows; NULL: those from 0 on */
+  const int32_t *list;
   const int32_t *row_ptr, *col_idx;
   const void *values;
   /* the blocks are read past the cache: apply/apply_ops.h */
@@ -31,12 +34,19 @@ struct block_rows {
   int64_t ldx;
 };
 
+/* Returns the row of a place in the list. */
+__device__ __forceinline__ int32_t row_at(const int32_t *list, int64_t place) {
+  return list ? __ldg(list + place) : static_cast<int32_t>(place);
+}
+
 __host__ inline block_rows rows_of(const bisai_context *context, const bisai_bcsr *a,
-                                   const double *x, int64_t ldx, int64_t cached_bytes) {
+                                   const bsi_row_list *list, const double *x, int64_t ldx,
+                                   int64_t cached_bytes) {
   const int64_t bytes =
       static_cast<int64_t>(bsi_block_offset(a, a->blocks) * bsi_value_bytes(a->type));
-  return {.count = a->block_rows,
+  return {.count = list ? list->count : a->block_rows,
           .block_size = a->block_size,
+          .list = list ? list->rows : nullptr,
           .row_ptr = a->row_ptr,
           .col_idx = a->col_idx,
           .values = a->values,
@@ -62,14 +72,15 @@ template <typename T, int BS, int SPLIT, int EACH = columns_of_a_lane<T, BS>()> 
   int group, member, c;
   int32_t i;
   bool working;
-  __device__ __forceinline__ explicit row_place(int32_t block_rows) {
+  __device__ __forceinline__ explicit row_place(const block_rows &rows) {
     const int lane = threadIdx.x % BSI_WARP;
     group = lane / GROUP, member = lane % GROUP;
     c = member % LANES * COLUMNS;
     i = static_cast<int32_t>((blockIdx.x * static_cast<int64_t>(ROW_THREADS) + threadIdx.x) /
                              BSI_WARP * ROWS) +
         group;
-    working = group < ROWS && i < block_rows;
+    working = group < ROWS && i < rows.count;
+    if (working) i = row_at(rows.list, i);
   }
 };
 

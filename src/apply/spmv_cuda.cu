@@ -54,7 +54,7 @@ template <typename T, int BS, int SPLIT, int UNROLLED, int VECTORS, int RESIDENT
 __global__ void __launch_bounds__(ROW_THREADS, VECTORS == 1 ? RESIDENT / ROW_THREADS : 1)
     multiply(product p) {
   using place = row_place<T, BS, SPLIT>;
-  const place at(p.rows.count);
+  const place at(p.rows);
   /* z is there at the same time as the values of A, instead of after them */
   constexpr bool EARLY = !PLAIN && BS == 1 && VECTORS == 1;
   double sum[VECTORS][BS] = {}, z = 0.0;
@@ -81,9 +81,9 @@ __global__ void __launch_bounds__(ROW_THREADS, VECTORS == 1 ? RESIDENT / ROW_THR
 template <typename T> __global__ void __launch_bounds__(ROW_THREADS) multiply_any(product p) {
   const int bs = p.rows.block_size, lane = threadIdx.x % BSI_WARP, split = BSI_WARP / bs,
             s = lane / bs, r = lane % bs;
-  const int32_t i = static_cast<int32_t>(
-      (blockIdx.x * static_cast<int64_t>(ROW_THREADS) + threadIdx.x) / BSI_WARP);
-  if (i >= p.rows.count) return;
+  const int64_t place = (blockIdx.x * static_cast<int64_t>(ROW_THREADS) + threadIdx.x) / BSI_WARP;
+  if (place >= p.rows.count) return;
+  const int32_t i = row_at(p.rows.list, place);
   const int v = static_cast<int>(blockIdx.y);
   double sum = 0.0;
   if (s < split) {
@@ -143,10 +143,10 @@ bisai_status enqueue_type(bisai_context *context, const product &p, int vectors,
 } // namespace
 
 static bisai_status multiply(bisai_context *context, const bisai_bcsr *a, const bsi_product *all) {
-  if (a->block_rows == 0) return BISAI_OK;
+  if (a->block_rows == 0 || (all->rows && all->rows->count == 0)) return BISAI_OK;
   const double length = static_cast<double>(a->blocks) / a->block_rows;
   return for_vectors(a, all, [&](auto stored, const bsi_product &of) {
-    const product p = {.rows = rows_of(context, a, of.x, of.ldx, of.cached_bytes),
+    const product p = {.rows = rows_of(context, a, of.rows, of.x, of.ldx, of.cached_bytes),
                        .unit_diagonal = a->unit_diagonal,
                        .alpha = of.alpha,
                        .beta = of.beta,

@@ -6,6 +6,7 @@
 #include "core/context/context_impl.h"
 #include "core/matrix/bcsr_impl.h"
 #include "core/matrix/block_row.h"
+#include "core/matrix/row_list.h"
 #include "core/threads/parallel.h"
 
 enum { BYTES_PER_THREAD = 1 << 18 };
@@ -81,8 +82,18 @@ static rows_function *const rows_functions[BSI_SPECIAL_SIZES + 1] = {product_row
 static void product_part(void *job, bsi_part part) {
   const product *p = job;
   const bisai_bcsr *a = p->a;
-  const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
-  rows_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0](p, rows.begin, rows.end);
+  rows_function *function = rows_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0];
+  const bsi_row_list *list = p->of.rows;
+  if (!list) {
+    const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
+    function(p, rows.begin, rows.end);
+    return;
+  }
+  const bsi_range range = bsi_range_of(list->count, part);
+  for (int32_t k = (int32_t)range.begin, next; k < range.end; k = next) {
+    next = bsi_run_of_rows(list, k, (int32_t)range.end);
+    function(p, list->rows[k], list->rows[k] + next - k);
+  }
 }
 
 static bisai_status multiply(bisai_context *context, const bisai_bcsr *a, const bsi_product *all) {

@@ -4,6 +4,7 @@
 
 #include "multigrid/cycle/coarse_graph.h"
 #include "multigrid/cycle/operations.h"
+#include "multigrid/halo/split.h"
 #include "multigrid/smoothers/smoothers.h"
 
 static bisai_status cycle(bsi_hierarchy *h, int l, const double *b, double *from, double *x);
@@ -14,6 +15,7 @@ static bisai_status multiply(bsi_hierarchy *h, const bsi_level *level, const dou
                           &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
                                            .matrix = bsi_cycle_matrix(level),
                                            .halo = level->halo,
+                                           .split = level->splits ? &level->splits->matrix : NULL,
                                            .alpha = 1.0,
                                            .x = x,
                                            .y = y});
@@ -26,6 +28,7 @@ static bisai_status residual(bsi_hierarchy *h, const bsi_level *level, const dou
                           &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
                                            .matrix = bsi_cycle_matrix(level),
                                            .halo = level->halo,
+                                           .split = level->splits ? &level->splits->matrix : NULL,
                                            .alpha = -1.0,
                                            .beta = 1.0,
                                            .x = x,
@@ -42,6 +45,7 @@ static bisai_status restrict_vector(bsi_hierarchy *h, const bsi_level *level, co
                        .matrix = level->fp32.in_use ? level->fp32.restriction : NULL,
                        .m = bsi_cycle_restriction(level),
                        .halo = level->halo,
+                       .split = level->splits ? &level->splits->restriction : NULL,
                        .alpha = 1.0,
                        .x = x,
                        .b = y,
@@ -57,6 +61,7 @@ static bisai_status add_prolonged(bsi_hierarchy *h, const bsi_level *level, cons
                        .matrix = level->fp32.in_use ? level->fp32.prolongation : NULL,
                        .m = bsi_cycle_prolongation(level),
                        .halo = level[1].halo,
+                       .split = level->splits ? &level->splits->prolongation : NULL,
                        .alpha = 1.0,
                        .beta = 1.0,
                        .x = x,

@@ -17,6 +17,9 @@
  * took 81 ms with the limit of the host, and 69 ms with 40,000 rows. */
 enum { GATHER = 10000, GATHER_ON_DEVICE = 50000 };
 
+/* bisai_ranks_options::overlap if the caller leaves it open. */
+enum { OVERLAP = 0, OVERLAP_ON_DEVICE = 4000000 };
+
 struct bisai_ranks {
   bisai_context *context;
   bsi_rank_hierarchy levels;
@@ -25,7 +28,8 @@ struct bisai_ranks {
 bisai_ranks_options bisai_ranks_options_default(void) {
   return (bisai_ranks_options){.struct_size = sizeof(bisai_ranks_options),
                                .multigrid = bisai_precond_options_default().multigrid,
-                               .gather = -1};
+                               .gather = -1,
+                               .overlap = -1};
 }
 
 /* Refuses what a rank cannot do with its rows. */
@@ -63,9 +67,10 @@ static bisai_status check(bisai_context *context, const bisai_ranks_rows *rows,
         context, BISAI_INVALID_ARGUMENT,
         "%d block rows and %d block columns: the own rows come first, and ghosts are %s",
         a->block_rows, a->block_cols, rows->ghosts ? "given" : "NULL");
-  if (!(o->shift_amount >= 0.0 && isfinite(o->shift_amount)) || o->gather < -1)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "shift_amount is %g, gather is %lld",
-                    o->shift_amount, (long long)o->gather);
+  if (!(o->shift_amount >= 0.0 && isfinite(o->shift_amount)) || o->gather < -1 || o->overlap < -1)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "shift_amount is %g, gather is %lld, overlap is %lld", o->shift_amount,
+                    (long long)o->gather, (long long)o->overlap);
   if (o->multigrid.null_count > 0 && !o->multigrid.null_vectors && a->block_rows > 0)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "null_count is %d, null_vectors is NULL",
                     o->multigrid.null_count);
@@ -79,6 +84,11 @@ static bisai_status check(bisai_context *context, const bisai_ranks_rows *rows,
 static int64_t gather_of(const bisai_context *context, const bisai_ranks_options *o) {
   if (o->gather >= 0) return o->gather;
   return context->backend->memory->is_host ? GATHER : GATHER_ON_DEVICE;
+}
+
+static int64_t overlap_of(const bisai_context *context, const bisai_ranks_options *o) {
+  if (o->overlap >= 0) return o->overlap;
+  return context->backend->memory->is_host ? OVERLAP : OVERLAP_ON_DEVICE;
 }
 
 /* Returns the set-up of all levels. */
@@ -111,7 +121,8 @@ bisai_status bisai_ranks_create(bisai_context *context, const bisai_ranks_rows *
   if (!status && !r) status = BISAI_OUT_OF_MEMORY;
   status = bsi_agree(context, transport, status);
   if (!status && r) {
-    const bsi_multigrid_setup setup = setup_of(context, rows, o);
+    bsi_multigrid_setup setup = setup_of(context, rows, o);
+    setup.least_overlapped = overlap_of(context, o);
     r->context = context;
     status =
         bsi_rank_levels_create(context, rows, transport, &setup, gather_of(context, o), &r->levels);

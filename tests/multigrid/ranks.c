@@ -18,9 +18,11 @@ typedef struct solve {
   const double *modes;
   /* values of an update before the solve; NULL: none */
   const test_bcsr *update;
-  bool enqueues;
+  bool enqueues, overlaps;
   const double *b;
   double *x;
+  /* exchanges of rank 1 that products overlapped */
+  long long overlapped;
   int iterations[TEST_MOST_RANKS];
   bisai_reason reason[TEST_MOST_RANKS];
   bisai_ranks_report report;
@@ -116,7 +118,12 @@ static int run_and_check(solve *s, const test_sharing *sharing) {
   const test_bcsr *of = s->update ? s->update : s->matrix;
   bisai_context *c = test_host_context(1);
   test_run_ranks(s->matrix, sharing,
-                 &(test_job){.run = run_solve, .user = s, .enqueues = s->enqueues}, ranks);
+                 &(test_job){.run = run_solve,
+                             .user = s,
+                             .enqueues = s->enqueues,
+                             .overlaps = s->overlaps},
+                 ranks);
+  s->overlapped = ranks[1 % sharing->ranks].overlapped;
   for (int k = 0; k < sharing->ranks; k++) {
     if (ranks[k].status) print_error("rank %d: %s\n", k, ranks[k].message);
     assert_int_equal(ranks[k].status, BISAI_OK);
@@ -241,6 +248,39 @@ static void the_same_ranks_give_the_same_bits(void **state) {
   }
   free(before);
   test_bcsr_free(&a);
+}
+
+/* Products give the same bits if they overlap the exchanges, with square and with other
+ * transfers. */
+static void overlapped_exchanges_change_no_bit(void **state) {
+  (void)state;
+  double *modes = test_mesh_modes(9, 6, 5);
+  for (int variant = 0; variant < 4; variant++) {
+    test_bcsr a = variant == 3 ? test_mesh_springs(9, 6, 5, TEST_FIXED_FACE)
+                               : test_mesh_diffusion(24, 21, variant + 1, TEST_ZERO_OUTSIDE,
+                                                     variant == 1 ? 0.4 : 0.0);
+    const size_t bytes = (size_t)a.block_rows * (size_t)a.block_size * sizeof(double);
+    const test_sharing sharing = test_share(3, a.block_rows, variant != 1);
+    double *before = NULL;
+    for (int turn = 0; turn < 4; turn++) {
+      solve s = solve_of(&a);
+      s.options.multigrid.smoother = variant == 2 ? BISAI_SMOOTHER_CHEBYSHEV : BISAI_SMOOTHER_JACOBI;
+      s.modes = variant == 3 ? modes : NULL;
+      s.options.multigrid.null_count = s.modes ? MODES : 0;
+      s.overlaps = turn > 0;
+      s.enqueues = turn == 2;
+      s.options.overlap = turn == 3 ? INT64_MAX : 0;
+      run_and_check(&s, &sharing);
+      assert_int_equal(s.overlapped > 0, turn == 1 || turn == 2);
+      if (before) assert_memory_equal(before, s.x, bytes);
+      free(before);
+      before = memcpy(malloc(bytes), s.x, bytes);
+      free_solve(&s);
+    }
+    free(before);
+    test_bcsr_free(&a);
+  }
+  free(modes);
 }
 
 static void an_update_gives_what_creation_gives(void **state) {
@@ -540,6 +580,7 @@ int main(void) {
                                      cmocka_unit_test(the_last_level_is_gathered_or_smoothed),
                                      cmocka_unit_test(ranks_may_have_no_rows),
                                      cmocka_unit_test(the_same_ranks_give_the_same_bits),
+                                     cmocka_unit_test(overlapped_exchanges_change_no_bit),
                                      cmocka_unit_test(an_update_gives_what_creation_gives),
                                      cmocka_unit_test(a_singular_block_of_one_rank_fails_on_all),
                                      cmocka_unit_test(a_rank_without_memory_ends_all),

@@ -46,16 +46,31 @@ static bool has_failed(test_rank *rank) {
   return all->failed;
 }
 
-static bisai_status exchange(void *user, int count, const bisai_message *messages) {
+/* Offers what is sent. */
+static bisai_status begin_exchange(void *user, int count, const bisai_message *messages) {
+  test_rank *rank = user;
+  test_ranks *all = rank->all;
+  pthread_mutex_lock(&all->lock);
+  const bool failed = has_failed(rank) || rank->under_way;
+  rank->under_way = true;
+  for (int k = 0; k < count && !failed; k++)
+    all->boxes[rank->number][messages[k].rank] =
+        (box){messages[k].send, messages[k].send_bytes, true};
+  all->failed = all->failed || failed;
+  pthread_cond_broadcast(&all->changed);
+  pthread_mutex_unlock(&all->lock);
+  return failed ? BISAI_EXTERNAL_ERROR : BISAI_OK;
+}
+
+/* Takes what comes, and waits until the others have taken what was offered. */
+static bisai_status end_exchange(void *user, int count, const bisai_message *messages) {
   test_rank *rank = user;
   test_ranks *all = rank->all;
   const int me = rank->number;
-  bool failed;
   pthread_mutex_lock(&all->lock);
-  failed = has_failed(rank);
-  for (int k = 0; k < count && !failed; k++)
-    all->boxes[me][messages[k].rank] = (box){messages[k].send, messages[k].send_bytes, true};
-  pthread_cond_broadcast(&all->changed);
+  bool failed = has_failed(rank) || !rank->under_way;
+  rank->under_way = false;
+  rank->overlapped++;
   for (int k = 0; k < count && !failed; k++) {
     box *from = &all->boxes[messages[k].rank][me];
     while (!from->full && !all->failed) pthread_cond_wait(&all->changed, &all->lock);
@@ -72,6 +87,14 @@ static bisai_status exchange(void *user, int count, const bisai_message *message
   pthread_cond_broadcast(&all->changed);
   pthread_mutex_unlock(&all->lock);
   return failed ? BISAI_EXTERNAL_ERROR : BISAI_OK;
+}
+
+static bisai_status exchange(void *user, int count, const bisai_message *messages) {
+  test_rank *rank = user;
+  bisai_status status = begin_exchange(user, count, messages);
+  if (!status) status = end_exchange(user, count, messages);
+  rank->overlapped--;
+  return status;
 }
 
 /* The values of rank 0 come first in all sums. */
@@ -94,7 +117,8 @@ static bisai_status reduce(void *user, bisai_reduction how, int count, double *v
   double *own = malloc(((size_t)count + 1) * sizeof *own);
   memcpy(own, values, (size_t)count * sizeof *own);
   pthread_mutex_lock(&all->lock);
-  bool failed = has_failed(rank);
+  bool failed = has_failed(rank) || rank->under_way;
+  all->failed = all->failed || failed;
   while (all->leaving > 0 && !all->failed) pthread_cond_wait(&all->changed, &all->lock);
   all->brought[rank->number] = own;
   if (++all->came == ranks) all->leaving = ranks;
@@ -115,6 +139,12 @@ static bisai_status enqueue_exchange(void *user, int count, const bisai_message 
   test_rank *rank = user;
   const bisai_status status = bisai_context_synchronize(rank->context);
   return status ? status : exchange(user, count, messages);
+}
+
+static bisai_status enqueue_begin(void *user, int count, const bisai_message *messages) {
+  test_rank *rank = user;
+  const bisai_status status = bisai_context_synchronize(rank->context);
+  return status ? status : begin_exchange(user, count, messages);
 }
 
 static bisai_status enqueue_sum(void *user, int count, double *values) {
@@ -197,10 +227,18 @@ void test_run_ranks(const test_bcsr *matrix, const test_sharing *sharing, const 
   for (int k = 0; k < sharing->ranks; k++) {
     ranks[k] = (test_rank){.all = &all, .number = k, .user = job->user};
     ranks[k].transport =
-        (bisai_transport){sharing->ranks, k, &ranks[k], exchange, reduce, NULL, NULL};
+        (bisai_transport){.ranks = sharing->ranks,
+                          .rank = k,
+                          .user = &ranks[k],
+                          .exchange = exchange,
+                          .reduce = reduce};
     if (job->enqueues) {
       ranks[k].transport.enqueue_exchange = enqueue_exchange;
       ranks[k].transport.enqueue_sum = enqueue_sum;
+    }
+    if (job->overlaps) {
+      ranks[k].transport.begin_exchange = job->enqueues ? enqueue_begin : begin_exchange;
+      ranks[k].transport.end_exchange = end_exchange;
     }
     assert_int_equal(pthread_create(&threads[k], NULL, run, &ranks[k]), 0);
   }

@@ -30,6 +30,9 @@ typedef struct test_rank {
   char message[256];
   /* it has not released all that it allocated */
   bool leaks;
+  /* an exchange in two parts is under way, and how many of them there were */
+  bool under_way;
+  long long overlapped;
 } test_rank;
 
 /* How a matrix is shared out. Rank k has the block rows begins[k] … begins[k + 1] − 1. */
@@ -52,6 +55,8 @@ typedef struct test_job {
   long long fail_at;
   /* the transport has the functions that enqueue */
   bool enqueues;
+  /* the transport exchanges in two parts */
+  bool overlaps;
   /* the transport of all ranks fails from this call of rank 0 on; 0: never */
   long long transport_fails_at;
 } test_job;

@@ -13,9 +13,10 @@
 extern "C" {
 #endif
 
-/* y ← m x + beta·y. y is not read if beta is 0. */
+/* y ← m x + beta·y, in these rows or, with NULL, in all. y is not read if beta is 0. */
 typedef bisai_status bsi_multiply_transfer(bisai_context *, const bsi_block_matrix *m,
-                                           const double *x, double beta, double *y);
+                                           const struct bsi_row_list *rows, const double *x,
+                                           double beta, double *y);
 bsi_multiply_transfer bsi_multiply_transfer_cuda;
 
 /* The steps of a cycle. */

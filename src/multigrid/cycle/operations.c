@@ -5,23 +5,19 @@
 #include "apply/apply_ops.h"
 #include "multigrid/cycle/cycle_ops.h"
 #include "multigrid/halo/halo.h"
+#include "multigrid/halo/split.h"
 #include "multigrid/level/dense_ops.h"
 
-/* The rows of x have as many values as blocks have columns. */
-static bisai_status complete(const bsi_operation *s) {
-  return bsi_halo_complete(s->halo, s->matrix ? s->matrix->block_size : s->m.width, (double *)s->x);
-}
-
-bisai_status bsi_operation_run(bisai_context *context, const bsi_operation *s) {
-  if (s->halo && s->x) BSI_TRY(complete(s));
+/* Does an operation whose x has its ghosts. */
+static bisai_status run(bisai_context *context, const bsi_operation *s) {
   const bsi_backend *backend = context->backend;
   const bsi_cycle_ops *ops = backend->multigrid->cycle;
   switch (s->kind) {
   case BSI_OPERATION_SET: return backend->vectors->set(context, s->n, 0.0, s->y);
   case BSI_OPERATION_RELAX: return ops->relax(context, s);
   case BSI_OPERATION_MULTIPLY:
-    if (!s->matrix) return ops->multiply(context, &s->m, s->x, s->beta, s->y);
-    return bsi_multiply_vector(context, s->matrix, s->alpha, s->x, s->beta, s->b, s->y);
+    if (!s->matrix) return ops->multiply(context, &s->m, s->rows, s->x, s->beta, s->y);
+    return bsi_multiply_rows(context, s->matrix, s->rows, s->alpha, s->x, s->beta, s->b, s->y);
   case BSI_OPERATION_DENSE:
     return backend->multigrid->dense->multiply(context, (int32_t)s->n, s->inverse.wide, s->x, s->y);
   case BSI_OPERATION_FIRST: return ops->first_step(context, s->n, s->v, s->y, s->work);
@@ -29,6 +25,31 @@ bisai_status bsi_operation_run(bisai_context *context, const bsi_operation *s) {
     return ops->second_step(context, s->n, s->y, s->v, s->x, s->v2, s->b, s->work);
   }
   return BISAI_OK;
+}
+
+static bisai_status run_rows(bisai_context *context, const bsi_operation *s, bsi_row_list rows) {
+  bsi_operation some = *s;
+  some.rows = &rows;
+  return run(context, &some);
+}
+
+/* Does the inner rows while the ghosts come. An exchange that has begun is ended in any case. */
+static bisai_status overlap(bisai_context *context, const bsi_operation *s, int32_t width) {
+  double *x = (double *)s->x;
+  BSI_TRY(bsi_halo_begin(s->halo, width, x));
+  const bisai_status inner = run_rows(context, s, bsi_inner_rows(s->split)),
+                     end = bsi_halo_end(s->halo, width, x + (int64_t)s->halo->rows * width);
+  if (inner || end) return inner ? inner : end;
+  return run_rows(context, s, bsi_border_rows(s->split));
+}
+
+/* The rows of x have as many values as blocks have columns. */
+bisai_status bsi_operation_run(bisai_context *context, const bsi_operation *s) {
+  if (!s->halo || !s->x) return run(context, s);
+  const int32_t width = s->matrix ? s->matrix->block_size : s->m.width;
+  if (s->split && s->split->order) return overlap(context, s, width);
+  BSI_TRY(bsi_halo_complete(s->halo, width, (double *)s->x));
+  return run(context, s);
 }
 
 /* Returns true if an operation may be the first of fused sweeps. */

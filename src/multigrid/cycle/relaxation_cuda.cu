@@ -65,7 +65,7 @@ __device__ __forceinline__ double residual_of(const relaxation &p, double b, dou
 template <typename T, int BS, int SPLIT, int UNROLLED, int RESIDENT, bool FROM_ZERO>
 __global__ void __launch_bounds__(ROW_THREADS, RESIDENT / ROW_THREADS) relax(relaxation p) {
   using place = row_place<T, BS, SPLIT, 1>;
-  const place at(p.rows.count);
+  const place at(p.rows);
   const bool own = at.working && at.member < BS;
   const int64_t row = static_cast<int64_t>(at.i) * BS + at.c;
   double sum[1][BS] = {}, column[BS] = {}, right = 0.0, x = 0.0, previous = 0.0;
@@ -119,10 +119,10 @@ __global__ void __launch_bounds__(VALUES_THREADS) relax_values(relaxation p) {
 template <typename T> __global__ void __launch_bounds__(ROW_THREADS) relax_any(relaxation p) {
   const int bs = p.rows.block_size, lane = threadIdx.x % BSI_WARP, split = BSI_WARP / bs,
             s = lane / bs, r = lane % bs;
-  const int64_t i = (blockIdx.x * static_cast<int64_t>(ROW_THREADS) + threadIdx.x) / BSI_WARP,
-                row = i * bs + r;
+  const int64_t place = (blockIdx.x * static_cast<int64_t>(ROW_THREADS) + threadIdx.x) / BSI_WARP;
   bsi_wait_for_predecessor();
-  if (i >= p.rows.count) return;
+  if (place >= p.rows.count) return;
+  const int64_t i = row_at(p.rows.list, place), row = i * bs + r;
   double sum = 0.0;
   if (p.rows.x && s < split) {
     const T *values = static_cast<const T *>(p.rows.values) + r;
@@ -164,12 +164,13 @@ bisai_status launch_relax_values(bisai_context *context, const relaxation &p) {
 }
 
 template <typename T, int BS>
-bisai_status relax_of_size(bisai_context *context, const relaxation &p, double blocks_per_row) {
+bisai_status relax_of_size(bisai_context *context, int32_t block_rows, const relaxation &p,
+                           double blocks_per_row) {
   constexpr int wide = wide_split(BS);
   if (!p.rows.x && BS == 1) return launch_relax_values(context, p);
   if (!p.rows.x) return launch_relax<double, BS, 1, 1, 1024, true>(context, p);
   if (blocks_per_row > 4.0 &&
-      static_cast<int64_t>(p.rows.count) * BS * wide <=
+      static_cast<int64_t>(block_rows) * BS * wide <=
           static_cast<int64_t>(context->limits.processors) * FILLING_THREADS)
     return launch_relax<T, BS, wide, 2, 1024, false>(context, p);
   return in_shape<T, BS, 1>(blocks_per_row, [&](auto shape) {
@@ -184,12 +185,12 @@ bisai_status relax_type(bisai_context *context, const bisai_bcsr *a, const relax
   const double length = static_cast<double>(a->blocks) / a->block_rows;
   switch (a->block_size) {
 #define CASE(BS)                                                                                   \
-  case BS: return relax_of_size<T, BS>(context, p, length);
+  case BS: return relax_of_size<T, BS>(context, a->block_rows, p, length);
     BSI_BLOCK_SIZES(CASE)
 #undef CASE
   }
   bsi_launch_early(context, relax_any<T>,
-                   bsi_grid(static_cast<int64_t>(a->block_rows) * BSI_WARP, ROW_THREADS),
+                   bsi_grid(static_cast<int64_t>(p.rows.count) * BSI_WARP, ROW_THREADS),
                    ROW_THREADS, 0, p);
   return bsi_launched(context, "relaxation");
 }
@@ -271,8 +272,8 @@ __global__ void __launch_bounds__(BSI_FOR_EACH_THREADS)
 
 static bisai_status relax_rows(bisai_context *context, const bsi_operation *o) {
   const bisai_bcsr *a = o->matrix;
-  if (a->block_rows == 0) return BISAI_OK;
-  const relaxation p = {.rows = rows_of(context, a, o->x, 0, 0),
+  if (a->block_rows == 0 || (o->rows && o->rows->count == 0)) return BISAI_OK;
+  const relaxation p = {.rows = rows_of(context, a, o->rows, o->x, 0, 0),
                         .inverse = o->inverse,
                         .alpha = o->alpha,
                         .beta = o->beta,

@@ -5,6 +5,7 @@
 #include "core/block/block_sizes.h"
 #include "core/context/context_impl.h"
 #include "core/matrix/block_row.h"
+#include "core/matrix/row_list.h"
 #include "core/threads/parallel.h"
 #include "core/vector/chunks_host.h"
 #include "multigrid/cycle/cycle_ops.h"
@@ -130,8 +131,16 @@ void bsi_relax_rows(const bsi_relaxation *j, int32_t begin, int32_t end) {
 
 static void relax_part(void *job, bsi_part part) {
   const bsi_relaxation *j = job;
-  const bsi_rows rows = bsi_rows_of(j->a->block_rows, j->a->row_ptr, part);
-  bsi_relax_rows(j, rows.begin, rows.end);
+  if (!j->rows) {
+    const bsi_rows rows = bsi_rows_of(j->a->block_rows, j->a->row_ptr, part);
+    bsi_relax_rows(j, rows.begin, rows.end);
+    return;
+  }
+  const bsi_range range = bsi_range_of(j->rows->count, part);
+  for (int32_t k = (int32_t)range.begin, next; k < range.end; k = next) {
+    next = bsi_run_of_rows(j->rows, k, (int32_t)range.end);
+    bsi_relax_rows(j, j->rows->rows[k], j->rows->rows[k] + next - k);
+  }
 }
 
 static bisai_status relax(bisai_context *context, const bsi_operation *o) {
@@ -146,6 +155,7 @@ static bisai_status relax(bisai_context *context, const bsi_operation *o) {
 
 typedef struct product {
   const bsi_block_matrix *m;
+  const bsi_row_list *rows;
   const double *x;
   double beta, *y;
 } product;
@@ -196,16 +206,25 @@ static multiply_function *const multiply_functions[BSI_SPECIAL_SIZES + 1] = {
 static void multiply_part(void *job, bsi_part part) {
   const product *p = job;
   const bsi_block_matrix *m = p->m;
-  const bsi_rows rows = bsi_rows_of(m->rows, m->row_ptr, part);
-  multiply_functions[m->height <= BSI_SPECIAL_SIZES ? m->height : 0](p, rows.begin, rows.end);
+  multiply_function *function = multiply_functions[m->height <= BSI_SPECIAL_SIZES ? m->height : 0];
+  if (!p->rows) {
+    const bsi_rows rows = bsi_rows_of(m->rows, m->row_ptr, part);
+    function(p, rows.begin, rows.end);
+    return;
+  }
+  const bsi_range range = bsi_range_of(p->rows->count, part);
+  for (int32_t k = (int32_t)range.begin, next; k < range.end; k = next) {
+    next = bsi_run_of_rows(p->rows, k, (int32_t)range.end);
+    function(p, p->rows->rows[k], p->rows->rows[k] + next - k);
+  }
 }
 
-static bisai_status multiply(bisai_context *context, const bsi_block_matrix *m, const double *x,
-                             double beta, double *y) {
-  if (bsi_is_square(m)) return bsi_square_multiply(context, m, x, beta, y);
+static bisai_status multiply(bisai_context *context, const bsi_block_matrix *m,
+                             const bsi_row_list *rows, const double *x, double beta, double *y) {
+  if (bsi_is_square(m)) return bsi_square_multiply(context, m, rows, x, beta, y);
   const int64_t bytes = bsi_block_matrix_memory(m) + 8 * (int64_t)m->rows * m->height;
   bsi_run(context, bsi_threads_for(context->threads, bytes, BYTES_PER_THREAD), BSI_SOME_PARTS,
-          multiply_part, &(product){m, x, beta, y});
+          multiply_part, &(product){m, rows, x, beta, y});
   return BISAI_OK;
 }
 

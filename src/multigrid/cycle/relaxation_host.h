@@ -15,11 +15,13 @@ typedef struct bsi_relaxation {
   double *y;
   /* A and D⁻¹ are in the cache, and need no prefetching */
   bool cached;
+  /* the rows of y that are computed; NULL: all */
+  const struct bsi_row_list *rows;
 } bsi_relaxation;
 
 static inline bsi_relaxation bsi_relaxation_of(const bsi_operation *o) {
   return (bsi_relaxation){o->matrix, o->inverse,  o->alpha, o->beta, o->b,
-                          o->x,      o->previous, o->y,     false};
+                          o->x,      o->previous, o->y,     false,   o->rows};
 }
 
 /* Computes the block rows begin … end − 1 of y. */

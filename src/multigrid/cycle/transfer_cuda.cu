@@ -25,7 +25,9 @@ struct product {
   const void *values;
   const double *x;
   double beta, *y;
+  /* how many rows, and which: NULL: those from 0 on */
   int32_t rows;
+  const int32_t *list;
   int height, width, split;
   /* 2³²/width, rounded up: dividing by the width is a multiplication */
   uint64_t reciprocal;
@@ -39,8 +41,9 @@ __global__ void __launch_bounds__(THREADS) multiply_blocks(product p) {
             lane = threadIdx.x % BSI_WARP, group = lane / group_size, member = lane % group_size,
             s = member / p.height, r = member % p.height;
   const int64_t warp = (blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x) / BSI_WARP,
-                i = warp * groups + group, row = i * p.height + r;
-  const bool working = group < groups && i < p.rows;
+                place = warp * groups + group;
+  const bool working = group < groups && place < p.rows;
+  const int64_t i = working ? row_at(p.list, place) : 0, row = i * p.height + r;
   bsi_wait_for_predecessor();
   double sum = 0.0, before = 0.0;
   if (working) {
@@ -80,8 +83,9 @@ __global__ void __launch_bounds__(THREADS) multiply_shaped(product p) {
   const int lane = threadIdx.x % BSI_WARP, group = lane / GROUP, member = lane % GROUP,
             c = member % W;
   const int64_t warp = (blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x) / BSI_WARP,
-                i = warp * ROWS + group;
-  const bool working = group < ROWS && i < p.rows;
+                place = warp * ROWS + group;
+  const bool working = group < ROWS && place < p.rows;
+  const int64_t i = working ? row_at(p.list, place) : 0;
   const T *values = static_cast<const T *>(p.values);
   double sum[H] = {};
   bsi_wait_for_predecessor();
@@ -161,7 +165,7 @@ __global__ void __launch_bounds__(WARPS_OF_ROW *BSI_WARP) multiply_long_rows(pro
   const int lane = threadIdx.x % BSI_WARP, warp = static_cast<int>(threadIdx.x) / BSI_WARP,
             warps = static_cast<int>(blockDim.x) / BSI_WARP, split = BSI_WARP / p.height,
             r = lane % p.height, s = lane / p.height, apart = split * warps;
-  const int64_t i = blockIdx.x, row = i * p.height + r;
+  const int64_t i = row_at(p.list, blockIdx.x), row = i * p.height + r;
   bsi_wait_for_predecessor();
   double sum = 0.0;
   if (s < split) {
@@ -226,11 +230,12 @@ int split_of(const bisai_context *context, const bsi_block_matrix *m) {
 } // namespace
 
 bisai_status bsi_multiply_transfer_cuda(bisai_context *context, const bsi_block_matrix *m,
-                                        const double *x, double beta, double *y) {
-  if (m->rows == 0) return BISAI_OK;
+                                        const bsi_row_list *rows, const double *x, double beta,
+                                        double *y) {
+  if (m->rows == 0 || (rows && rows->count == 0)) return BISAI_OK;
   const int64_t longest = m->height == 1 ? LONG_ROWS_OF_VALUES : LONG_ROWS;
   const bool long_rows = m->blocks > longest * m->rows;
-  if (bsi_is_square(m) && !long_rows) return bsi_square_multiply(context, m, x, beta, y);
+  if (bsi_is_square(m) && !long_rows) return bsi_square_multiply(context, m, rows, x, beta, y);
   const int split = split_of(context, m), groups = BSI_WARP / (m->height * split);
   const product p = {.row_ptr = m->row_ptr,
                      .col_idx = m->col_idx,
@@ -238,16 +243,17 @@ bisai_status bsi_multiply_transfer_cuda(bisai_context *context, const bsi_block_
                      .x = x,
                      .beta = beta,
                      .y = y,
-                     .rows = m->rows,
+                     .rows = rows ? rows->count : m->rows,
+                     .list = rows ? rows->rows : nullptr,
                      .height = m->height,
                      .width = m->width,
                      .split = split,
                      .reciprocal = ((UINT64_C(1) << 32) + m->width - 1) / m->width};
   const int of_row = warps_of(context, m);
-  const int64_t warps = (m->rows + groups - 1) / groups;
+  const int64_t warps = (p.rows + groups - 1) / groups;
   if (of_row > 1) {
     bsi_launch_early(context, m->narrow ? multiply_long_rows<float> : multiply_long_rows<double>,
-                     static_cast<unsigned>(m->rows), static_cast<unsigned>(of_row) * BSI_WARP, 0,
+                     static_cast<unsigned>(p.rows), static_cast<unsigned>(of_row) * BSI_WARP, 0,
                      p);
     return bsi_launched(context, "product of a transfer");
   }

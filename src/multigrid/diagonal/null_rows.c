@@ -45,7 +45,7 @@ bisai_status bsi_null_rows_mark(const bsi_hierarchy *h, const bsi_level *level, 
                                                          .x = level->work.x,
                                                          .y = fine->work.x}));
   BSI_TRY(bsi_scaled_product(h, fine, fine->work.x, fine->work.residual));
-  BSI_TRY(ops->multiply(h->context, &restriction, fine->work.residual, 0.0, level->work.y));
+  BSI_TRY(ops->multiply(h->context, &restriction, NULL, fine->work.residual, 0.0, level->work.y));
   BSI_TRY(vectors->norms(h->context, 1, bsi_level_rows(fine), product, &norm));
   BSI_TRY(bsi_norms_over_ranks(h->context, h->setup.transport, 1, &norm));
   fine_rows = (double)bsi_level_rows(fine);

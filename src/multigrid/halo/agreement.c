@@ -57,6 +57,20 @@ bisai_status bsi_enqueue_exchange(bisai_context *context, const bisai_transport 
   return status ? bsi_fail_callback(context, "enqueue_exchange", status, before) : BISAI_OK;
 }
 
+bisai_status bsi_begin_exchange(bisai_context *context, const bisai_transport *transport, int count,
+                                const bisai_message *messages) {
+  const unsigned before = context->failures;
+  const bisai_status status = transport->begin_exchange(transport->user, count, messages);
+  return status ? bsi_fail_callback(context, "begin_exchange", status, before) : BISAI_OK;
+}
+
+bisai_status bsi_end_exchange(bisai_context *context, const bisai_transport *transport, int count,
+                              const bisai_message *messages) {
+  const unsigned before = context->failures;
+  const bisai_status status = transport->end_exchange(transport->user, count, messages);
+  return status ? bsi_fail_callback(context, "end_exchange", status, before) : BISAI_OK;
+}
+
 enum { SUMS = 64 };
 
 bisai_status bsi_sum_in_place(bisai_context *context, const bisai_transport *transport, int count,

@@ -34,6 +34,11 @@ bisai_status bsi_sum_in_place(bisai_context *context, const bisai_transport *tra
 /* Exchanges messages in backend memory without waiting: transport->enqueue_exchange is there. */
 bisai_status bsi_enqueue_exchange(bisai_context *context, const bisai_transport *transport,
                                   int count, const bisai_message *messages);
+/* Begins and ends an exchange: transport->begin_exchange and end_exchange are there. */
+bisai_status bsi_begin_exchange(bisai_context *context, const bisai_transport *transport, int count,
+                                const bisai_message *messages);
+bisai_status bsi_end_exchange(bisai_context *context, const bisai_transport *transport, int count,
+                              const bisai_message *messages);
 /* Exchanges messages, if there are any. */
 bisai_status bsi_exchange(bisai_context *context, const bisai_transport *transport, int count,
                           const bisai_message *messages);

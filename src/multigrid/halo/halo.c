@@ -287,6 +287,33 @@ static bisai_status move(bsi_halo *halo, int32_t width, bool back, const double 
   return there->rows > 0 ? rows(context, there, width, false, incoming, to) : BISAI_OK;
 }
 
+bool bsi_halo_has_parts(const bsi_halo *halo) {
+  return halo->transport->begin_exchange && halo->transport->end_exchange;
+}
+
+bisai_status bsi_halo_begin(bsi_halo *halo, int32_t width, const double *own) {
+  bisai_context *context = halo->context;
+  if (halo->neighbour_count == 0) return BISAI_OK;
+  if (halo->send.rows > 0)
+    BSI_TRY(BSI_ON_BACKEND(context, bsi_move_rows)(context, &halo->send, width, true, own,
+                                                   halo->outgoing));
+  write_messages(halo, width, false);
+  halo->exchanges++;
+  /* also waits for what was moved out of the room by the exchange before */
+  if (!halo->transport->enqueue_exchange) BSI_TRY(context->backend->memory->synchronize(context));
+  return bsi_begin_exchange(context, halo->transport, halo->neighbour_count, halo->messages);
+}
+
+bisai_status bsi_halo_end(bsi_halo *halo, int32_t width, double *ghosts) {
+  bisai_context *context = halo->context;
+  if (halo->neighbour_count == 0) return BISAI_OK;
+  BSI_TRY(bsi_end_exchange(context, halo->transport, halo->neighbour_count, halo->messages));
+  return halo->receive.rows > 0
+             ? BSI_ON_BACKEND(context, bsi_move_rows)(context, &halo->receive, width, false,
+                                                      halo->incoming, ghosts)
+             : BISAI_OK;
+}
+
 bisai_status bsi_halo_exchange(bsi_halo *halo, int32_t width, const double *own, double *ghosts) {
   return move(halo, width, false, own, ghosts);
 }

@@ -61,6 +61,12 @@ bisai_status bsi_halo_send(bsi_halo *halo, size_t size, const int64_t *counts, c
 bisai_status bsi_halo_enqueue(bsi_halo *halo, size_t size, const int64_t *counts,
                               const void *outgoing, const int64_t *there, void *incoming);
 
+/* The same in two parts, if the transport has them: `begin` sends, and ghosts get their values in
+ * `end`. Between them no other exchange of this rank begins. */
+bool bsi_halo_has_parts(const bsi_halo *halo);
+bisai_status bsi_halo_begin(bsi_halo *halo, int32_t width, const double *own);
+bisai_status bsi_halo_end(bsi_halo *halo, int32_t width, double *ghosts);
+
 /* x ← x with its ghosts, which follow the own rows, for rows of `width` values in backend memory.
  * NULL: there are no ghosts. */
 bisai_status bsi_halo_complete(bsi_halo *halo, int32_t width, double *x);

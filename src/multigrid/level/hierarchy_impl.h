@@ -43,6 +43,8 @@ typedef struct bsi_multigrid_setup {
   bsi_nested nested;
   /* a level has copies in fp32 if the product with its matrix moves more bytes than this */
   int64_t least_copied;
+  /* several ranks: bisai_ranks_options::overlap, but not −1 */
+  int64_t least_overlapped;
   /* A matrix of n ≤ options.coarsest scalar rows is inverted if it cannot be coarsened. It is
    * inverted without an attempt to coarsen it if also n³ ≤ inverse_work·(v + 8 b), where level 0
    * has v values and b blocks. 0: the second condition is dropped */

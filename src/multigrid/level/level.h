@@ -12,6 +12,7 @@
 
 struct bsi_smoother; /* multigrid/smoothers/smoother.h */
 struct bsi_halo;     /* multigrid/halo/halo.h */
+struct bsi_splits;   /* multigrid/halo/split.h */
 
 /* multigrid/diagonal: D⁻¹, and ρ(D⁻¹A) */
 typedef struct bsi_level_diagonal {
@@ -110,6 +111,8 @@ typedef struct bsi_level {
   bsi_level_work work;
   /* the ghosts of the rows; NULL: there is one rank. Not owned */
   struct bsi_halo *halo;
+  /* which rows products do before the ghosts have come; NULL: none. Not owned */
+  const struct bsi_splits *splits;
 } bsi_level;
 
 /* Returns the scalar rows of the matrix of a level. */

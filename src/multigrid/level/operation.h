@@ -57,6 +57,10 @@ typedef struct bsi_operation {
   double *y;
   /* x gets its ghosts before the operation reads it (multigrid/halo); NULL: it has none */
   struct bsi_halo *halo;
+  /* rows that need no ghosts are done while these come; NULL: none */
+  const struct bsi_split *split;
+  /* the rows of y that RELAX and MULTIPLY compute; NULL: all */
+  const struct bsi_row_list *rows;
   /* of FIRST and SECOND: the scalars of a K-cycle (BSI_K_WORK) */
   double *work;
 } bsi_operation;

@@ -4,6 +4,7 @@
 #define BSI_RANK_LEVEL_H
 
 #include "multigrid/halo/ghost_rows.h"
+#include "multigrid/halo/split.h"
 #include "multigrid/level/hierarchy_impl.h"
 #include "multigrid/ranks/gathered.h"
 
@@ -13,6 +14,7 @@ typedef struct bsi_rank_level {
   int64_t *begins;
   bsi_numbering columns;
   bsi_halo halo;
+  bsi_splits splits;
   /* block rows and blocks of all ranks */
   double all_rows, all_blocks;
   /* T, P and A P with the rows of ghosts, of which bsi_level_transfers has the own rows. They own

@@ -303,10 +303,28 @@ static bisai_status make_levels(bsi_rank_hierarchy *r, bsi_coarsening *c) {
   return gather(r, c->vectors);
 }
 
-static bisai_status make_transfer_copies(bsi_rank_hierarchy *r) {
+static bisai_status split_level(bsi_rank_hierarchy *r, int l) {
+  bsi_level *level = &r->h.levels[l];
+  bsi_splits *splits = &r->levels[l].splits;
+  const bsi_block_matrix a = bsi_block_matrix_of(level->matrix);
+  const int64_t least = r->h.setup.least_overlapped;
+  level->splits = splits;
+  BSI_TRY(bsi_split_create(r->h.context, &a, a.rows, least, &splits->matrix));
+  if (l == r->h.count - 1) return BISAI_OK;
+  BSI_TRY(bsi_split_create(r->h.context, bsi_restriction_of(level), a.rows, least,
+                           &splits->restriction));
+  return bsi_split_create(r->h.context, bsi_prolongation_of(level), level[1].matrix->block_rows,
+                          least, &splits->prolongation);
+}
+
+/* Makes what the cycles of all levels need. The matrix that is gathered has no products. */
+static bisai_status complete_levels(bsi_rank_hierarchy *r) {
+  const int products = r->h.count - (r->h.coarse.gathered.ops != NULL);
   bisai_status status = BISAI_OK;
   for (int l = 0; l < r->h.count - 1 && !status; l++)
     status = bsi_fp32_copy_create_transfers(&r->h, &r->h.levels[l]);
+  for (int l = 0; l < products && !status && bsi_halo_has_parts(&r->levels[l].halo); l++)
+    status = split_level(r, l);
   return agree(r, status);
 }
 
@@ -350,7 +368,7 @@ bisai_status bsi_rank_levels_create(bisai_context *context, const bisai_ranks_ro
   if (!status) status = make_levels(r, &c);
   bsi_coarsening_release(context, &c);
   bsi_coarsening_release(context, &c); /* the vectors of the next level */
-  if (!status) status = make_transfer_copies(r);
+  if (!status) status = complete_levels(r);
   r->h.setup.options.null_vectors = NULL; /* the caller's array may go */
   r->exchanges = bsi_rank_levels_exchanges(r);
   return status;
@@ -412,6 +430,7 @@ bisai_status bsi_rank_levels_multiply(bsi_rank_hierarchy *r, const double *x, do
   return bsi_operation_run(r->h.context, &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
                                                           .matrix = level->matrix,
                                                           .halo = level->halo,
+                                                          .split = &r->levels[0].splits.matrix,
                                                           .alpha = 1.0,
                                                           .x = level->work.b,
                                                           .y = y});
@@ -427,7 +446,8 @@ int64_t bsi_rank_levels_memory(const bsi_rank_hierarchy *r) {
   int64_t bytes = bsi_hierarchy_memory(&r->h) + bsi_gathered_memory(&r->gathered);
   for (int l = 0; l < r->h.count; l++) {
     const bsi_rank_level *rank = &r->levels[l];
-    bytes += bsi_halo_memory(&rank->halo) + bsi_ghost_rows_memory(&rank->of_tentative) +
+    bytes += bsi_split_memory(&rank->splits.matrix) + bsi_split_memory(&rank->splits.restriction) +
+             bsi_split_memory(&rank->splits.prolongation) + bsi_halo_memory(&rank->halo) + bsi_ghost_rows_memory(&rank->of_tentative) +
              bsi_ghost_rows_memory(&rank->of_prolongation) +
              bsi_ghost_rows_memory(&rank->of_product) +
              8 * ((int64_t)r->transport.ranks + 1 + rank->columns.capacity);
@@ -442,6 +462,9 @@ void bsi_rank_levels_destroy(bsi_rank_hierarchy *r) {
     bsi_ghost_rows_destroy(&rank->of_tentative);
     bsi_ghost_rows_destroy(&rank->of_prolongation);
     bsi_ghost_rows_destroy(&rank->of_product);
+    bsi_split_destroy(r->h.context, &rank->splits.matrix);
+    bsi_split_destroy(r->h.context, &rank->splits.restriction);
+    bsi_split_destroy(r->h.context, &rank->splits.prolongation);
     bsi_halo_destroy(&rank->halo);
     bsi_release(r->h.context, rank->begins);
     if (rank->columns.context) bsi_numbering_release(&rank->columns);

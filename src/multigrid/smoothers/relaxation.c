@@ -2,6 +2,7 @@
 #include "multigrid/smoothers/relaxation.h"
 
 #include "multigrid/cycle/operations.h"
+#include "multigrid/halo/split.h"
 
 void bsi_same_damping(void *user, int32_t k, double *alpha, double *beta) {
   (void)k;
@@ -23,6 +24,7 @@ bisai_status bsi_relax(bsi_hierarchy *h, bsi_level *level, const bsi_relaxations
                          .matrix = bsi_cycle_matrix(level),
                          .inverse = {level->smoother.inverse, bsi_cycle_inverse(level)},
                          .halo = level->halo,
+                         .split = level->splits ? &level->splits->matrix : NULL,
                          .alpha = alpha,
                          .beta = beta,
                          .b = b,

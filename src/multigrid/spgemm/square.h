@@ -11,9 +11,10 @@ static inline bool bsi_is_square(const bsi_block_matrix *m) {
   return m->values && !m->narrow && m->height == m->width;
 }
 
-/* y ← m x + beta·y */
+/* y ← m x + beta·y, in these rows or, with NULL, in all. */
 static inline bisai_status bsi_square_multiply(bisai_context *context, const bsi_block_matrix *m,
-                                               const double *x, double beta, double *y) {
+                                               const struct bsi_row_list *rows, const double *x,
+                                               double beta, double *y) {
   bisai_bcsr view = {0};
   view.block_rows = m->rows;
   view.block_cols = m->cols;
@@ -23,7 +24,7 @@ static inline bisai_status bsi_square_multiply(bisai_context *context, const bsi
   view.row_ptr = m->row_ptr;
   view.col_idx = m->col_idx;
   view.values = m->values;
-  return bsi_multiply_vector(context, &view, 1.0, x, beta, y, y);
+  return bsi_multiply_rows(context, &view, rows, 1.0, x, beta, y, y);
 }
 
 #endif
