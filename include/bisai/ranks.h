@@ -85,8 +85,9 @@ typedef struct bisai_ranks_rows {
 typedef struct bisai_ranks_options {
   /** set by bisai_ranks_options_default() */
   size_t struct_size;
-  /** the options of multigrid. The smoothers are JACOBI and CHEBYSHEV, and the cycles V, W and VW.
-   *  `nodes` SCALAR is refused for blocks of several values, and AUTO is BLOCK */
+  /** the options of multigrid. The smoothers are JACOBI and CHEBYSHEV. Each visit of a level by a
+   *  cycle K adds up values over all ranks twice. `nodes` SCALAR is refused for blocks of several
+   *  values, and AUTO is BLOCK */
   bisai_multigrid_options multigrid;
   /** level 0: singular diagonal blocks are shifted by this part of their row; default 0: they are
    *  refused */

@@ -93,6 +93,7 @@ static bisai_status combine_two(bsi_hierarchy *h, int l) {
                                             .n = n,
                                             .v = level->work.image,
                                             .y = level->work.b,
+                                            .halo = level->halo,
                                             .work = level->work.scalars}));
   BSI_TRY(cycle(h, l, level->work.b, NULL, level->work.second));
   BSI_TRY(multiply(h, level, level->work.second, level->work.second_image));
@@ -104,6 +105,7 @@ static bisai_status combine_two(bsi_hierarchy *h, int l) {
                                            .x = level->work.second,
                                            .v2 = level->work.second_image,
                                            .b = level->work.b,
+                                           .halo = level->halo,
                                            .work = level->work.scalars});
 }
 
@@ -162,9 +164,20 @@ static bisai_status cycle(bsi_hierarchy *h, int l, const double *b, double *from
   return between == x ? BISAI_OK : bsi_smooth(h, level, post, b, between, x);
 }
 
-/* x ← the correction of level 0, if it is a coarse one that cycles correct twice. The levels above
- * combine no corrections: check_above(). */
+/* x ← the combination of two corrections of level 0. */
+static bisai_status combine_first(bsi_hierarchy *h, const double *b, double *x) {
+  const bsi_memory_ops *memory = h->context->backend->memory;
+  const bsi_level_work *work = &h->levels[0].work;
+  const size_t bytes = (size_t)bsi_level_rows(&h->levels[0]) * sizeof *b;
+  BSI_TRY(memory->copy(h->context, work->b, b, bytes));
+  BSI_TRY(combine_two(h, 0));
+  BSI_TRY(bsi_operations_end(h));
+  return memory->copy(h->context, x, work->solution, bytes);
+}
+
+/* x ← the correction of level 0, if it is a coarse one that cycles correct twice. */
 static bisai_status correct_first(bsi_hierarchy *h, const double *b, double *x) {
+  if (h->setup.options.cycle == BISAI_CYCLE_K) return combine_first(h, b, x);
   const bool smooths = h->setup.options.pre > 0 || h->setup.options.post > 0;
   double *between = smooths ? h->levels[0].work.second : x;
   BSI_TRY(cycle(h, 0, b, NULL, between));

@@ -35,9 +35,6 @@ bisai_ranks_options bisai_ranks_options_default(void) {
 /* Refuses what a rank cannot do with its rows. */
 static bisai_status check_multigrid(bisai_context *context, const bisai_multigrid_options *o,
                                     int block_size) {
-  if (o->cycle == BISAI_CYCLE_K)
-    return bsi_fail(context, BISAI_UNSUPPORTED,
-                    "cycles K need a matrix on one process: take v, w or vw");
   if (o->smoother != BISAI_SMOOTHER_AUTO && o->smoother != BISAI_SMOOTHER_JACOBI &&
       o->smoother != BISAI_SMOOTHER_CHEBYSHEV)
     return bsi_fail(context, BISAI_UNSUPPORTED,

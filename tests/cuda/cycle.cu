@@ -85,13 +85,13 @@ void product_agrees(int32_t rows, int32_t cols, int height, int width, int32_t l
                         col_idx.data,
                         identities ? nullptr : d_values.data};
   bisai_context *context = device;
-  bool good = device_ops()->multiply(context, &m, d_x.data, beta, d_y.data) == BISAI_OK;
+  bool good = device_ops()->multiply(context, &m, nullptr, d_x.data, beta, d_y.data) == BISAI_OK;
   context->limits.processors = 0;
-  good &= device_ops()->multiply(context, &m, d_x.data, beta, again.data) == BISAI_OK;
+  good &= device_ops()->multiply(context, &m, nullptr, d_x.data, beta, again.data) == BISAI_OK;
   CHECK(cudaDeviceSynchronize());
   m.row_ptr = s.row_ptr.data(), m.col_idx = s.col_idx.data();
   m.values = identities ? nullptr : values.data();
-  host_ops()->multiply(host, &m, x.data(), beta, y.data());
+  host_ops()->multiply(host, &m, nullptr, x.data(), beta, y.data());
   const double most = std::fmax(apart(d_y.fetch(), y), apart(again.fetch(), y));
   verdict(good && most <= 4e-16 * width * (longest + 4) * 2.0,
           "%d rows of %d × %d%s, up to %d blocks, beta %g: apart %g", rows, height, width,
@@ -109,13 +109,32 @@ void steps_agree(int64_t n, bool parallel) {
   bool good = true;
   for (int way = 0; way < 2; way++) {
     double *out = (way ? again_c : d_c).data, *rest = (way ? again_r : d_r).data;
-    good &= !device_ops()->first_step(device, n, d_v.data, rest, d_work.data) &&
-            !device_ops()->second_step(device, n, out, d_v.data, d_c2.data, d_v2.data, rest,
-                                       d_work.data);
+    const bsi_operation first = {.n = n, .v = d_v.data, .y = rest, .work = d_work.data},
+                        second = {.n = n,
+                                  .x = d_c2.data,
+                                  .b = rest,
+                                  .v = d_v.data,
+                                  .v2 = d_v2.data,
+                                  .y = out,
+                                  .work = d_work.data};
+    /* the second time in the parts that ranks do */
+    const bsi_k_part parts[2][2] = {{BSI_K_WHOLE, BSI_K_WHOLE}, {BSI_K_SUM, BSI_K_REST}};
+    for (int part = 0; part <= way; part++)
+      good &= !device_ops()->first_step(device, &first, parts[way][part]);
+    for (int part = 0; part <= way; part++)
+      good &= !device_ops()->second_step(device, &second, parts[way][part]);
   }
   CHECK(cudaDeviceSynchronize());
-  host_ops()->first_step(host, n, v.data(), r.data(), work.data());
-  host_ops()->second_step(host, n, c.data(), v.data(), c2.data(), v2.data(), r.data(), work.data());
+  const bsi_operation first = {.n = n, .v = v.data(), .y = r.data(), .work = work.data()},
+                      second = {.n = n,
+                                .x = c2.data(),
+                                .b = r.data(),
+                                .v = v.data(),
+                                .v2 = v2.data(),
+                                .y = c.data(),
+                                .work = work.data()};
+  host_ops()->first_step(host, &first, BSI_K_WHOLE);
+  host_ops()->second_step(host, &second, BSI_K_WHOLE);
   const double most = std::fmax(apart(d_c.fetch(), c), apart(d_r.fetch(), r));
   good &= d_c.fetch() == again_c.fetch() && d_r.fetch() == again_r.fetch();
   verdict(good && most <= 1e-12, "two steps, %lld values%s: apart %g, or not the same bits again",

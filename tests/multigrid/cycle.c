@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/context/context_impl.h"
+#include "core/matrix/row_list.h"
 #include "fixture.h"
 #include "multigrid/cycle/cycle_ops.h"
 #include "multigrid/level/multigrid_ops.h"
@@ -246,17 +247,39 @@ static void plain_product(const bsi_block_matrix *m, const double *x, double bet
     }
 }
 
+/* Fails unless the rows of two lists, one after the other, get the bits that all rows together
+ * have. */
+static void expect_product_of_lists(bisai_context *c, const bsi_block_matrix *m, const double *x,
+                                    double beta, double *y, const double *all) {
+  const int64_t n = (int64_t)m->rows * m->height;
+  for (int part = 0; part < 2; part++) {
+    int32_t *rows = malloc((size_t)m->rows * sizeof *rows + 1);
+    bsi_row_list list = {0, NULL};
+    for (int32_t i = 0; i < m->rows; i++)
+      if ((i % 7 < 4) == (part == 0)) rows[list.count++] = i;
+    int32_t *there = placed(c, rows, (size_t)list.count, sizeof *there);
+    list.rows = there;
+    EXPECT_OK(c, ops(c)->multiply(c, m, &list, x, beta, y));
+    EXPECT_OK(c, bisai_context_synchronize(c));
+    drop(c, there);
+    free(rows);
+  }
+  assert_memory_equal(all, y, (size_t)n * sizeof *y);
+}
+
 static void expect_product(bisai_context *c, bsi_block_matrix m, double beta) {
   const int64_t n = (int64_t)m.rows * m.height;
   double *x = random_values(c, (int64_t)m.cols * m.width, 6), *expected = test_random_vector(n, 7);
   if (beta == 0.0)
     for (int64_t i = 0; i < n; i++) expected[i] = NAN;
-  double *y = vector(c, n, expected);
+  double *y = vector(c, n, expected), *again = vector(c, n, expected);
   plain_product(&m, x, beta, expected);
-  EXPECT_OK(c, ops(c)->multiply(c, &m, x, beta, y));
+  EXPECT_OK(c, ops(c)->multiply(c, &m, NULL, x, beta, y));
+  EXPECT_OK(c, bisai_context_synchronize(c));
   /* up to 80 blocks of 32 products below 1 in a row */
   EXPECT_CLOSE(n, expected, y, 2.3e-16 * 80.0 * 32.0);
-  drop(c, x), drop(c, y);
+  expect_product_of_lists(c, &m, x, beta, again, y);
+  drop(c, x), drop(c, y), drop(c, again);
   free(expected);
 }
 
@@ -303,7 +326,7 @@ static void products_have_the_same_bits_for_every_number_of_threads(void **state
       bsi_block_matrix m = random_sparse(c, 3000, 500, 6, identities ? 6 : 3, 9, identities);
       const int64_t n = (int64_t)m.rows * m.height;
       double *x = random_values(c, (int64_t)m.cols * m.width, 6), *y = random_values(c, n, 7);
-      EXPECT_OK(c, ops(c)->multiply(c, &m, x, 1.0, y));
+      EXPECT_OK(c, ops(c)->multiply(c, &m, NULL, x, 1.0, y));
       if (!first) {
         first = malloc((size_t)n * sizeof *first);
         memcpy(first, y, (size_t)n * sizeof *first);
@@ -339,8 +362,16 @@ static void free_directions(bisai_context *c, directions *d) {
 }
 
 static void two_steps(bisai_context *c, const directions *d) {
-  EXPECT_OK(c, ops(c)->first_step(c, d->n, d->v, d->r, d->work));
-  EXPECT_OK(c, ops(c)->second_step(c, d->n, d->c, d->v, d->c2, d->v2, d->r, d->work));
+  const bsi_operation first = {.n = d->n, .v = d->v, .y = d->r, .work = d->work},
+                      second = {.n = d->n,
+                                .y = d->c,
+                                .v = d->v,
+                                .x = d->c2,
+                                .v2 = d->v2,
+                                .b = d->r,
+                                .work = d->work};
+  EXPECT_OK(c, ops(c)->first_step(c, &first, BSI_K_WHOLE));
+  EXPECT_OK(c, ops(c)->second_step(c, &second, BSI_K_WHOLE));
 }
 
 static long double dot(int64_t n, const double *x, const double *y) {

@@ -175,19 +175,51 @@ static void near_null_vectors_go_to_all_levels(void **state) {
 
 static void cycles_and_smoothings_work_on_ranks(void **state) {
   (void)state;
-  const bisai_cycle cycles[] = {BISAI_CYCLE_V, BISAI_CYCLE_W, BISAI_CYCLE_VW};
+  const bisai_cycle cycles[] = {BISAI_CYCLE_V, BISAI_CYCLE_W, BISAI_CYCLE_VW, BISAI_CYCLE_K};
   test_bcsr a = test_mesh_diffusion(24, 21, 2, TEST_ZERO_OUTSIDE, 0.0);
-  for (int variant = 0; variant < 12; variant++) {
+  for (int variant = 0; variant < 16; variant++) {
     const test_sharing sharing = test_share(3, a.block_rows, true);
     solve s = solve_of(&a);
-    s.options.multigrid.cycle = cycles[variant % 3];
-    s.options.multigrid.smoother = variant < 6 ? BISAI_SMOOTHER_JACOBI : BISAI_SMOOTHER_CHEBYSHEV;
+    s.options.multigrid.cycle = cycles[variant / 4];
+    s.options.multigrid.smoother = variant % 3 == 0 ? BISAI_SMOOTHER_JACOBI : BISAI_SMOOTHER_CHEBYSHEV;
     if (s.options.multigrid.smoother == BISAI_SMOOTHER_CHEBYSHEV) s.options.multigrid.degree = 3;
     s.options.multigrid.pre = variant % 4;
     s.options.multigrid.post = (variant + 1) % 3 + (variant % 4 == 0);
     s.options.multigrid.unweighted = variant % 2 == 1;
     run_and_check(&s, &sharing);
     free_solve(&s);
+  }
+  test_bcsr_free(&a);
+}
+
+/* A cycle K takes as many iterations on any number of ranks, gathers a matrix that is corrected
+ * twice, repeats its bits, and works on ranks without rows. */
+static void cycles_of_the_kind_k_work_on_ranks(void **state) {
+  (void)state;
+  test_bcsr a = test_mesh_diffusion(48, 41, 2, TEST_ZERO_OUTSIDE, 0.4);
+  const size_t bytes = (size_t)a.block_rows * 2 * sizeof(double);
+  int first = 0;
+  for (int ranks = 1; ranks <= 5; ranks++) {
+    test_sharing sharing = test_share(ranks, a.block_rows, false);
+    if (ranks == 5) sharing.begins[1] = 0;
+    double *before = NULL;
+    for (int turn = 0; turn < 3; turn++) {
+      solve s = solve_of(&a);
+      s.options.multigrid.cycle = BISAI_CYCLE_K;
+      s.options.gather = 400;
+      s.enqueues = turn == 1;
+      s.overlaps = turn == 2;
+      const int iterations = run_and_check(&s, &sharing);
+      if (ranks == 1) first = iterations;
+      assert_true(iterations <= first + 1);
+      assert_true(s.report.levels >= 1 && s.report.gathered >= 2);
+      assert_int_equal(s.report.cycle, BISAI_CYCLE_K);
+      if (before) assert_memory_equal(before, s.x, bytes);
+      free(before);
+      before = memcpy(malloc(bytes), s.x, bytes);
+      free_solve(&s);
+    }
+    free(before);
   }
   test_bcsr_free(&a);
 }
@@ -462,7 +494,7 @@ static void one_rank_does_what_one_process_does(void **state) {
     test_bcsr a = test_mesh_diffusion(24, 21, 2, TEST_ZERO_OUTSIDE, symmetric ? 0.0 : 0.4);
     const test_sharing sharing = test_share(1, a.block_rows, symmetric != 0);
     solve s = solve_of(&a);
-    s.options.multigrid.cycle = BISAI_CYCLE_V;
+    s.options.multigrid.cycle = symmetric ? BISAI_CYCLE_V : BISAI_CYCLE_K;
     test_run_ranks(&a, &sharing, &(test_job){.run = run_one, .user = &s}, ranks);
     if (ranks[0].status) print_error("%s\n", ranks[0].message);
     assert_int_equal(ranks[0].status, BISAI_OK);
@@ -556,9 +588,6 @@ static void wrong_options_and_ghosts_are_refused(void **state) {
   test_bcsr a = test_mesh_diffusion(12, 11, 2, TEST_ZERO_OUTSIDE, 0.3);
   solve s = solve_of(&a);
   const test_job job = {.run = run_create, .user = &s};
-  s.options.multigrid.cycle = BISAI_CYCLE_K;
-  expect_failure(&a, &job, BISAI_UNSUPPORTED, "cycles K");
-  s.options.multigrid.cycle = BISAI_CYCLE_AUTO;
   s.options.multigrid.smoother = BISAI_SMOOTHER_ILU;
   expect_failure(&a, &job, BISAI_UNSUPPORTED, "the smoother ilu");
   s.options.multigrid.smoother = BISAI_SMOOTHER_AUTO;
@@ -577,6 +606,7 @@ int main(void) {
                                      cmocka_unit_test(ranks_take_as_many_iterations_as_one),
                                      cmocka_unit_test(near_null_vectors_go_to_all_levels),
                                      cmocka_unit_test(cycles_and_smoothings_work_on_ranks),
+                                     cmocka_unit_test(cycles_of_the_kind_k_work_on_ranks),
                                      cmocka_unit_test(the_last_level_is_gathered_or_smoothed),
                                      cmocka_unit_test(ranks_may_have_no_rows),
                                      cmocka_unit_test(the_same_ranks_give_the_same_bits),

@@ -19,21 +19,20 @@ typedef bisai_status bsi_multiply_transfer(bisai_context *, const bsi_block_matr
                                            double beta, double *y);
 bsi_multiply_transfer bsi_multiply_transfer_cuda;
 
+/* What of a step of a K-cycle is done: all of it, or the sums of this rank, which are left at work +
+ * BSI_K_SCALARS − BSI_K_SUMS, and then the rest with the sums of all ranks at that place. */
+typedef enum bsi_k_part { BSI_K_WHOLE, BSI_K_SUM, BSI_K_REST } bsi_k_part;
+
+/* Does the operation FIRST or SECOND, whatever its kind says. */
+typedef bisai_status bsi_k_step(bisai_context *, const bsi_operation *, bsi_k_part);
+
 /* The steps of a cycle. */
 typedef struct bsi_cycle_ops {
   /* Does an operation of the kind RELAX, whatever its kind says. `previous` is not read if alpha is
    * 0. Without b, y ← beta·D⁻¹A x, and alpha is 0. y may be `previous`, but neither x nor b. */
   bisai_status (*relax)(bisai_context *, const bsi_operation *);
   bsi_multiply_transfer *multiply;
-  /* The first step of flexible GCR: r ← r − v (v·r)/(v·v). Leaves scalars in `work`, of BSI_K_WORK
-   * doubles, for the second step. multigrid/cycle/inner_steps.h has the equations of both steps. */
-  bisai_status (*first_step)(bisai_context *, int64_t n, const double *v, double *r, double *work);
-  /* The second step: with the c and v of the first step and new ones c2 and v2 = A c2, c becomes
-   * the combination of c and c2 of least residual, for the right-hand side of the first step. r is
-   * what the first step left. A sum that is zero or not finite drops its direction, and so does a
-   * v2 that is a multiple of v but for rounding errors. */
-  bisai_status (*second_step)(bisai_context *, int64_t n, double *c, const double *v,
-                              const double *c2, const double *v2, const double *r, double *work);
+  bsi_k_step *first_step, *second_step;
   bsi_load_code *load;
 } bsi_cycle_ops;
 

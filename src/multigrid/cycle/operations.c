@@ -4,9 +4,20 @@
 
 #include "apply/apply_ops.h"
 #include "multigrid/cycle/cycle_ops.h"
+#include "multigrid/halo/agreement.h"
 #include "multigrid/halo/halo.h"
 #include "multigrid/halo/split.h"
 #include "multigrid/level/dense_ops.h"
+
+/* Does a step of a K-cycle, on one rank or on several. */
+static bisai_status k_step(bisai_context *context, bsi_k_step *step, int sums,
+                           const bsi_operation *s) {
+  if (!s->halo) return step(context, s, BSI_K_WHOLE);
+  BSI_TRY(step(context, s, BSI_K_SUM));
+  BSI_TRY(bsi_sum_in_place(context, s->halo->transport, sums,
+                           s->work + BSI_K_SCALARS - BSI_K_SUMS));
+  return step(context, s, BSI_K_REST);
+}
 
 /* Does an operation whose x has its ghosts. */
 static bisai_status run(bisai_context *context, const bsi_operation *s) {
@@ -20,9 +31,8 @@ static bisai_status run(bisai_context *context, const bsi_operation *s) {
     return bsi_multiply_rows(context, s->matrix, s->rows, s->alpha, s->x, s->beta, s->b, s->y);
   case BSI_OPERATION_DENSE:
     return backend->multigrid->dense->multiply(context, (int32_t)s->n, s->inverse.wide, s->x, s->y);
-  case BSI_OPERATION_FIRST: return ops->first_step(context, s->n, s->v, s->y, s->work);
-  case BSI_OPERATION_SECOND:
-    return ops->second_step(context, s->n, s->y, s->v, s->x, s->v2, s->b, s->work);
+  case BSI_OPERATION_FIRST: return k_step(context, ops->first_step, 2, s);
+  case BSI_OPERATION_SECOND: return k_step(context, ops->second_step, 3, s);
   }
   return BISAI_OK;
 }
@@ -45,7 +55,8 @@ static bisai_status overlap(bisai_context *context, const bsi_operation *s, int3
 
 /* The rows of x have as many values as blocks have columns. */
 bisai_status bsi_operation_run(bisai_context *context, const bsi_operation *s) {
-  if (!s->halo || !s->x) return run(context, s);
+  const bool product = s->kind == BSI_OPERATION_RELAX || s->kind == BSI_OPERATION_MULTIPLY;
+  if (!s->halo || !s->x || !product) return run(context, s);
   const int32_t width = s->matrix ? s->matrix->block_size : s->m.width;
   if (s->split && s->split->order) return overlap(context, s, width);
   BSI_TRY(bsi_halo_complete(s->halo, width, (double *)s->x));

@@ -214,9 +214,10 @@ __device__ __forceinline__ void combine(int64_t n, double *c, const double *c2, 
     c[i] = bsi_k_combine(a, c[i], b, c2[i]);
 }
 
-/* Sums v·r and v·v, and then the scalars. A thread block that is alone does the step too. */
+/* Sums v·r and v·v, and with `whole` then the scalars. A thread block that is alone does the step
+ * too. */
 __global__ void __launch_bounds__(BSI_MOST_THREADS)
-    first_sums(int64_t n, const double *v, double *r, double *work, unsigned *ticket) {
+    first_sums(int64_t n, const double *v, double *r, double *work, unsigned *ticket, bool whole) {
   bsi_wait_for_predecessor();
   double sums[2] = {};
   const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
@@ -226,7 +227,8 @@ __global__ void __launch_bounds__(BSI_MOST_THREADS)
     sums[0] += mine * r[i];
     sums[1] += mine * mine;
   }
-  if (!bsi_finish(bsi_sum_of_block(sums), 2, work + BSI_K_SCALARS, ticket, work + SUMS)) return;
+  if (!bsi_finish(bsi_sum_of_block(sums), 2, work + BSI_K_SCALARS, ticket, work + SUMS) || !whole)
+    return;
   __syncthreads();
   if (threadIdx.x == 0) bsi_k_first(work + SUMS, work);
   if (gridDim.x > 1) return;
@@ -240,10 +242,10 @@ __global__ void __launch_bounds__(BSI_FOR_EACH_THREADS)
   subtract(n, v, r, work[BSI_K_STEP]);
 }
 
-/* Sums v₂·v, v₂·v₂ and v₂·r, and then the scalars. */
+/* Sums v₂·v, v₂·v₂ and v₂·r, and with `whole` then the scalars. */
 __global__ void __launch_bounds__(BSI_MOST_THREADS)
     second_sums(int64_t n, double *c, const double *v, const double *c2, const double *v2,
-                const double *r, double *work, unsigned *ticket) {
+                const double *r, double *work, unsigned *ticket, bool whole) {
   bsi_wait_for_predecessor();
   double sums[3] = {};
   const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
@@ -254,7 +256,8 @@ __global__ void __launch_bounds__(BSI_MOST_THREADS)
     sums[1] += mine * mine;
     sums[2] += mine * r[i];
   }
-  if (!bsi_finish(bsi_sum_of_block(sums), 3, work + BSI_K_SCALARS, ticket, work + SUMS)) return;
+  if (!bsi_finish(bsi_sum_of_block(sums), 3, work + BSI_K_SCALARS, ticket, work + SUMS) || !whole)
+    return;
   __syncthreads();
   if (threadIdx.x == 0) bsi_k_second(work + SUMS, work);
   if (gridDim.x > 1) return;
@@ -284,25 +287,39 @@ static bisai_status relax_rows(bisai_context *context, const bsi_operation *o) {
                                : relax_type<double>(context, a, p);
 }
 
-static bisai_status first_step(bisai_context *context, int64_t n, const double *v, double *r,
-                               double *work) {
-  const unsigned chunks = bsi_thread_blocks_of_sum(n);
-  bsi_launch_early(context, first_sums, chunks, BSI_MOST_THREADS, 0, n, v, r, work,
-                   context->tickets);
-  if (chunks > 1)
-    bsi_launch_early(context, first_update, bsi_grid(n, BSI_FOR_EACH_THREADS), BSI_FOR_EACH_THREADS,
-                     0, n, v, r, work);
+/* The scalars from the sums of all ranks. */
+static __global__ void first_scalars(double *work) {
+  bsi_wait_for_predecessor();
+  bsi_k_first(work + SUMS, work);
+}
+static __global__ void second_scalars(double *work) {
+  bsi_wait_for_predecessor();
+  bsi_k_second(work + SUMS, work);
+}
+
+static bisai_status first_step(bisai_context *context, const bsi_operation *o, bsi_k_part part) {
+  const unsigned chunks = bsi_thread_blocks_of_sum(o->n);
+  if (part == BSI_K_REST)
+    bsi_launch_early(context, first_scalars, 1, 1, 0, o->work);
+  else
+    bsi_launch_early(context, first_sums, chunks, BSI_MOST_THREADS, 0, o->n, o->v, o->y, o->work,
+                     context->tickets, part == BSI_K_WHOLE);
+  if (part != BSI_K_SUM && o->n > 0 && (chunks > 1 || part == BSI_K_REST))
+    bsi_launch_early(context, first_update, bsi_grid(o->n, BSI_FOR_EACH_THREADS),
+                     BSI_FOR_EACH_THREADS, 0, o->n, o->v, o->y, o->work);
   return bsi_launched(context, "first step of a K-cycle");
 }
 
-static bisai_status second_step(bisai_context *context, int64_t n, double *c, const double *v,
-                                const double *c2, const double *v2, const double *r, double *work) {
-  const unsigned chunks = bsi_thread_blocks_of_sum(n);
-  bsi_launch_early(context, second_sums, chunks, BSI_MOST_THREADS, 0, n, c, v, c2, v2, r, work,
-                   context->tickets);
-  if (chunks > 1)
-    bsi_launch_early(context, second_update, bsi_grid(n, BSI_FOR_EACH_THREADS),
-                     BSI_FOR_EACH_THREADS, 0, n, c, c2, work);
+static bisai_status second_step(bisai_context *context, const bsi_operation *o, bsi_k_part part) {
+  const unsigned chunks = bsi_thread_blocks_of_sum(o->n);
+  if (part == BSI_K_REST)
+    bsi_launch_early(context, second_scalars, 1, 1, 0, o->work);
+  else
+    bsi_launch_early(context, second_sums, chunks, BSI_MOST_THREADS, 0, o->n, o->y, o->v, o->x,
+                     o->v2, o->b, o->work, context->tickets, part == BSI_K_WHOLE);
+  if (part != BSI_K_SUM && o->n > 0 && (chunks > 1 || part == BSI_K_REST))
+    bsi_launch_early(context, second_update, bsi_grid(o->n, BSI_FOR_EACH_THREADS),
+                     BSI_FOR_EACH_THREADS, 0, o->n, o->y, o->x, o->work);
   return bsi_launched(context, "second step of a K-cycle");
 }
 

@@ -283,33 +283,40 @@ static void combine_part(void *job, bsi_part part) {
     j->c[i] = bsi_k_combine(a, j->c[i], b, j->c2[i]);
 }
 
-static bisai_status first_step(bisai_context *context, int64_t n, const double *v, double *r,
-                               double *work) {
-  vectors job = {.n = n, .count = 2, .v = v, .r = r, .partials = work + BSI_K_SCALARS};
-  double sums[BSI_K_SUMS] = {0};
-  run(context, 2, sum_first_part, &job);
-  bsi_add_chunks(bsi_chunks_of(n), job.count, job.partials, sums);
-  bsi_k_first(sums, work);
-  job.scalars = work;
-  if (work[BSI_K_STEP] != 0.0) run(context, 2, subtract_part, &job);
+/* Does the sums of a step, and leaves them where several ranks add them up. */
+static void sum_up(bisai_context *context, bsi_work *work, vectors *job, double *scalars) {
+  run(context, job->count, work, job);
+  bsi_add_chunks(bsi_chunks_of(job->n), job->count, job->partials,
+                 scalars + BSI_K_SCALARS - BSI_K_SUMS);
+}
+
+static bisai_status first_step(bisai_context *context, const bsi_operation *o, bsi_k_part part) {
+  vectors job = {.n = o->n,
+                 .count = 2,
+                 .v = o->v,
+                 .r = o->y,
+                 .partials = o->work + BSI_K_SCALARS,
+                 .scalars = o->work};
+  if (part != BSI_K_REST) sum_up(context, sum_first_part, &job, o->work);
+  if (part == BSI_K_SUM) return BISAI_OK;
+  bsi_k_first(o->work + BSI_K_SCALARS - BSI_K_SUMS, o->work);
+  if (o->work[BSI_K_STEP] != 0.0) run(context, 2, subtract_part, &job);
   return BISAI_OK;
 }
 
-static bisai_status second_step(bisai_context *context, int64_t n, double *c, const double *v,
-                                const double *c2, const double *v2, const double *r, double *work) {
-  vectors job = {.n = n,
+static bisai_status second_step(bisai_context *context, const bsi_operation *o, bsi_k_part part) {
+  vectors job = {.n = o->n,
                  .count = 3,
-                 .v = v,
-                 .c2 = c2,
-                 .v2 = v2,
-                 .c = c,
-                 .r = (double *)r,
-                 .partials = work + BSI_K_SCALARS};
-  double sums[BSI_K_SUMS] = {0};
-  run(context, 3, sum_second_part, &job);
-  bsi_add_chunks(bsi_chunks_of(n), job.count, job.partials, sums);
-  bsi_k_second(sums, work);
-  job.scalars = work;
+                 .v = o->v,
+                 .c2 = o->x,
+                 .v2 = o->v2,
+                 .c = o->y,
+                 .r = (double *)o->b,
+                 .partials = o->work + BSI_K_SCALARS,
+                 .scalars = o->work};
+  if (part != BSI_K_REST) sum_up(context, sum_second_part, &job, o->work);
+  if (part == BSI_K_SUM) return BISAI_OK;
+  bsi_k_second(o->work + BSI_K_SCALARS - BSI_K_SUMS, o->work);
   run(context, 2, combine_part, &job);
   return BISAI_OK;
 }

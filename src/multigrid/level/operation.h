@@ -26,9 +26,13 @@ typedef enum bsi_operation_kind {
   BSI_OPERATION_MULTIPLY,
   /* y ← E x, where E is `inverse`, a dense matrix of n rows */
   BSI_OPERATION_DENSE,
-  /* bsi_cycle_ops::first_step with v = v, r = y */
+  /* The first step of flexible GCR, with r = y: r ← r − v (v·r)/(v·v). Leaves scalars in `work` for
+   * the second step. multigrid/cycle/inner_steps.h has the equations of both steps */
   BSI_OPERATION_FIRST,
-  /* bsi_cycle_ops::second_step with c = y, v = v, c2 = x, v2 = v2, r = b */
+  /* The second step, with c = y, c2 = x, v2 = A c2, and r = b, which the first step left: with the c
+   * and v of the first step, c becomes the combination of c and c2 of least residual. A sum that is
+   * zero or not finite drops its direction, and so does a v2 that is a multiple of v but for
+   * rounding errors */
   BSI_OPERATION_SECOND
 } bsi_operation_kind;
 
@@ -55,7 +59,8 @@ typedef struct bsi_operation {
   const double *x, *previous, *b, *v, *v2;
   /* the vector that is written */
   double *y;
-  /* x gets its ghosts before the operation reads it (multigrid/halo); NULL: it has none */
+  /* x gets its ghosts before RELAX and MULTIPLY read it, and the sums of FIRST and SECOND are those
+   * of all ranks (multigrid/halo); NULL: there is one rank */
   struct bsi_halo *halo;
   /* rows that need no ghosts are done while these come; NULL: none */
   const struct bsi_split *split;

@@ -21,7 +21,7 @@ bisai_status bsi_level_reserve_work(bsi_hierarchy *h, bsi_level *level) {
   } else {
     complete = complete && reserve(h, &level->work.y, n) && reserve(h, &level->work.residual, n);
   }
-  if (level != h->levels || h->setup.transport)
+  if (level != h->levels || h->setup.transport || (twice && cycle == BISAI_CYCLE_K))
     complete = complete && reserve(h, &level->work.b, n) && reserve(h, &level->work.solution, n);
   if (twice) complete = complete && reserve(h, &level->work.second, n);
   if (twice && cycle == BISAI_CYCLE_K)
