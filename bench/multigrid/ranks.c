@@ -49,8 +49,9 @@ static void stop(const char *what, bisai_context *context) {
 typedef struct timed {
   bisai_transport inner;
   mpi_ranks ranks;
-  /* seconds in MPI: exchanges, and sums */
+  /* seconds in MPI: exchanges, and sums; and how many calls */
   double exchange, reduce;
+  long long exchanges, reductions;
   nccl_transport nccl;
 } timed;
 
@@ -59,6 +60,7 @@ static bisai_status timed_exchange(void *user, int count, const bisai_message *m
   const double start = MPI_Wtime();
   const bisai_status status = t->inner.exchange(t->inner.user, count, messages);
   t->exchange += MPI_Wtime() - start;
+  t->exchanges++;
   return status;
 }
 
@@ -83,6 +85,7 @@ static bisai_status timed_reduce(void *user, bisai_reduction how, int count, dou
   const double start = MPI_Wtime();
   const bisai_status status = t->inner.reduce(t->inner.user, how, count, values);
   t->reduce += MPI_Wtime() - start;
+  t->reductions++;
   return status;
 }
 
@@ -207,6 +210,9 @@ typedef struct run {
   const bisai_transport *transport;
   timed *clock;
   int64_t exchanges;
+  /* calls of the transport by the host in a set-up and in an update, and seconds in them */
+  long long set_up_calls[2], update_calls[2];
+  double set_up_time, update_time;
   bisai_bcsr *matrix;
   bisai_ranks *ranks;
   bisai_precond *precond;
@@ -260,6 +266,14 @@ static bisai_status solve(const arguments *a, const part *p, run *r, bisai_solve
                                                 &r->report);
 }
 
+/* Takes what the clock has counted. */
+static void take_calls(timed *clock, long long calls[2], double *seconds) {
+  calls[0] = clock->exchanges, calls[1] = clock->reductions;
+  *seconds = clock->exchange + clock->reduce;
+  clock->exchanges = clock->reductions = 0;
+  clock->exchange = clock->reduce = 0.0;
+}
+
 static bisai_status repeat(const arguments *a, const part *p, run *r, double *x, times *t) {
   bisai_solver_options o = bisai_solver_options_default();
   bisai_solver *solver = NULL;
@@ -267,13 +281,16 @@ static bisai_status repeat(const arguments *a, const part *p, run *r, double *x,
   o.tolerance = 1e-5;
   o.max_iterations = 300;
   const double start = now(r);
+  take_calls(r->clock, r->set_up_calls, &r->set_up_time);
   bisai_status status = set_up(a, p, r);
   t->set_up = now(r) - start;
+  take_calls(r->clock, r->set_up_calls, &r->set_up_time);
   if (!a->alone) o.reduce = add, o.reduce_user = r->ranks;
   if (!status)
     status = a->alone ? bisai_precond_update(r->precond, r->matrix)
                       : bisai_ranks_update(r->ranks, r->matrix);
   t->update = now(r) - start - t->set_up;
+  take_calls(r->clock, r->update_calls, &r->update_time);
   if (!status)
     status = bisai_solver_create(r->context, (int64_t)p->rows * p->block_size, &o, &solver);
   for (int turn = 0; turn < 2 && !status; turn++) { /* the first one warms up */
@@ -301,13 +318,15 @@ static void print(const arguments *a, const part *p, const run *r, const times *
          "\"gather\": %lld, \"overlap\": %lld, \"waiting\": %d, \"rows\": %lld, \"iterations\": %d, \"reason\": \"%s\", "
          "\"x\": %.17g, \"setup_ms\": %.2f, \"update_ms\": %.2f, \"solve_ms\": %.2f, "
          "\"exchanges\": %lld, \"exchange_ms\": %.2f, \"reduce_ms\": %.2f, "
+         "\"setup_calls\": [%lld, %lld, %.2f], \"update_calls\": [%lld, %lld, %.2f], "
          "\"megabytes\": %.0f, \"gathered\": %d, \"levels\": [",
          a->name, (int)a->size, r->transport->ranks, a->alone, a->nccl,
          bisai_context_device(r->context), (long long)a->gather,
          (long long)a->overlap, a->waiting, (long long)p->all_rows * p->block_size, r->report.iterations,
          bisai_reason_string(r->report.reason), norm, 1e3 * best->set_up, 1e3 * best->update,
          1e3 * best->solve, (long long)r->exchanges, 1e3 * r->clock->exchange,
-         1e3 * r->clock->reduce, (double)l->memory_bytes / 1e6, l->gathered);
+         1e3 * r->clock->reduce, r->set_up_calls[0], r->set_up_calls[1], 1e3 * r->set_up_time,
+         r->update_calls[0], r->update_calls[1], 1e3 * r->update_time, (double)l->memory_bytes / 1e6, l->gathered);
   for (int k = 0; k < l->levels + l->gathered; k++)
     printf("%s%lld", k ? ", " : "", (long long)l->rows[k]);
   printf("]}\n");

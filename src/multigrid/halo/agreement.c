@@ -6,6 +6,7 @@
 #include <string.h>
 
 #undef bsi_agree
+#undef bsi_agree_and_reduce
 
 static bisai_status reduce(bisai_context *context, const bisai_transport *transport,
                            bisai_reduction how, int count, double *values) {
@@ -128,4 +129,14 @@ bisai_status bsi_agree(bisai_context *context, const bisai_transport *transport,
   f.message[sizeof f.message - 1] = '\0';
   return bsi_fail(context, (bisai_status)f.status, "process %d, counting its own rows: %s", from,
                   f.message);
+}
+
+/* The last value counts failures, or is the largest of 0 and 1: all ranks see whether one failed. */
+bisai_status bsi_agree_and_reduce(bisai_context *context, const bisai_transport *transport,
+                                  bisai_status status, bisai_reduction how, int count,
+                                  double *values) {
+  if (!transport || status == BISAI_CALLBACK_FAILED) return status;
+  values[count] = status ? 1.0 : 0.0;
+  BSI_TRY(reduce(context, transport, how, count + 1, values));
+  return values[count] == 0.0 ? BISAI_OK : bsi_agree(context, transport, status);
 }

@@ -11,6 +11,11 @@
  * all, with its message. All ranks call it. */
 bisai_status bsi_agree(bisai_context *context, const bisai_transport *transport,
                        bisai_status status);
+/* The same together with the reduction of `count` values, by one call of the transport. `values` has
+ * room for one more, and is of no use after a failure. */
+bisai_status bsi_agree_and_reduce(bisai_context *context, const bisai_transport *transport,
+                                  bisai_status status, bisai_reduction how, int count,
+                                  double *values);
 #ifdef __clang_analyzer__ /* The analyzer sees one file at a time: who failed gets a failure. */
 static inline bisai_status bsi_agree_or_fail(bisai_context *context,
                                              const bisai_transport *transport,
@@ -19,6 +24,15 @@ static inline bisai_status bsi_agree_or_fail(bisai_context *context,
   return status ? status : all;
 }
 #define bsi_agree(context, transport, status) bsi_agree_or_fail(context, transport, status)
+static inline bisai_status bsi_reduce_or_fail(bisai_context *context,
+                                              const bisai_transport *transport, bisai_status status,
+                                              bisai_reduction how, int count, double *values) {
+  const bisai_status all =
+      bsi_agree_and_reduce(context, transport, status, how, count, values);
+  return status ? status : all;
+}
+#define bsi_agree_and_reduce(context, transport, status, how, count, values)                       \
+  bsi_reduce_or_fail(context, transport, status, how, count, values)
 #endif
 /* values ← their sums, or their largest, over all ranks. */
 bisai_status bsi_sum_over_ranks(bisai_context *context, const bisai_transport *transport, int count,

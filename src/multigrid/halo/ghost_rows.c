@@ -24,34 +24,45 @@ bsi_block_matrix bsi_own_rows_of(const bsi_ghost_rows *ghosts, const bsi_block_m
   return own;
 }
 
-/* What is sent and received of structures, in host memory. */
-typedef struct structures {
+/* What is sent and received of structures, in host memory. Neighbour k gets two messages, with the
+ * other's parts at the same places:
+ *
+ *   lengths   of the rows that it gets, and then the number of their columns
+ *   columns   in the numbers of all ranks, each once, in two halves of 32 bits, and then for each
+ *             block which one it has */
+typedef struct bsi_ghost_structures {
   /* of the rows that are sent */
   int32_t *row_ptr, *col_idx;
   int32_t *send_lengths, *receive_lengths;
-  /* the columns of each neighbour in the numbers of all ranks, each once, their counts, and for
-   * each block which one it has */
-  int64_t *send_table, *receive_table, *send_counts, *receive_counts, *ones;
   int32_t *send_columns, *receive_columns;
+  /* entries of each neighbour in a message */
+  int64_t *send_counts, *receive_counts;
   int64_t received;
   /* of the ghosts: row_ptr from 0 on, and the columns here */
   int32_t *ghost_ptr, *ghost_col;
 } structures;
 
-static void release(bisai_context *context, structures *s) {
+enum { HALVES = 2 };
+
+/* Where neighbour k's lengths begin among those of all. */
+static int32_t lengths_of(int32_t first_row, int k) { return first_row + k; }
+
+static void release(bsi_ghost_rows *g) {
+  bisai_context *context = g->halo->context;
+  structures *s = g->making;
+  g->making = NULL;
+  if (!s) return;
   bsi_release(context, s->row_ptr);
   bsi_release(context, s->col_idx);
   bsi_release(context, s->send_lengths);
   bsi_release(context, s->receive_lengths);
-  bsi_release(context, s->send_table);
-  bsi_release(context, s->receive_table);
-  bsi_release(context, s->send_counts);
-  bsi_release(context, s->receive_counts);
-  bsi_release(context, s->ones);
   bsi_release(context, s->send_columns);
   bsi_release(context, s->receive_columns);
+  bsi_release(context, s->send_counts);
+  bsi_release(context, s->receive_counts);
   bsi_release(context, s->ghost_ptr);
   bsi_release(context, s->ghost_col);
+  bsi_release(context, s);
 }
 
 /* --- what is sent --- */
@@ -79,10 +90,10 @@ static bisai_status select_rows(const bsi_block_matrix *m, bsi_ghost_rows *g) {
   return status;
 }
 
-/* Lists the columns of the blocks begin … end − 1, ascending, and gives each block the place of its
- * one. Returns their number. `place` has −1 for each column, and is left so. */
-static int64_t list_columns(const bsi_numbering *numbering, structures *s, int32_t begin,
-                            int32_t end, int32_t *place, int64_t *table) {
+/* Lists the columns of the blocks begin … end − 1, ascending, and then for each block the place of
+ * its one. Returns their number. `place` has −1 for each column, and is left so. */
+static int32_t list_columns(const bsi_numbering *numbering, const structures *s, int32_t begin,
+                            int32_t end, int32_t *place, int32_t *to) {
   int32_t least = INT32_MAX, most = -1, count = 0;
   for (int32_t q = begin; q < end; q++) {
     const int32_t j = s->col_idx[q];
@@ -92,96 +103,119 @@ static int64_t list_columns(const bsi_numbering *numbering, structures *s, int32
   }
   for (int32_t j = least; j <= most; j++) {
     if (place[j] < 0) continue;
-    table[count] = bsi_numbering_global(numbering, j);
+    const int64_t column = bsi_numbering_global(numbering, j);
+    memcpy(to, &column, sizeof column);
+    to += HALVES;
     place[j] = count++;
   }
-  for (int32_t q = begin; q < end; q++) s->send_columns[q] = place[s->col_idx[q]];
+  for (int32_t q = begin; q < end; q++) to[q - begin] = place[s->col_idx[q]];
   for (int32_t q = begin; q < end; q++) place[s->col_idx[q]] = -1;
   return count;
 }
 
-/* Lists the columns of the rows that each neighbour gets. */
-static bisai_status number_columns(const bsi_halo *halo, const bsi_numbering *numbering,
-                                   int32_t columns, structures *s) {
-  int64_t *table = s->send_table;
+/* Lists what each neighbour gets. */
+static bisai_status list_messages(bsi_ghost_rows *g, const bsi_numbering *numbering,
+                                  int32_t columns) {
+  const bsi_halo *halo = g->halo;
+  structures *s = g->making;
+  int32_t *to = s->send_columns;
   int32_t *place = bsi_allocate(halo->context, (size_t)columns, sizeof *place);
   if (!place) return BISAI_OUT_OF_MEMORY;
   for (int32_t j = 0; j < columns; j++) place[j] = -1;
   for (int k = 0; k < halo->neighbour_count; k++) {
     const bsi_neighbour *n = &halo->neighbours[k];
-    s->ones[k] = 1;
-    s->send_counts[k] = list_columns(numbering, s, s->row_ptr[n->send_begin],
-                                     s->row_ptr[n->send_end], place, table);
-    table += s->send_counts[k];
+    const int32_t begin = s->row_ptr[n->send_begin], end = s->row_ptr[n->send_end];
+    int32_t *lengths = s->send_lengths + lengths_of(n->send_begin, k);
+    for (int32_t i = n->send_begin; i < n->send_end; i++)
+      *lengths++ = s->row_ptr[i + 1] - s->row_ptr[i];
+    *lengths = list_columns(numbering, s, begin, end, place, to);
+    g->given[k] = end - begin;
+    s->send_counts[k] = HALVES * (int64_t)*lengths + end - begin;
+    to += s->send_counts[k];
   }
   bsi_release(halo->context, place);
   return BISAI_OK;
 }
 
 /* Makes the rows that are sent, and fetches their structure. */
-static bisai_status pack(const bsi_block_matrix *m, const bsi_numbering *numbering,
-                         bsi_ghost_rows *g, structures *s) {
+static bisai_status pack(const bsi_block_matrix *m, bsi_ghost_rows *g) {
   bisai_context *context = g->halo->context;
-  const size_t rows = (size_t)g->halo->send.rows;
+  structures *s = g->making;
+  const size_t rows = (size_t)g->halo->send.rows, size = sizeof(int32_t);
   BSI_TRY(select_rows(m, g));
   BSI_TRY(
       products_of(g->halo)->multiply_structure(context, &g->selection, m, INT64_MAX, &g->packed));
-  const size_t blocks = (size_t)g->packed.blocks, neighbours = (size_t)g->halo->neighbour_count;
-  s->row_ptr = bsi_allocate(context, rows + 1, sizeof *s->row_ptr);
-  s->col_idx = bsi_allocate(context, blocks, sizeof *s->col_idx);
-  s->send_lengths = bsi_allocate(context, rows, sizeof *s->send_lengths);
-  s->send_columns = bsi_allocate(context, blocks, sizeof *s->send_columns);
-  s->send_table = bsi_allocate(context, blocks, sizeof *s->send_table);
-  s->send_counts = bsi_allocate(context, neighbours, sizeof *s->send_counts);
-  s->receive_counts = bsi_allocate(context, neighbours, sizeof *s->receive_counts);
-  s->ones = bsi_allocate(context, neighbours, sizeof *s->ones);
-  if (!s->row_ptr || !s->col_idx || !s->send_lengths || !s->send_columns || !s->send_table ||
-      !s->send_counts || !s->receive_counts || !s->ones)
-    return BISAI_OUT_OF_MEMORY;
-  BSI_TRY(memory_of(g->halo)->fetch(context, s->row_ptr, g->packed.row_ptr,
-                                    (rows + 1) * sizeof *s->row_ptr));
-  BSI_TRY(memory_of(g->halo)->fetch(context, s->col_idx, g->packed.col_idx,
-                                    blocks * sizeof *s->col_idx));
-  for (size_t k = 0; k < rows; k++) s->send_lengths[k] = s->row_ptr[k + 1] - s->row_ptr[k];
-  return number_columns(g->halo, numbering, m->cols, s);
+  const size_t blocks = (size_t)g->packed.blocks;
+  s->row_ptr = bsi_allocate(context, rows + 1, size);
+  s->col_idx = bsi_allocate(context, blocks, size);
+  s->send_columns = bsi_allocate(context, blocks, (HALVES + 1) * size);
+  if (!s->row_ptr || !s->col_idx || !s->send_columns) return BISAI_OUT_OF_MEMORY;
+  BSI_TRY(memory_of(g->halo)->fetch(context, s->row_ptr, g->packed.row_ptr, (rows + 1) * size));
+  return memory_of(g->halo)->fetch(context, s->col_idx, g->packed.col_idx, blocks * size);
 }
 
-static bisai_status reserve_lengths(bsi_ghost_rows *g, structures *s) {
+static bisai_status reserve_messages(bsi_ghost_rows *g) {
   bisai_context *context = g->halo->context;
+  structures *s = g->making;
   const size_t neighbours = (size_t)g->halo->neighbour_count;
+  s->send_lengths = bsi_allocate(context, (size_t)g->halo->send.rows + neighbours, sizeof(int32_t));
   s->receive_lengths =
-      bsi_allocate(context, (size_t)g->halo->receive.rows, sizeof *s->receive_lengths);
+      bsi_allocate(context, (size_t)g->halo->receive.rows + neighbours, sizeof(int32_t));
+  s->send_counts = bsi_allocate(context, neighbours, sizeof *s->send_counts);
+  s->receive_counts = bsi_allocate(context, neighbours, sizeof *s->receive_counts);
   g->given = bsi_allocate(context, neighbours, sizeof *g->given);
   g->wanted = bsi_allocate(context, neighbours, sizeof *g->wanted);
-  if (!s->receive_lengths || !g->given || !g->wanted) return BISAI_OUT_OF_MEMORY;
-  for (size_t k = 0; k < neighbours; k++) { /* rows at first */
-    const bsi_neighbour *n = &g->halo->neighbours[k];
-    g->given[k] = n->send_end - n->send_begin;
-    g->wanted[k] = n->receive_end - n->receive_begin;
+  return s->send_lengths && s->receive_lengths && s->send_counts && s->receive_counts && g->given &&
+                 g->wanted
+             ? BISAI_OK
+             : BISAI_OUT_OF_MEMORY;
+}
+
+bisai_status bsi_ghost_rows_begin(bsi_halo *halo, bsi_ghost_room *room,
+                                  const bsi_numbering *numbering, const bsi_block_matrix *m,
+                                  bool identities, bsi_ghost_rows *g) {
+  *g = (bsi_ghost_rows){
+      .halo = halo, .room = room, .own_blocks = m->blocks, .valued = !identities};
+  g->making = bsi_allocate(halo->context, 1, sizeof *g->making);
+  if (!g->making) return BISAI_OUT_OF_MEMORY;
+  *g->making = (structures){.received = 0};
+  BSI_TRY(pack(m, g));
+  BSI_TRY(reserve_messages(g));
+  return list_messages(g, numbering, m->cols);
+}
+
+/* Exchanges the lengths of the rows, and the numbers of their columns. */
+static bisai_status exchange_lengths(bsi_ghost_rows *g) {
+  bsi_halo *halo = g->halo;
+  const structures *s = g->making;
+  for (int k = 0; k < halo->neighbour_count; k++) {
+    const bsi_neighbour *n = &halo->neighbours[k];
+    g->wanted[k] = n->receive_end - n->receive_begin + 1;
+    s->receive_counts[k] = n->send_end - n->send_begin + 1;
   }
-  return BISAI_OK;
+  return bsi_halo_send(halo, sizeof *s->send_lengths, s->receive_counts, s->send_lengths, g->wanted,
+                       s->receive_lengths);
 }
 
 /* Counts the blocks of each neighbour, from the lengths of the rows. */
-static bisai_status count_blocks(bsi_ghost_rows *g, structures *s) {
+static bisai_status count_blocks(bsi_ghost_rows *g) {
   const bsi_halo *halo = g->halo;
-  int64_t columns = 0;
-  s->received = 0;
+  structures *s = g->making;
+  int64_t entries = 0;
   for (int k = 0; k < halo->neighbour_count; k++) {
-    columns += s->receive_counts[k];
     const bsi_neighbour *n = &halo->neighbours[k];
-    g->given[k] = s->row_ptr[n->send_end] - s->row_ptr[n->send_begin];
+    const int32_t *lengths = s->receive_lengths + lengths_of(n->receive_begin, k);
     g->wanted[k] = 0;
-    for (int32_t q = n->receive_begin; q < n->receive_end; q++)
-      g->wanted[k] += s->receive_lengths[q];
+    for (int32_t q = n->receive_begin; q < n->receive_end; q++) g->wanted[k] += *lengths++;
+    s->receive_counts[k] = HALVES * (int64_t)*lengths + g->wanted[k];
+    entries += s->receive_counts[k];
     s->received += g->wanted[k];
   }
   if (s->received > INT32_MAX - g->own_blocks)
     return bsi_fail(halo->context, BISAI_INDEX_OVERFLOW,
                     "a matrix has more than 2^31 blocks with the rows of other ranks");
-  s->receive_columns = bsi_allocate(halo->context, (size_t)s->received, sizeof *s->receive_columns);
-  s->receive_table = bsi_allocate(halo->context, (size_t)columns, sizeof *s->receive_table);
-  return s->receive_columns && s->receive_table ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+  s->receive_columns = bsi_allocate(halo->context, (size_t)entries, sizeof *s->receive_columns);
+  return s->receive_columns ? BISAI_OK : BISAI_OUT_OF_MEMORY;
 }
 
 /* --- what has come --- */
@@ -217,65 +251,80 @@ static void sort_row(arrival *row, int32_t length, arrival *room) {
 }
 
 /* Gives the blocks that come their columns here. */
-static bisai_status find_columns(const bsi_halo *halo, const structures *s,
-                                 bsi_numbering *numbering, const int64_t *wanted, arrival *blocks) {
-  const int64_t *table = s->receive_table;
+static bisai_status find_columns(const bsi_ghost_rows *g, bsi_numbering *numbering,
+                                 arrival *blocks) {
+  const structures *s = g->making;
+  const int32_t *from = s->receive_columns;
   int32_t q = 0;
-  for (int k = 0; k < halo->neighbour_count; k++) {
-    int32_t *here = bsi_allocate(halo->context, (size_t)s->receive_counts[k], sizeof *here);
+  for (int k = 0; k < g->halo->neighbour_count; k++) {
+    const int64_t columns = (s->receive_counts[k] - g->wanted[k]) / HALVES;
+    int32_t *here = bsi_allocate(g->halo->context, (size_t)columns, sizeof *here);
     bisai_status status = here ? BISAI_OK : BISAI_OUT_OF_MEMORY;
-    for (int64_t j = 0; j < s->receive_counts[k] && !status; j++)
-      status = bsi_numbering_find(numbering, table[j], &here[j]);
-    for (int64_t p = 0; p < wanted[k] && !status; p++, q++)
-      blocks[q] = (arrival){here[s->receive_columns[q]], q};
-    bsi_release(halo->context, here);
+    for (int64_t j = 0, column; j < columns && !status; j++, from += HALVES) {
+      memcpy(&column, from, sizeof column);
+      status = bsi_numbering_find(numbering, column, &here[j]);
+    }
+    for (int64_t p = 0; p < g->wanted[k] && !status; p++, q++)
+      blocks[q] = (arrival){here[*from++], q};
+    bsi_release(g->halo->context, here);
     if (status) return status;
-    table += s->receive_counts[k];
   }
   return BISAI_OK;
 }
 
 /* Lists the columns of the ghosts in their order, and the places of the blocks that come. `room`
  * has as many blocks as the longest row. */
-static void list_rows(bsi_ghost_rows *g, structures *s, arrival *blocks, arrival *room) {
+static void list_rows(bsi_ghost_rows *g, arrival *blocks, arrival *room) {
   const bsi_halo *halo = g->halo;
-  for (int32_t j = 0; j <= halo->ghosts; j++) s->ghost_ptr[j] = 0;
-  for (int32_t k = 0; k < halo->receive.rows; k++)
-    s->ghost_ptr[halo->receive.host[k] + 1] = s->receive_lengths[k];
-  for (int32_t j = 0; j < halo->ghosts; j++) s->ghost_ptr[j + 1] += s->ghost_ptr[j];
+  const structures *s = g->making;
   arrival *row = blocks;
-  for (int32_t k = 0; k < halo->receive.rows; k++) {
-    const int32_t length = s->receive_lengths[k], first = s->ghost_ptr[halo->receive.host[k]];
-    sort_row(row, length, room);
-    for (int32_t q = 0; q < length; q++) {
-      s->ghost_col[first + q] = row[q].column;
-      g->places.host[row[q].number] = first + q;
+  for (int k = 0; k < halo->neighbour_count; k++) {
+    const bsi_neighbour *n = &halo->neighbours[k];
+    const int32_t *lengths = s->receive_lengths + lengths_of(n->receive_begin, k);
+    for (int32_t i = n->receive_begin; i < n->receive_end; i++, lengths++) {
+      const int32_t first = s->ghost_ptr[halo->receive.host[i]];
+      sort_row(row, *lengths, room);
+      for (int32_t q = 0; q < *lengths; q++) {
+        s->ghost_col[first + q] = row[q].column;
+        g->places.host[row[q].number] = first + q;
+      }
+      row += *lengths;
     }
-    row += length;
   }
 }
 
-static size_t longest_row(const bsi_halo *halo, const structures *s) {
+/* Lists where the rows of the ghosts begin. Returns the length of the longest one. */
+static int32_t list_begins(const bsi_ghost_rows *g) {
+  const bsi_halo *halo = g->halo;
+  const structures *s = g->making;
   int32_t longest = 0;
-  for (int32_t k = 0; k < halo->receive.rows; k++)
-    longest = s->receive_lengths[k] > longest ? s->receive_lengths[k] : longest;
-  return (size_t)longest;
+  for (int32_t j = 0; j <= halo->ghosts; j++) s->ghost_ptr[j] = 0;
+  for (int k = 0; k < halo->neighbour_count; k++) {
+    const bsi_neighbour *n = &halo->neighbours[k];
+    const int32_t *lengths = s->receive_lengths + lengths_of(n->receive_begin, k);
+    for (int32_t i = n->receive_begin; i < n->receive_end; i++, lengths++) {
+      s->ghost_ptr[halo->receive.host[i] + 1] = *lengths;
+      longest = *lengths > longest ? *lengths : longest;
+    }
+  }
+  for (int32_t j = 0; j < halo->ghosts; j++) s->ghost_ptr[j + 1] += s->ghost_ptr[j];
+  return longest;
 }
 
-static bisai_status take_rows(bsi_ghost_rows *g, structures *s, bsi_numbering *numbering) {
+static bisai_status take_rows(bsi_ghost_rows *g, bsi_numbering *numbering) {
   bisai_context *context = g->halo->context;
+  structures *s = g->making;
   const size_t received = (size_t)s->received;
-  arrival *blocks = bsi_allocate(context, received, sizeof *blocks),
-          *room = bsi_allocate(context, longest_row(g->halo, s), sizeof *room);
   s->ghost_ptr = bsi_allocate(context, (size_t)g->halo->ghosts + 1, sizeof *s->ghost_ptr);
   s->ghost_col = bsi_allocate(context, received, sizeof *s->ghost_col);
   g->places.rows = (int32_t)received;
   g->places.host = bsi_allocate(context, received, sizeof *g->places.host);
-  bisai_status status = blocks && room && s->ghost_ptr && s->ghost_col && g->places.host
-                            ? BISAI_OK
-                            : BISAI_OUT_OF_MEMORY;
-  if (!status) status = find_columns(g->halo, s, numbering, g->wanted, blocks);
-  if (!status) list_rows(g, s, blocks, room);
+  if (!s->ghost_ptr || !s->ghost_col || !g->places.host) return BISAI_OUT_OF_MEMORY;
+  arrival *blocks = bsi_allocate(context, received, sizeof *blocks),
+          *room = bsi_allocate(context, (size_t)list_begins(g), sizeof *room);
+  bisai_status status = blocks && room ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+  if (!status) status = find_columns(g, numbering, blocks);
+  if (!status) list_rows(g, blocks, room);
   if (!status) status = bsi_places_upload(context, &g->places);
   bsi_release(context, blocks);
   bsi_release(context, room);
@@ -283,9 +332,9 @@ static bisai_status take_rows(bsi_ghost_rows *g, structures *s, bsi_numbering *n
 }
 
 /* m ← the structure with the rows of the ghosts. */
-static bisai_status lengthen(bsi_ghost_rows *g, const structures *s, int32_t columns,
-                             bsi_block_matrix *m) {
+static bisai_status lengthen(const bsi_ghost_rows *g, int32_t columns, bsi_block_matrix *m) {
   const bsi_memory_ops *memory = memory_of(g->halo);
+  const structures *s = g->making;
   bisai_context *context = g->halo->context;
   const size_t n = (size_t)g->halo->rows, ghosts = (size_t)g->halo->ghosts,
                own = (size_t)g->own_blocks, size = sizeof(int32_t);
@@ -314,71 +363,78 @@ static bisai_status lengthen(bsi_ghost_rows *g, const structures *s, int32_t col
   return BISAI_OK;
 }
 
-static bisai_status reserve_values(bsi_ghost_rows *g, const structures *s) {
-  const bsi_memory_ops *memory = memory_of(g->halo);
-  bisai_context *context = g->halo->context;
-  const size_t size = (size_t)(g->packed.height * g->packed.width);
-  BSI_TRY(bsi_block_matrix_reserve_values(context, &g->packed));
-  if (g->halo->transport->enqueue_exchange) {
-    g->incoming = memory->allocate(context, (size_t)s->received * size, sizeof *g->incoming);
-    return g->incoming ? BISAI_OK : BISAI_OUT_OF_MEMORY;
-  }
-  g->outgoing = memory->allocate_shared(context, (size_t)g->packed.blocks * size);
-  g->incoming = memory->allocate_shared(context, (size_t)s->received * size);
-  return g->outgoing && g->incoming ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+static double *reserve(const bsi_halo *halo, int64_t values) {
+  const bsi_memory_ops *memory = memory_of(halo);
+  return halo->transport->enqueue_exchange
+             ? memory->allocate(halo->context, (size_t)values, sizeof(double))
+             : memory->allocate_shared(halo->context, (size_t)values);
+}
+
+static void give_back(bisai_context *context, const bisai_transport *transport, double *values) {
+  const bsi_memory_ops *memory = context->backend->memory;
+  if (transport->enqueue_exchange)
+    memory->release(context, values);
+  else
+    memory->release_shared(context, values);
+}
+
+/* *values ← room for at least `needed` ones. */
+static bisai_status grow(const bsi_halo *halo, int64_t needed, int64_t *most, double **values) {
+  if (*values && needed <= *most) return BISAI_OK;
+  give_back(halo->context, halo->transport, *values);
+  *values = reserve(halo, needed);
+  *most = *values ? needed : 0;
+  return *values ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+}
+
+static bisai_status reserve_values(bsi_ghost_rows *g) {
+  const int64_t size = (int64_t)g->packed.height * g->packed.width;
+  bsi_ghost_room *room = g->room;
+  BSI_TRY(bsi_block_matrix_reserve_values(g->halo->context, &g->packed));
+  if (!g->halo->transport->enqueue_exchange)
+    BSI_TRY(grow(g->halo, g->packed.blocks * size, &room->most_outgoing, &room->outgoing));
+  return grow(g->halo, g->making->received * size, &room->most_incoming, &room->incoming);
 }
 
 /* The aggregate of each ghost, whose row of T has one block or none. */
-static void read_aggregates(const bsi_halo *halo, const structures *s, int32_t *aggregate) {
-  for (int32_t j = 0; j < halo->ghosts; j++)
+static void read_aggregates(const bsi_ghost_rows *g, int32_t *aggregate) {
+  const structures *s = g->making;
+  for (int32_t j = 0; j < g->halo->ghosts; j++)
     aggregate[j] = s->ghost_ptr[j + 1] > s->ghost_ptr[j] ? s->ghost_col[s->ghost_ptr[j]] : -1;
 }
 
-static bisai_status finish(bsi_numbering *numbering, bsi_block_matrix *m, bool identities,
-                           int32_t *aggregate, bsi_ghost_rows *g, structures *s) {
-  BSI_TRY(take_rows(g, s, numbering));
-  if (aggregate) read_aggregates(g->halo, s, aggregate);
-  BSI_TRY(lengthen(g, s, bsi_numbering_count(numbering), m));
-  return identities ? BISAI_OK : reserve_values(g, s);
+static bisai_status finish(bsi_ghost_rows *g, bsi_numbering *numbering, bsi_block_matrix *m,
+                           int32_t *aggregate) {
+  BSI_TRY(take_rows(g, numbering));
+  if (aggregate) read_aggregates(g, aggregate);
+  BSI_TRY(lengthen(g, bsi_numbering_count(numbering), m));
+  if (g->valued) BSI_TRY(reserve_values(g));
+  release(g);
+  return BISAI_OK;
 }
 
-bisai_status bsi_ghost_rows_append(bsi_halo *halo, bsi_numbering *numbering, bsi_block_matrix *m,
-                                   bool identities, int32_t *aggregate, bsi_ghost_rows *g) {
-  bisai_context *context = halo->context;
-  const bisai_transport *transport = halo->transport;
-  structures s = {.received = 0};
-  *g = (bsi_ghost_rows){.halo = halo, .own_blocks = m->blocks};
-  bisai_status status = pack(m, numbering, g, &s);
-  if (!status) status = reserve_lengths(g, &s);
-  status = bsi_agree(context, transport, status);
-  if (!status)
-    status = bsi_halo_send(halo, sizeof *s.send_lengths, g->given, s.send_lengths, g->wanted,
-                           s.receive_lengths);
-  if (!status)
-    status = bsi_halo_send(halo, sizeof *s.ones, s.ones, s.send_counts, s.ones, s.receive_counts);
-  if (!status) status = bsi_agree(context, transport, count_blocks(g, &s));
-  if (!status)
-    status = bsi_halo_send(halo, sizeof *s.send_table, s.send_counts, s.send_table,
-                           s.receive_counts, s.receive_table);
-  if (!status)
-    status = bsi_halo_send(halo, sizeof *s.send_columns, g->given, s.send_columns, g->wanted,
-                           s.receive_columns);
-  if (!status)
-    status = bsi_agree(context, transport, finish(numbering, m, identities, aggregate, g, &s));
-  release(context, &s);
-  return status;
+bisai_status bsi_ghost_rows_append(bsi_ghost_rows *g, bsi_numbering *numbering, bsi_block_matrix *m,
+                                   int32_t *aggregate, bisai_status *own) {
+  bsi_halo *halo = g->halo;
+  const structures *s = g->making;
+  BSI_TRY(exchange_lengths(g));
+  BSI_TRY(bsi_agree(halo->context, halo->transport, count_blocks(g)));
+  BSI_TRY(bsi_halo_send(halo, sizeof *s->send_columns, s->send_counts, s->send_columns,
+                        s->receive_counts, s->receive_columns));
+  *own = finish(g, numbering, m, aggregate);
+  return BISAI_OK;
 }
 
 /* --- values --- */
 
 /* Exchanges the packed blocks in memory that the host sees. */
-static bisai_status exchange_shared(bsi_ghost_rows *g, size_t bytes) {
+static bisai_status exchange_shared(const bsi_ghost_rows *g, size_t bytes) {
   bsi_halo *halo = g->halo;
   if (g->packed.blocks > 0)
-    BSI_TRY(memory_of(halo)->fetch(halo->context, g->outgoing, g->packed.values,
+    BSI_TRY(memory_of(halo)->fetch(halo->context, g->room->outgoing, g->packed.values,
                                    (size_t)g->packed.blocks * bytes));
   BSI_TRY(memory_of(halo)->synchronize(halo->context)); /* what came before has been moved */
-  return bsi_halo_send(halo, bytes, g->given, g->outgoing, g->wanted, g->incoming);
+  return bsi_halo_send(halo, bytes, g->given, g->room->outgoing, g->wanted, g->room->incoming);
 }
 
 bisai_status bsi_ghost_rows_update(bsi_ghost_rows *g, const bsi_block_matrix *m) {
@@ -387,36 +443,40 @@ bisai_status bsi_ghost_rows_update(bsi_ghost_rows *g, const bsi_block_matrix *m)
   const int32_t size = m->height * m->width;
   const size_t bytes = (size_t)size * sizeof(double);
   bsi_move_rows *move = BSI_ON_BACKEND(context, bsi_move_rows);
-  if (!g->incoming || halo->neighbour_count == 0) return BISAI_OK;
+  if (!g->valued || halo->neighbour_count == 0) return BISAI_OK;
   if (g->packed.blocks > 0) {
     const bsi_block_matrix own = bsi_own_rows_of(g, m);
     BSI_TRY(products_of(halo)->multiply_values(context, &g->selection, &own, &g->packed));
   }
-  BSI_TRY(g->outgoing
-              ? exchange_shared(g, bytes)
-              : bsi_halo_enqueue(halo, bytes, g->given, g->packed.values, g->wanted, g->incoming));
+  BSI_TRY(halo->transport->enqueue_exchange
+              ? bsi_halo_enqueue(halo, bytes, g->given, g->packed.values, g->wanted,
+                                 g->room->incoming)
+              : exchange_shared(g, bytes));
   if (g->places.rows == 0) return BISAI_OK;
-  return move(context, &g->places, size, false, g->incoming,
+  return move(context, &g->places, size, false, g->room->incoming,
               m->values + bsi_block_matrix_offset(m, g->own_blocks));
 }
 
 int64_t bsi_ghost_rows_memory(const bsi_ghost_rows *g) {
-  const int64_t size = (int64_t)g->packed.height * g->packed.width;
-  const int64_t values =
-      8 * size *
-      ((g->outgoing ? (int64_t)g->packed.blocks : 0) + (g->incoming ? (int64_t)g->places.rows : 0));
-  return values + bsi_block_matrix_memory(&g->packed) + 4 * ((int64_t)g->selection.rows + 1) +
+  return bsi_block_matrix_memory(&g->packed) + 4 * ((int64_t)g->selection.rows + 1) +
          (g->places.host == g->places.backend ? 4 : 8) * (int64_t)g->places.rows;
+}
+
+int64_t bsi_ghost_room_memory(const bsi_ghost_room *room) {
+  return 8 * (room->most_outgoing + room->most_incoming);
+}
+
+void bsi_ghost_room_destroy(bisai_context *context, const bisai_transport *transport,
+                            bsi_ghost_room *room) {
+  give_back(context, transport, room->outgoing);
+  give_back(context, transport, room->incoming);
+  *room = (bsi_ghost_room){0};
 }
 
 void bsi_ghost_rows_destroy(bsi_ghost_rows *g) {
   if (!g->halo) return;
   bisai_context *context = g->halo->context;
-  memory_of(g->halo)->release_shared(context, g->outgoing);
-  if (g->halo->transport->enqueue_exchange)
-    memory_of(g->halo)->release(context, g->incoming);
-  else
-    memory_of(g->halo)->release_shared(context, g->incoming);
+  release(g);
   memory_of(g->halo)->release(context, g->selection.row_ptr);
   bsi_block_matrix_destroy(context, &g->packed);
   bsi_places_release(context, &g->places);

@@ -5,21 +5,16 @@
 
 #include "multigrid/halo/agreement.h"
 
-bisai_status bsi_row_begins(bisai_context *context, const bisai_transport *transport, int32_t rows,
-                            int64_t **begins) {
-  const size_t ranks = (size_t)transport->ranks;
-  double *counts = bsi_allocate(context, ranks, sizeof *counts);
-  *begins = bsi_allocate(context, ranks + 1, sizeof **begins);
-  bisai_status status = counts && *begins ? BISAI_OK : BISAI_OUT_OF_MEMORY;
-  status = bsi_agree(context, transport, status);
-  for (size_t r = 0; r < ranks && !status; r++) counts[r] = 0.0;
-  if (!status) counts[transport->rank] = rows;
-  if (!status) status = bsi_sum_over_ranks(context, transport, transport->ranks, counts);
-  for (size_t r = 0; r < ranks && !status; r++)
-    (*begins)[r + 1] = r == 0 ? (int64_t)counts[0] : (*begins)[r] + (int64_t)counts[r];
-  if (!status) (*begins)[0] = 0;
-  bsi_release(context, counts);
-  return status;
+bisai_status bsi_row_begins(bisai_context *context, const bisai_transport *transport,
+                            bisai_status before, int32_t rows, double *counts, int64_t **begins) {
+  const int ranks = transport->ranks;
+  *begins = bsi_allocate(context, (size_t)ranks + 1, sizeof **begins);
+  const bisai_status status = before ? before : *begins ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+  for (int r = 0; r < ranks; r++) counts[r] = r == transport->rank ? rows : 0.0;
+  BSI_TRY(bsi_agree_and_reduce(context, transport, status, BISAI_REDUCE_SUM, ranks, counts));
+  (*begins)[0] = 0;
+  for (int r = 0; r < ranks; r++) (*begins)[r + 1] = (*begins)[r] + (int64_t)counts[r];
+  return BISAI_OK;
 }
 
 /* --- creation --- */
@@ -137,28 +132,27 @@ bisai_status bsi_halo_enqueue(bsi_halo *halo, size_t size, const int64_t *counts
                               halo->messages);
 }
 
+/* What is asked for: the numbers of rows, and how many of each neighbour. */
+typedef struct requests {
+  int64_t *wanted, *given, *wanted_counts, *given_counts;
+} requests;
+
 /* Sends a request for each ghost: the number of the row. */
 static bisai_status send_requests(bsi_halo *halo, const int64_t *ghost, const search *s,
-                                  int64_t *wanted, int64_t *given) {
-  const size_t neighbours = (size_t)halo->neighbour_count;
-  int64_t *counts = bsi_allocate(halo->context, 2 * neighbours, sizeof *counts);
-  bisai_status status = counts ? BISAI_OK : BISAI_OUT_OF_MEMORY;
-  status = bsi_agree(halo->context, halo->transport, status);
-  for (size_t k = 0; k < neighbours && !status; k++) {
+                                  const requests *r) {
+  for (int k = 0; k < halo->neighbour_count; k++) {
     const bsi_neighbour *n = &halo->neighbours[k];
-    counts[k] = n->receive_end - n->receive_begin;
-    counts[neighbours + k] = n->send_end - n->send_begin;
+    r->wanted_counts[k] = n->receive_end - n->receive_begin;
+    r->given_counts[k] = n->send_end - n->send_begin;
     int32_t at = n->receive_begin;
     for (int32_t j = 0; j < halo->ghosts && at < n->receive_end; j++) {
       if (s->owner[j] != n->rank) continue;
-      wanted[at] = ghost[j];
+      r->wanted[at] = ghost[j];
       halo->receive.host[at++] = j;
     }
   }
-  if (!status)
-    status = bsi_halo_send(halo, sizeof *wanted, counts, wanted, counts + neighbours, given);
-  bsi_release(halo->context, counts);
-  return status;
+  return bsi_halo_send(halo, sizeof *r->wanted, r->wanted_counts, r->wanted, r->given_counts,
+                       r->given);
 }
 
 static bisai_status take_requests(bsi_halo *halo, const int64_t *given) {
@@ -187,16 +181,30 @@ static bisai_status reserve_room(bsi_halo *halo) {
   return halo->outgoing && halo->incoming ? BISAI_OK : BISAI_OUT_OF_MEMORY;
 }
 
+static bisai_status reserve_requests(const bsi_halo *halo, requests *r) {
+  bisai_context *context = halo->context;
+  const size_t neighbours = (size_t)halo->neighbour_count;
+  r->wanted = bsi_allocate(context, (size_t)halo->receive.rows, sizeof *r->wanted);
+  r->given = bsi_allocate(context, (size_t)halo->send.rows, sizeof *r->given);
+  r->wanted_counts = bsi_allocate(context, neighbours, sizeof *r->wanted_counts);
+  r->given_counts = bsi_allocate(context, neighbours, sizeof *r->given_counts);
+  return r->wanted && r->given && r->wanted_counts && r->given_counts ? BISAI_OK
+                                                                       : BISAI_OUT_OF_MEMORY;
+}
+
 static bisai_status exchange_requests(bsi_halo *halo, const int64_t *ghost, const search *s) {
   bisai_context *context = halo->context;
-  int64_t *wanted = bsi_allocate(context, (size_t)halo->receive.rows, sizeof *wanted),
-          *given = bsi_allocate(context, (size_t)halo->send.rows, sizeof *given);
-  bisai_status status = wanted && given ? reserve_room(halo) : BISAI_OUT_OF_MEMORY;
+  requests r = {NULL};
+  bisai_status status = list_neighbours(halo, s);
+  if (!status) status = reserve_room(halo);
+  if (!status) status = reserve_requests(halo, &r);
   status = bsi_agree(context, halo->transport, status);
-  if (!status) status = send_requests(halo, ghost, s, wanted, given);
-  if (!status) status = bsi_agree(context, halo->transport, take_requests(halo, given));
-  bsi_release(context, wanted);
-  bsi_release(context, given);
+  if (!status) status = send_requests(halo, ghost, s, &r);
+  if (!status) status = bsi_agree(context, halo->transport, take_requests(halo, r.given));
+  bsi_release(context, r.wanted);
+  bsi_release(context, r.given);
+  bsi_release(context, r.wanted_counts);
+  bsi_release(context, r.given_counts);
   return status;
 }
 
@@ -213,7 +221,6 @@ bisai_status bsi_halo_create(bisai_context *context, const bisai_transport *tran
                      .width = width};
   bisai_status status = bsi_agree(context, transport, begin_search(halo, ghost, &s));
   if (!status) status = exchange_counts(halo, &s);
-  if (!status) status = bsi_agree(context, transport, list_neighbours(halo, &s));
   if (!status) status = exchange_requests(halo, ghost, &s);
   bsi_release(context, s.wanted);
   bsi_release(context, s.given);

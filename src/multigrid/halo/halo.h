@@ -34,10 +34,11 @@ typedef struct bsi_halo {
   int64_t exchanges;
 } bsi_halo;
 
-/* *begins ← the number of the first row of each rank, and of all rows. The caller releases it. All
+/* *begins ← the number of the first row of each rank, and of all rows, after steps with the status
+ * `before`. The caller releases it. `counts` is room for a value of each rank and one more. All
  * ranks call this, as they call what follows. */
-bisai_status bsi_row_begins(bisai_context *context, const bisai_transport *transport, int32_t rows,
-                            int64_t **begins);
+bisai_status bsi_row_begins(bisai_context *context, const bisai_transport *transport,
+                            bisai_status before, int32_t rows, double *counts, int64_t **begins);
 
 /* Makes the exchange for ghosts of these numbers, with room for `width` values of a row. After a
  * failure the caller destroys it. */

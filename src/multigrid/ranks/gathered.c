@@ -220,7 +220,6 @@ static bisai_status reserve_matrix(const bsi_to_gather *from, bsi_gathered *g, a
 }
 
 static bisai_status gather_structure(const bsi_to_gather *from, bsi_gathered *g, all_rows *all) {
-  BSI_TRY(bsi_agree(g->context, g->transport, list_lengths(from, g, all)));
   BSI_TRY(send_to_first(g, sizeof *all->own, all->own, all->counts, all->lengths));
   BSI_TRY(bsi_agree(g->context, g->transport, reserve_matrix(from, g, all)));
   return gather_blocks(g, sizeof *g->sent.rows.col_idx, g->sent.rows.col_idx,
@@ -320,8 +319,10 @@ static bisai_status make_levels(const bsi_to_gather *from, bsi_gathered *g, cons
   return bsi_hierarchy_create(g->context, g->matrix, &setup, &g->below);
 }
 
-/* Makes the exchange of vectors: rank 0 has all rows of others as ghosts. */
-static bisai_status connect(const bsi_to_gather *from, bsi_gathered *g) {
+/* Makes what is sent, and the exchange of vectors: rank 0 has all rows of others as ghosts.
+ * `before` is the status of what this rank did alone before. */
+static bisai_status connect(const bsi_to_gather *from, bisai_status before, bsi_gathered *g,
+                            all_rows *rows) {
   const bisai_transport *t = g->transport;
   const bsi_memory_ops *memory = g->context->backend->memory;
   const int bs = from->level->matrix->block_size;
@@ -330,7 +331,10 @@ static bisai_status connect(const bsi_to_gather *from, bsi_gathered *g) {
   int64_t *ghosts = bsi_allocate(g->context, (size_t)(all - n), sizeof *ghosts);
   g->b = memory->allocate(g->context, (size_t)(all * bs), sizeof *g->b);
   g->x = memory->allocate(g->context, (size_t)(all * bs), sizeof *g->x);
-  bisai_status status = ghosts && g->b && g->x ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+  bisai_status status = before;
+  if (!status && (!ghosts || !g->b || !g->x)) status = BISAI_OUT_OF_MEMORY;
+  if (!status) status = make_rows(from, g);
+  if (!status) status = list_lengths(from, g, rows);
   status = bsi_agree(g->context, t, status);
   for (int64_t j = 0; j < all - n && !status; j++) ghosts[j] = n + j;
   if (!status)
@@ -340,11 +344,10 @@ static bisai_status connect(const bsi_to_gather *from, bsi_gathered *g) {
 }
 
 bisai_status bsi_gathered_create(bisai_context *context, const bisai_transport *transport,
-                                 const bsi_to_gather *from, bsi_gathered *g) {
+                                 bisai_status before, const bsi_to_gather *from, bsi_gathered *g) {
   all_rows all = {.own = NULL};
   *g = (bsi_gathered){.context = context, .transport = transport};
-  bisai_status status = bsi_agree(context, transport, make_rows(from, g));
-  if (!status) status = connect(from, g);
+  bisai_status status = connect(from, before, g, &all);
   if (!status) status = gather_structure(from, g, &all);
   if (!status) status = gather_values(from->h, from->level, g);
   if (!status) status = gather_vectors(from, g, &all);

@@ -48,10 +48,11 @@ typedef struct bsi_to_gather {
   bsi_multigrid_setup setup;
 } bsi_to_gather;
 
-/* Gathers the matrix of the last level, and makes the levels below it. After a failure the caller
- * destroys what was made. All ranks call it. */
+/* Gathers the matrix of the last level, and makes the levels below it. `before` is the status of
+ * what this rank did alone before. After a failure the caller destroys what was made. All ranks
+ * call it. */
 bisai_status bsi_gathered_create(bisai_context *context, const bisai_transport *transport,
-                                 const bsi_to_gather *from, bsi_gathered *g);
+                                 bisai_status before, const bsi_to_gather *from, bsi_gathered *g);
 /* Takes the new values of the last level. All ranks call it. Allocates nothing. */
 bisai_status bsi_gathered_update(const bsi_hierarchy *h, const bsi_level *level, bsi_gathered *g);
 /* Returns what solves with the gathered matrix. */

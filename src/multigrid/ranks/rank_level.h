@@ -32,6 +32,9 @@ typedef struct bsi_rank_hierarchy {
   /* A of level 0, with more columns */
   bisai_bcsr first;
   int64_t gather;
+  bsi_ghost_room room;
+  /* room for a value of each rank and one more, in host memory */
+  double *counts;
   bsi_gathered gathered;
   /* exchanges that creation did */
   int64_t exchanges;

@@ -145,59 +145,55 @@ static bisai_status add_ghosts(bsi_rank_hierarchy *r, int l) {
                          rank->columns.ghost, width, &rank->halo);
 }
 
-/* Counts the rows and blocks of all ranks, and makes the exchange with the owners of the ghosts.
- * `ghost` are their numbers among all rows, those of rank->columns. */
-static bisai_status connect(bsi_rank_hierarchy *r, int l, int32_t ghosts, const int64_t *ghost,
-                            int32_t width) {
+/* Counts the rows and blocks of all ranks, and makes the exchange with the owners of the ghosts,
+ * which are those of rank->columns. `before` is the status of what this rank did alone before. */
+static bisai_status connect(bsi_rank_hierarchy *r, int l, bisai_status before) {
   bsi_rank_level *rank = &r->levels[l];
   bsi_level *level = &r->h.levels[l];
-  double sums[] = {level->matrix->block_rows, level->matrix->blocks};
-  if (!rank->begins)
-    BSI_TRY(bsi_row_begins(r->h.context, &r->transport, level->matrix->block_rows, &rank->begins));
-  BSI_TRY(bsi_sum_over_ranks(r->h.context, &r->transport, 2, sums));
+  double sums[3] = {0.0, 0.0, 0.0};
+  if (!before) sums[0] = level->matrix->block_rows, sums[1] = level->matrix->blocks;
+  BSI_TRY(
+      bsi_agree_and_reduce(r->h.context, &r->transport, before, BISAI_REDUCE_SUM, 2, sums));
   rank->all_rows = sums[0];
   rank->all_blocks = sums[1];
   level->halo = &rank->halo;
-  BSI_TRY(bsi_halo_create(r->h.context, &r->transport, rank->begins, ghosts, ghost, width,
-                          &rank->halo));
+  /* the most values of a row that are exchanged are those of a block of D⁻¹ */
+  const int32_t width = level->matrix->block_size * level->matrix->block_size;
+  BSI_TRY(bsi_halo_create(r->h.context, &r->transport, rank->begins, rank->columns.ghosts,
+                          rank->columns.ghost, width, &rank->halo));
   return r->h.setup.options.unweighted && !r->h.setup.symmetric ? add_ghosts(r, l) : BISAI_OK;
-}
-
-/* Returns the most values of a row that are exchanged: those of a block of D⁻¹. */
-static int32_t width_of(const bsi_level *level) {
-  return level->matrix->block_size * level->matrix->block_size;
 }
 
 static bisai_status begin_level(bsi_rank_hierarchy *r, int l) {
   bsi_level *level = &r->h.levels[l];
   level->diagonal.inverse =
       bsi_hierarchy_reserve_vector(&r->h, bsi_level_room(level) * level->matrix->block_size);
-  bisai_status status = level->diagonal.inverse ? BISAI_OK : BISAI_OUT_OF_MEMORY;
-  if (!status) status = bsi_level_fail(&r->h, level, bsi_diagonal_find(&r->h, level));
-  if (!status) status = bsi_level_reserve_work(&r->h, level);
-  return agree(r, status);
+  if (!level->diagonal.inverse) return BISAI_OUT_OF_MEMORY;
+  BSI_TRY(bsi_level_fail(&r->h, level, bsi_diagonal_find(&r->h, level)));
+  return bsi_level_reserve_work(&r->h, level);
 }
 
-/* D⁻¹ of the own rows, and the largest magnitude of all ranks. */
-static bisai_status invert(bsi_rank_hierarchy *r, int l) {
+/* D⁻¹ of the own rows. */
+static bisai_status invert_own(bsi_rank_hierarchy *r, int l) {
   bsi_level *level = &r->h.levels[l];
   bsi_invert_stats stats = BSI_INVERT_STATS_NONE;
   bsi_inversion_findings found = {.stats = &stats, .largest = &level->diagonal.largest};
-  bisai_status status = bsi_ops_of(&r->h)->inversion->invert(
+  BSI_TRY(bsi_ops_of(&r->h)->inversion->invert(
       r->h.context, level->matrix, level->diagonal.position, bsi_shift_of(&r->h, level),
-      level->diagonal.inverse, NULL, &found);
+      level->diagonal.inverse, NULL, &found));
   if (l == 0) r->h.stats = stats;
-  if (!status) status = bsi_level_judge(&r->h, level, "", &stats);
-  BSI_TRY(agree(r, status));
-  return bsi_largest_of_ranks(r->h.context, &r->transport, 1, &level->diagonal.largest);
+  return bsi_level_judge(&r->h, level, "", &stats);
 }
 
-static bisai_status make_diagonal(bsi_rank_hierarchy *r, int l) {
+/* D⁻¹, and the largest magnitude of all ranks, after steps with the status `before`. */
+static bisai_status invert(bsi_rank_hierarchy *r, int l, bisai_status before) {
   bsi_level *level = &r->h.levels[l];
-  BSI_TRY(invert(r, l));
-  BSI_TRY(bsi_null_rows_create(&r->h, level));
-  BSI_TRY(agree(r, bsi_fp32_copy_create(&r->h, level)));
-  return bsi_radius_estimate(&r->h, level);
+  const bisai_status status = before ? before : invert_own(r, l);
+  double largest[2] = {status ? 0.0 : level->diagonal.largest, 0.0};
+  BSI_TRY(
+      bsi_agree_and_reduce(r->h.context, &r->transport, status, BISAI_REDUCE_MAX, 1, largest));
+  level->diagonal.largest = largest[0];
+  return BISAI_OK;
 }
 
 /* --- aggregates --- */
@@ -217,36 +213,36 @@ static bisai_status aggregate(bsi_rank_hierarchy *r, const bsi_level *level, bsi
     status = BSI_ON_BACKEND(r->h.context, bsi_border_add)(r->h.context, a, c->strength, alone,
                                                           c->aggregate, &c->count);
   memory->release(r->h.context, alone);
-  return agree(r, status);
+  return status;
 }
 
 /* --- levels --- */
 
-/* Makes the next level of level l. *more ← false if level l is the last one. */
-static bisai_status coarsen(bsi_rank_hierarchy *r, int l, bsi_coarsening *c, bool *more) {
+/* Makes the next level of level l. *more ← false if level l is the last one. `before` is the status
+ * of what this rank did alone before. */
+static bisai_status coarsen(bsi_rank_hierarchy *r, int l, bisai_status before, bsi_coarsening *c,
+                            bool *more) {
   bsi_level *level = &r->h.levels[l];
   bsi_rank_level *next = &r->levels[l + 1];
-  bisai_bcsr *coarse = NULL;
-  double coarse_rows;
+  bsi_rank_coarse coarse;
+  bisai_status own;
   *more = false;
   r->h.ended_by = BISAI_COARSENING_END_LEVELS;
-  if (r->h.count == r->h.setup.options.levels) return BISAI_OK;
-  BSI_TRY(aggregate(r, level, c));
-  coarse_rows = c->count;
-  BSI_TRY(bsi_sum_over_ranks(r->h.context, &r->transport, 1, &coarse_rows));
+  if (r->h.count == r->h.setup.options.levels) return agree(r, before);
+  own = before ? before : aggregate(r, level, c);
+  BSI_TRY(bsi_row_begins(r->h.context, &r->transport, own, c->count, r->counts, &next->begins));
+  const double coarse_rows = (double)next->begins[r->transport.ranks];
   r->h.ended_by = BISAI_COARSENING_END_AGGREGATES;
   if (coarse_rows == 0.0 || coarse_rows * c->width > BSI_SLOWEST_COARSENING * bsi_all_rows(r, l))
     return BISAI_OK;
   r->h.ended_by = BISAI_COARSENING_END_COMPLEXITY;
-  BSI_TRY(bsi_row_begins(r->h.context, &r->transport, c->count, &next->begins));
   next->columns = bsi_numbering_of(r->h.context, next->begins[r->transport.rank], c->count);
-  BSI_TRY(bsi_rank_coarse_create(r, l, c, &next->columns, &coarse));
-  if (!coarse) return BISAI_OK;
-  r->h.levels[r->h.count++] = (bsi_level){.matrix = coarse, .own = coarse};
+  BSI_TRY(bsi_rank_coarse_create(r, l, c, &next->columns, &coarse, &own));
+  if (!coarse.fits) return BISAI_OK;
+  r->h.levels[r->h.count++] = (bsi_level){.matrix = coarse.matrix, .own = coarse.matrix};
   *more = true;
-  BSI_TRY(bsi_rank_coarse_update(r, l, false));
-  BSI_TRY(agree(r, bsi_smoother_create(&r->h, level)));
-  return connect(r, l + 1, next->columns.ghosts, next->columns.ghost, width_of(&level[1]));
+  BSI_TRY(bsi_rank_coarse_update(r, l, false, &own));
+  return connect(r, l + 1, own ? own : bsi_smoother_create(&r->h, level));
 }
 
 /* Gathers the last level. */
@@ -268,8 +264,8 @@ static bisai_status gather(bsi_rank_hierarchy *r, const double *vectors) {
                                           .blocks = r->levels[0].all_blocks,
                                           .values = bsi_all_values(r, 0),
                                           .all_values = all_values};
-  if (!level->work.x) BSI_TRY(agree(r, bsi_level_reserve_work(&r->h, level)));
-  BSI_TRY(bsi_gathered_create(r->h.context, &r->transport, &from, &r->gathered));
+  const bisai_status own = level->work.x ? BISAI_OK : bsi_level_reserve_work(&r->h, level);
+  BSI_TRY(bsi_gathered_create(r->h.context, &r->transport, own, &from, &r->gathered));
   r->h.coarse.gathered = bsi_gathered_operator(&r->gathered);
   return BISAI_OK;
 }
@@ -288,15 +284,16 @@ static bisai_status end_levels(bsi_rank_hierarchy *r, const double *vectors) {
 
 /* Completes level l and makes the next one. *more ← false if there is none. */
 static bisai_status make_level(bsi_rank_hierarchy *r, int l, bsi_coarsening *c, bool *more) {
-  BSI_TRY(begin_level(r, l));
-  BSI_TRY(make_diagonal(r, l));
-  return coarsen(r, l, c, more);
+  bsi_level *level = &r->h.levels[l];
+  BSI_TRY(invert(r, l, begin_level(r, l)));
+  BSI_TRY(bsi_null_rows_create(&r->h, level));
+  BSI_TRY(agree(r, bsi_fp32_copy_create(&r->h, level)));
+  return coarsen(r, l, bsi_radius_estimate(&r->h, level), c, more);
 }
 
 static bisai_status make_levels(bsi_rank_hierarchy *r, bsi_coarsening *c) {
   for (bool more = true; !is_small(r);) {
-    const bisai_status status = make_level(r, r->h.count - 1, c, &more);
-    if (status) return status;
+    BSI_TRY(make_level(r, r->h.count - 1, c, &more));
     if (!more) return end_levels(r, c->vectors);
     bsi_coarsening_release(r->h.context, c);
   }
@@ -328,31 +325,38 @@ static bisai_status complete_levels(bsi_rank_hierarchy *r) {
   return agree(r, status);
 }
 
-static bisai_status begin(bsi_rank_hierarchy *r, const bisai_ranks_rows *rows) {
+/* Numbers the columns of level 0. */
+static bisai_status take_ghosts(bsi_rank_hierarchy *r, const bisai_ranks_rows *rows) {
   const bisai_bcsr *a = rows->matrix;
   bsi_rank_level *rank = &r->levels[0];
-  const int32_t ghosts = a->block_cols - a->block_rows;
   int32_t local = 0;
-  bisai_status status = BISAI_OK;
-  r->first = *a;
+  rank->columns = bsi_numbering_of(r->h.context, rank->begins[r->transport.rank], a->block_rows);
+  for (int32_t j = 0; j < a->block_cols - a->block_rows; j++) {
+    BSI_TRY(bsi_numbering_find(&rank->columns, rows->ghosts[j], &local));
+    if (local != a->block_rows + j)
+      return bsi_fail(r->h.context, BISAI_INVALID_ARGUMENT,
+                      "ghost %d, row %lld, is an own row or another ghost", j,
+                      (long long)rows->ghosts[j]);
+  }
+  return BISAI_OK;
+}
+
+static bisai_status begin(bsi_rank_hierarchy *r, const bisai_ranks_rows *rows,
+                          double **vectors) {
+  r->first = *rows->matrix;
   r->h.levels[0].matrix = &r->first;
   r->h.count = 1;
-  BSI_TRY(bsi_row_begins(r->h.context, &r->transport, a->block_rows, &rank->begins));
-  rank->columns = bsi_numbering_of(r->h.context, rank->begins[r->transport.rank], a->block_rows);
-  for (int32_t j = 0; j < ghosts && !status; j++) {
-    status = bsi_numbering_find(&rank->columns, rows->ghosts[j], &local);
-    if (!status && local != a->block_rows + j)
-      status = bsi_fail(r->h.context, BISAI_INVALID_ARGUMENT,
-                        "ghost %d, row %lld, is an own row or another ghost", j,
-                        (long long)rows->ghosts[j]);
-  }
-  BSI_TRY(agree(r, status));
-  if (r->h.setup.symmetric) {
+  r->counts = bsi_allocate(r->h.context, (size_t)r->transport.ranks + 1, sizeof *r->counts);
+  bisai_status own = r->counts ? bsi_null_vectors_take(&r->h, vectors) : BISAI_OUT_OF_MEMORY;
+  if (!own && r->h.setup.symmetric) {
     r->h.lanczos.values = BSI_LANCZOS_WORK;
     r->h.lanczos.work = bsi_hierarchy_reserve_vector(&r->h, r->h.lanczos.values);
+    if (!r->h.lanczos.work) own = BISAI_OUT_OF_MEMORY;
   }
-  BSI_TRY(agree(r, r->h.setup.symmetric && !r->h.lanczos.work ? BISAI_OUT_OF_MEMORY : BISAI_OK));
-  return connect(r, 0, rank->columns.ghosts, rank->columns.ghost, width_of(&r->h.levels[0]));
+  BSI_TRY(agree(r, own));
+  BSI_TRY(bsi_row_begins(r->h.context, &r->transport, BISAI_OK, r->first.block_rows, r->counts,
+                         &r->levels[0].begins));
+  return connect(r, 0, take_ghosts(r, rows));
 }
 
 bisai_status bsi_rank_levels_create(bisai_context *context, const bisai_ranks_rows *rows,
@@ -363,8 +367,7 @@ bisai_status bsi_rank_levels_create(bisai_context *context, const bisai_ranks_ro
   *r = (bsi_rank_hierarchy){.transport = *transport, .gather = gather_rows};
   r->h = (bsi_hierarchy){.context = context, .setup = *setup, .stats = BSI_INVERT_STATS_NONE};
   r->h.setup.transport = &r->transport;
-  bisai_status status = begin(r, rows);
-  if (!status) status = agree(r, bsi_null_vectors_take(&r->h, &c.vectors));
+  bisai_status status = begin(r, rows, &c.vectors);
   if (!status) status = make_levels(r, &c);
   bsi_coarsening_release(context, &c);
   bsi_coarsening_release(context, &c); /* the vectors of the next level */
@@ -380,14 +383,17 @@ static bisai_status update_level(bsi_rank_hierarchy *r, int l) {
   const bool keep = r->h.setup.options.keep_transfers, last = l == r->h.count - 1;
   bsi_level *level = &r->h.levels[l];
   if (last && r->h.coarse.gathered.ops) return bsi_gathered_update(&r->h, level, &r->gathered);
-  BSI_TRY(invert(r, l));
+  BSI_TRY(invert(r, l, BISAI_OK));
   BSI_TRY(bsi_null_rows_update(&r->h, level));
-  BSI_TRY(agree(r, bsi_fp32_copy_update(&r->h, level, BSI_COPY_OF_MATRIX)));
-  if (!keep) BSI_TRY(bsi_radius_estimate(&r->h, level));
-  BSI_TRY(agree(r, bsi_smoother_update(&r->h, level)));
-  if (last) return BISAI_OK;
-  BSI_TRY(bsi_rank_coarse_update(r, l, keep));
-  return agree(r, bsi_fp32_copy_update(&r->h, level, BSI_COPIES_OF_TRANSFERS));
+  bisai_status own = bsi_fp32_copy_update(&r->h, level, BSI_COPY_OF_MATRIX);
+  if (!keep) {
+    BSI_TRY(agree(r, own));
+    own = bsi_radius_estimate(&r->h, level);
+  }
+  if (!own) own = bsi_smoother_update(&r->h, level);
+  if (last) return agree(r, own);
+  BSI_TRY(bsi_rank_coarse_update(r, l, keep, &own));
+  return agree(r, own ? own : bsi_fp32_copy_update(&r->h, level, BSI_COPIES_OF_TRANSFERS));
 }
 
 /* Takes a matrix of the pattern of creation. */
@@ -443,7 +449,8 @@ int64_t bsi_rank_levels_exchanges(const bsi_rank_hierarchy *r) {
 }
 
 int64_t bsi_rank_levels_memory(const bsi_rank_hierarchy *r) {
-  int64_t bytes = bsi_hierarchy_memory(&r->h) + bsi_gathered_memory(&r->gathered);
+  int64_t bytes = bsi_hierarchy_memory(&r->h) + bsi_gathered_memory(&r->gathered) +
+                  bsi_ghost_room_memory(&r->room) + 8 * ((int64_t)r->transport.ranks + 1);
   for (int l = 0; l < r->h.count; l++) {
     const bsi_rank_level *rank = &r->levels[l];
     bytes += bsi_split_memory(&rank->splits.matrix) + bsi_split_memory(&rank->splits.restriction) +
@@ -469,5 +476,7 @@ void bsi_rank_levels_destroy(bsi_rank_hierarchy *r) {
     bsi_release(r->h.context, rank->begins);
     if (rank->columns.context) bsi_numbering_release(&rank->columns);
   }
+  bsi_ghost_room_destroy(r->h.context, &r->transport, &r->room);
+  bsi_release(r->h.context, r->counts);
   bsi_hierarchy_destroy(r->h.context, &r->h);
 }
