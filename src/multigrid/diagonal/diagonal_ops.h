@@ -45,12 +45,9 @@ typedef struct bsi_lanczos_ops {
   /* p ← z + βₖ p, where z = D⁻¹r. With k = −1, p ← z, and p is not read. */
   bisai_status (*direct)(bisai_context *, int k, int64_t n, const double *r, const double *z,
                          double *p, double *work);
-  /* The parts of a step of several ranks. work[BSI_LANCZOS_SUM] ← a·b */
-  bisai_status (*dot)(bisai_context *, int64_t n, const double *a, const double *b, double *work);
-  /* y ← y − work[BSI_LANCZOS_STEP]·a or, with `add`, y ← a + work[BSI_LANCZOS_STEP]·y, which does
-   * not read y if the factor is 0 */
-  bisai_status (*change)(bisai_context *, int64_t n, bool add, const double *a, double *y,
-                         const double *work);
+  /* Of several ranks: work[place] ← a·b of the own values */
+  bisai_status (*dot)(bisai_context *, int64_t n, const double *a, const double *b, int place,
+                      double *work);
 } bsi_lanczos_ops;
 
 extern const bsi_level_inversion_ops bsi_level_inversion_host, bsi_level_inversion_cuda;

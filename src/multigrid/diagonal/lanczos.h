@@ -10,7 +10,12 @@
  * largest eigenvalue θ of T, of which the last component of the eigenvector is s, D⁻¹A has an
  * eigenvalue in θ ± |s|√β/α with the last α and β (Parlett, The Symmetric Eigenvalue Problem,
  * 13.2). The upper end of this interval is in practice an upper bound of ρ (Zhou and Li, Linear
- * Algebra Appl. 435 (2011)). */
+ * Algebra Appl. 435 (2011)).
+ *
+ * Ranks add up both products of a step at once (Chronopoulos and Gear, J. Comput. Appl. Math. 25
+ * (1989)): with w = A z and s = A p,
+ *
+ *   βₖ₋₁ = (r·z)/(r·z before),  αₖ = (r·z)/(z·w − βₖ₋₁ (r·z)/αₖ₋₁),  s ← w + βₖ₋₁ s,  r ← r − αₖ s */
 #ifndef BSI_LANCZOS_H
 #define BSI_LANCZOS_H
 
@@ -30,6 +35,7 @@ enum {
   BSI_LANCZOS_PRODUCT = BSI_LANCZOS_COEFFICIENTS, /* r·z */
   BSI_LANCZOS_STEP,                               /* the last α or β */
   BSI_LANCZOS_SUM,
+  BSI_LANCZOS_SECOND_SUM, /* of ranks */
   BSI_LANCZOS_PARTIALS,
   BSI_LANCZOS_WORK = BSI_LANCZOS_PARTIALS + BSI_CHUNKS
 };
@@ -53,6 +59,23 @@ BSI_INLINE void bsi_lanczos_beta(int k, double *work) {
   work[BSI_LANCZOS_PRODUCT] = work[BSI_LANCZOS_SUM];
   work[BSI_LANCZOS_STEP] = k >= 0 && isfinite(beta) ? beta : 0.0;
   if (k >= 0) work[2 * k + 1] = work[BSI_LANCZOS_STEP];
+}
+
+/* The scalars of step k of ranks, from r·z and z·w: α and β before it. Sets β of the step before and
+ * α of this one. With k = BSI_LANCZOS_STEPS there is no step any more, and z·w is not read. */
+typedef struct bsi_lanczos_step {
+  double alpha, beta, product;
+} bsi_lanczos_step;
+
+static inline void bsi_lanczos_both(int k, const double sums[2], bsi_lanczos_step *s,
+                                    double coefficients[BSI_LANCZOS_COEFFICIENTS]) {
+  const double beta = k > 0 ? sums[0] / s->product : 0.0;
+  s->beta = isfinite(beta) ? beta : 0.0;
+  if (k > 0) coefficients[2 * k - 1] = s->beta;
+  if (k == BSI_LANCZOS_STEPS) return;
+  const double alpha = sums[0] / (sums[1] - (k > 0 ? s->beta * sums[0] / s->alpha : 0.0));
+  s->alpha = coefficients[2 * k] = isfinite(alpha) ? alpha : 0.0;
+  s->product = sums[0];
 }
 
 /* What the coefficients say of ρ(D⁻¹A). */

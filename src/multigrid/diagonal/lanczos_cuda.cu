@@ -11,7 +11,7 @@ namespace {
  * the sum alone. */
 enum step_kind { REDUCE, DIRECT, DOT };
 
-/* The operands of a step. */
+/* The operands of a step. DOT has the place of the sum as k. */
 struct step {
   int64_t n;
   int k;
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(BSI_MOST_THREADS) sum_of_step(step s, unsigned
        i += stride)
     sums[0] += s.a[i] * s.b[i];
   if (!bsi_finish(bsi_sum_of_block(sums), 1, s.work + BSI_LANCZOS_PARTIALS, ticket,
-                  s.work + BSI_LANCZOS_SUM) ||
+                  s.work + (KIND == DOT ? s.k : BSI_LANCZOS_SUM)) ||
       KIND == DOT)
     return;
   __syncthreads();
@@ -61,16 +61,12 @@ __global__ void __launch_bounds__(BSI_FOR_EACH_THREADS) change_of_step(step s) {
   change<KIND>(s);
 }
 
-template <step_kind KIND> bisai_status enqueue_change(bisai_context *context, const step &s) {
-  bsi_launch_early(context, change_of_step<KIND>, bsi_grid(s.n, BSI_FOR_EACH_THREADS),
-                   BSI_FOR_EACH_THREADS, 0, s);
-  return bsi_launched(context, "step of a Lanczos process");
-}
-
 template <step_kind KIND> bisai_status enqueue(bisai_context *context, const step &s) {
   const unsigned chunks = bsi_thread_blocks_of_sum(s.n);
   bsi_launch_early(context, sum_of_step<KIND>, chunks, BSI_MOST_THREADS, 0, s, context->tickets);
-  if (chunks > 1 && KIND != DOT) return enqueue_change<KIND>(context, s);
+  if (chunks > 1 && KIND != DOT)
+    bsi_launch_early(context, change_of_step<KIND>, bsi_grid(s.n, BSI_FOR_EACH_THREADS),
+                     BSI_FOR_EACH_THREADS, 0, s);
   return bsi_launched(context, "step of a Lanczos process");
 }
 
@@ -93,16 +89,9 @@ static bisai_status direct(bisai_context *context, int k, int64_t n, const doubl
 }
 
 static bisai_status dot(bisai_context *context, int64_t n, const double *a, const double *b,
-                        double *work) {
-  return enqueue<DOT>(context, {n, 0, a, b, nullptr, work});
-}
-
-static bisai_status change_vector(bisai_context *context, int64_t n, bool add, const double *a,
-                                  double *y, const double *work) {
-  const step s = {n, 0, nullptr, a, y, const_cast<double *>(work)};
-  if (n == 0) return BISAI_OK;
-  return add ? enqueue_change<DIRECT>(context, s) : enqueue_change<REDUCE>(context, s);
+                        int place, double *work) {
+  return enqueue<DOT>(context, {n, place, a, b, nullptr, work});
 }
 
 const bsi_lanczos_ops bsi_lanczos_cuda = {
-    .start = start, .reduce = reduce, .direct = direct, .dot = dot, .change = change_vector};
+    .start = start, .reduce = reduce, .direct = direct, .dot = dot};

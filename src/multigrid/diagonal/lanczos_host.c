@@ -53,10 +53,10 @@ static void add_part(void *job, bsi_part part) {
 }
 
 static bisai_status dot(bisai_context *context, int64_t n, const double *a, const double *b,
-                        double *work) {
+                        int place, double *work) {
   double *partials = work + BSI_LANCZOS_PARTIALS;
   run(context, dot_part, &(vectors){.n = n, .a = a, .b = b, .partials = partials});
-  bsi_add_chunks(bsi_chunks_of(n), 1, partials, work + BSI_LANCZOS_SUM);
+  bsi_add_chunks(bsi_chunks_of(n), 1, partials, work + place);
   return BISAI_OK;
 }
 
@@ -83,17 +83,17 @@ static bisai_status start(bisai_context *context, int64_t n, int bs, const doubl
 
 static bisai_status reduce(bisai_context *context, int k, int64_t n, const double *p,
                            const double *q, double *r, double *work) {
-  BSI_TRY(dot(context, n, p, q, work));
+  BSI_TRY(dot(context, n, p, q, BSI_LANCZOS_SUM, work));
   bsi_lanczos_alpha(k, work);
   return change(context, n, false, q, r, work);
 }
 
 static bisai_status direct(bisai_context *context, int k, int64_t n, const double *r,
                            const double *z, double *p, double *work) {
-  BSI_TRY(dot(context, n, r, z, work));
+  BSI_TRY(dot(context, n, r, z, BSI_LANCZOS_SUM, work));
   bsi_lanczos_beta(k, work);
   return change(context, n, true, z, p, work);
 }
 
 const bsi_lanczos_ops bsi_lanczos_host = {
-    .start = start, .reduce = reduce, .direct = direct, .dot = dot, .change = change};
+    .start = start, .reduce = reduce, .direct = direct, .dot = dot};

@@ -53,58 +53,44 @@ static const bisai_bcsr *matrix_to_read(const bsi_level *level) {
 
 /* --- Lanczos --- */
 
-/* p, q = A p, then z = D⁻¹r, and r */
+/* p, q = A p, then z = D⁻¹r, and r: of one rank */
 typedef struct lanczos_vectors {
   double *p, *q, *r;
 } lanczos_vectors;
 
-/* The sum of work[BSI_LANCZOS_SUM] over all ranks, and what it gives: α of step k or, with `add`,
- * β. */
-static bisai_status add_over_ranks(const bsi_hierarchy *h, int k, bool add) {
-  const bsi_memory_ops *memory = h->context->backend->memory;
-  double scalars[BSI_LANCZOS_PARTIALS];
-  BSI_TRY(memory->fetch(h->context, scalars, h->lanczos.work, sizeof scalars));
-  BSI_TRY(bsi_sum_over_ranks(h->context, h->setup.transport, 1, scalars + BSI_LANCZOS_SUM));
-  if (add)
-    bsi_lanczos_beta(k, scalars);
-  else
-    bsi_lanczos_alpha(k, scalars);
-  return memory->upload(h->context, h->lanczos.work, scalars, sizeof scalars);
-}
-
-/* bsi_lanczos_ops::reduce or, with `add`, ::direct for several ranks. */
-static bisai_status step_of_ranks(const bsi_hierarchy *h, int k, bool add, int64_t n,
-                                  const double *a, const double *b, double *y) {
-  const bsi_lanczos_ops *ops = bsi_ops_of(h)->lanczos;
-  BSI_TRY(ops->dot(h->context, n, a, b, h->lanczos.work));
-  BSI_TRY(add_over_ranks(h, k, add));
-  return ops->change(h->context, n, add, b, y, h->lanczos.work);
+/* z ← D⁻¹r */
+static bisai_status scale(const bsi_hierarchy *h, const bsi_level *level, const double *r,
+                          double *z) {
+  return bsi_ops_of(h)->cycle->relax(h->context,
+                                     &(bsi_operation){.matrix = level->matrix,
+                                                      .inverse = {level->diagonal.inverse, NULL},
+                                                      .beta = 1.0,
+                                                      .b = r,
+                                                      .y = z});
 }
 
 /* q ← D⁻¹r, and then p ← q + βₖ p */
 static bisai_status next_direction(const bsi_hierarchy *h, const bsi_level *level, int k,
                                    const lanczos_vectors *v) {
-  const bsi_multigrid_ops *ops = bsi_ops_of(h);
-  BSI_TRY(ops->cycle->relax(h->context, &(bsi_operation){.matrix = level->matrix,
-                                                         .inverse = {level->diagonal.inverse, NULL},
-                                                         .beta = 1.0,
-                                                         .b = v->r,
-                                                         .y = v->q}));
-  if (h->setup.transport) return step_of_ranks(h, k, true, bsi_level_rows(level), v->r, v->q, v->p);
-  return ops->lanczos->direct(h->context, k, bsi_level_rows(level), v->r, v->q, v->p,
-                              h->lanczos.work);
+  BSI_TRY(scale(h, level, v->r, v->q));
+  return bsi_ops_of(h)->lanczos->direct(h->context, k, bsi_level_rows(level), v->r, v->q, v->p,
+                                        h->lanczos.work);
+}
+
+/* y ← A x */
+static bisai_status multiply(const bsi_hierarchy *h, const bsi_level *level, const double *x,
+                             double *y) {
+  return bsi_operation_run(h->context, &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
+                                                        .matrix = matrix_to_read(level),
+                                                        .halo = level->halo,
+                                                        .alpha = 1.0,
+                                                        .x = x,
+                                                        .y = y});
 }
 
 static bisai_status next_residual(const bsi_hierarchy *h, const bsi_level *level, int k,
                                   const lanczos_vectors *v) {
-  BSI_TRY(bsi_operation_run(h->context, &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
-                                                         .matrix = matrix_to_read(level),
-                                                         .halo = level->halo,
-                                                         .alpha = 1.0,
-                                                         .x = v->p,
-                                                         .y = v->q}));
-  if (h->setup.transport)
-    return step_of_ranks(h, k, false, bsi_level_rows(level), v->p, v->q, v->r);
+  BSI_TRY(multiply(h, level, v->p, v->q));
   return bsi_ops_of(h)->lanczos->reduce(h->context, k, bsi_level_rows(level), v->p, v->q, v->r,
                                         h->lanczos.work);
 }
@@ -125,20 +111,64 @@ bool bsi_radius_from_lanczos(const double coefficients[BSI_LANCZOS_COEFFICIENTS]
   return true;
 }
 
-/* *found ← false if D⁻¹A has negative eigenvalues. */
-static bisai_status lanczos(const bsi_hierarchy *h, bsi_level *level, bool *found) {
-  bsi_radius_estimates e = {0.0, 0.0};
+static bisai_status start(const bsi_hierarchy *h, const bsi_level *level, double *r) {
+  return bsi_ops_of(h)->lanczos->start(h->context, bsi_level_rows(level),
+                                       level->matrix->block_size, level->diagonal.inverse, r);
+}
+
+static bisai_status steps_of_one(const bsi_hierarchy *h, const bsi_level *level,
+                                 double coefficients[BSI_LANCZOS_COEFFICIENTS]) {
   const lanczos_vectors v = {level->work.x, level->work.y, level->work.residual};
-  double coefficients[BSI_LANCZOS_COEFFICIENTS];
-  BSI_TRY(bsi_ops_of(h)->lanczos->start(h->context, bsi_level_rows(level),
-                                        level->matrix->block_size, level->diagonal.inverse, v.r));
+  BSI_TRY(start(h, level, v.r));
   BSI_TRY(next_direction(h, level, -1, &v));
   for (int k = 0; k < BSI_LANCZOS_STEPS; k++) {
     BSI_TRY(next_residual(h, level, k, &v));
     BSI_TRY(next_direction(h, level, k, &v));
   }
-  BSI_TRY(h->context->backend->memory->fetch(h->context, coefficients, h->lanczos.work,
-                                             sizeof coefficients));
+  return h->context->backend->memory->fetch(h->context, coefficients, h->lanczos.work,
+                                            BSI_LANCZOS_COEFFICIENTS * sizeof *coefficients);
+}
+
+/* sums ← r·z and, unless w is NULL, z·w over all ranks. */
+static bisai_status add_up(const bsi_hierarchy *h, const bsi_level *level, const double *r,
+                           const double *z, const double *w, double sums[2]) {
+  const bsi_lanczos_ops *ops = bsi_ops_of(h)->lanczos;
+  const int64_t n = bsi_level_rows(level);
+  const int count = w ? 2 : 1;
+  BSI_TRY(ops->dot(h->context, n, r, z, BSI_LANCZOS_SUM, h->lanczos.work));
+  if (w) BSI_TRY(ops->dot(h->context, n, z, w, BSI_LANCZOS_SECOND_SUM, h->lanczos.work));
+  BSI_TRY(h->context->backend->memory->fetch(h->context, sums, h->lanczos.work + BSI_LANCZOS_SUM,
+                                             (size_t)count * sizeof *sums));
+  return bsi_sum_over_ranks(h->context, h->setup.transport, count, sums);
+}
+
+static bisai_status steps_of_ranks(const bsi_hierarchy *h, const bsi_level *level,
+                                   double coefficients[BSI_LANCZOS_COEFFICIENTS]) {
+  const bsi_vector_ops *vectors = h->context->backend->vectors;
+  const int64_t n = bsi_level_rows(level);
+  double *z = level->work.x, *w = level->work.y, *r = level->work.residual, *s = level->work.b,
+         sums[2];
+  bsi_lanczos_step step = {0.0, 0.0, 0.0};
+  BSI_TRY(start(h, level, r));
+  for (int k = 0; k <= BSI_LANCZOS_STEPS; k++) {
+    const bool last = k == BSI_LANCZOS_STEPS;
+    BSI_TRY(scale(h, level, r, z));
+    if (!last) BSI_TRY(multiply(h, level, z, w));
+    BSI_TRY(add_up(h, level, r, z, last ? NULL : w, sums));
+    bsi_lanczos_both(k, sums, &step, coefficients);
+    if (last) break;
+    BSI_TRY(vectors->combine(h->context, n, 1.0, w, step.beta, s));
+    BSI_TRY(vectors->combine(h->context, n, -step.alpha, s, 1.0, r));
+  }
+  return BISAI_OK;
+}
+
+/* *found ← false if D⁻¹A has negative eigenvalues. */
+static bisai_status lanczos(const bsi_hierarchy *h, bsi_level *level, bool *found) {
+  bsi_radius_estimates e = {0.0, 0.0};
+  double coefficients[BSI_LANCZOS_COEFFICIENTS];
+  BSI_TRY(h->setup.transport ? steps_of_ranks(h, level, coefficients)
+                             : steps_of_one(h, level, coefficients));
   *found = bsi_radius_from_lanczos(coefficients, &e);
   if (*found) level->diagonal.radius = e.radius, level->diagonal.growth = e.growth;
   return BISAI_OK;
