@@ -99,6 +99,9 @@ typedef struct bisai_ranks_options {
    *  bytes on a rank and the transport has begin_exchange and end_exchange; -1 (default): 0 on the
    *  host, and 4,000,000 on a device, where it costs another launch. It changes no bit */
   int64_t overlap;
+  /** Only bisai_ranks_multiply() and bisai_ranks_sum() are wanted: no levels are made, the options of
+   *  multigrid are not read, and bisai_ranks_apply() is refused */
+  bool products_only;
 } bisai_ranks_options;
 
 /** Returns the default options. */
@@ -126,7 +129,8 @@ BISAI_API bisai_status bisai_ranks_update(bisai_ranks *ranks, const bisai_bcsr *
 
 /** z ← M⁻¹ v: one cycle, for the own n·bs values. All ranks call it. The arrays are in host memory
  *  or in that of the backend, and differ.
- *  @retval BISAI_CALLBACK_FAILED  the transport failed */
+ *  @retval BISAI_CALLBACK_FAILED  the transport failed
+ *  @retval BISAI_UNSUPPORTED  bisai_ranks_options::products_only */
 BISAI_API bisai_status bisai_ranks_apply(bisai_ranks *ranks, const double *v, double *z);
 
 /** y ← A x for the own n·bs values. All ranks call it. Arrays are as for bisai_ranks_apply(). */

@@ -68,6 +68,7 @@ static bisai_status check(bisai_context *context, const bisai_ranks_rows *rows,
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "shift_amount is %g, gather is %lld, overlap is %lld", o->shift_amount,
                     (long long)o->gather, (long long)o->overlap);
+  if (o->products_only) return BISAI_OK;
   if (o->multigrid.null_count > 0 && !o->multigrid.null_vectors && a->block_rows > 0)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "null_count is %d, null_vectors is NULL",
                     o->multigrid.null_count);
@@ -118,11 +119,14 @@ bisai_status bisai_ranks_create(bisai_context *context, const bisai_ranks_rows *
   if (!status && !r) status = BISAI_OUT_OF_MEMORY;
   status = bsi_agree(context, transport, status);
   if (!status && r) {
-    bsi_multigrid_setup setup = setup_of(context, rows, o);
+    bsi_multigrid_setup setup = {.options = o->multigrid};
+    if (!o->products_only) setup = setup_of(context, rows, o);
     setup.least_overlapped = overlap_of(context, o);
     r->context = context;
-    status =
-        bsi_rank_levels_create(context, rows, transport, &setup, gather_of(context, o), &r->levels);
+    status = o->products_only
+                 ? bsi_rank_products_create(context, rows, transport, &setup, &r->levels)
+                 : bsi_rank_levels_create(context, rows, transport, &setup, gather_of(context, o),
+                                          &r->levels);
     if (status) bsi_rank_levels_destroy(&r->levels);
   }
   if (status)
@@ -160,7 +164,11 @@ static bisai_status apply(bisai_ranks *ranks, apply_levels *run, const double *v
 }
 
 bisai_status bisai_ranks_apply(bisai_ranks *ranks, const double *v, double *z) {
-  return ranks ? apply(ranks, bsi_rank_levels_apply, v, z) : BISAI_INVALID_ARGUMENT;
+  if (!ranks) return BISAI_INVALID_ARGUMENT;
+  if (ranks->levels.products_only)
+    return bsi_fail(ranks->context, BISAI_UNSUPPORTED,
+                    "bisai_ranks_apply: the options were products_only");
+  return apply(ranks, bsi_rank_levels_apply, v, z);
 }
 
 bisai_status bisai_ranks_multiply(bisai_ranks *ranks, const double *x, double *y) {

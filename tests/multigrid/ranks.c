@@ -503,6 +503,69 @@ static void one_rank_does_what_one_process_does(void **state) {
   }
 }
 
+/* Returns A x by plain loops. */
+static double *product_of(const test_bcsr *a, const double *x) {
+  const int bs = a->block_size;
+  double *y = calloc((size_t)a->block_rows * (size_t)bs, sizeof *y);
+  for (int32_t i = 0; i < a->block_rows; i++)
+    for (int32_t q = a->row_ptr[i]; q < a->row_ptr[i + 1]; q++)
+      for (int c = 0; c < bs; c++)
+        for (int r = 0; r < bs; r++)
+          y[i * bs + r] += a->values[(q * bs + c) * bs + r] * x[a->col_idx[q] * bs + c];
+  return y;
+}
+
+/* Products without levels are those of a hierarchy, also after an update and with overlap. */
+static bisai_status run_products_only(test_rank *rank) {
+  const solve *s = rank->user;
+  const int64_t first = (int64_t)test_rank_begin(rank) * s->matrix->block_size;
+  bisai_ranks_options o = s->options;
+  bisai_ranks_report report = {.struct_size = sizeof report};
+  bisai_bcsr *other = NULL;
+  bisai_ranks *ranks = NULL;
+  o.products_only = true;
+  bisai_status status =
+      bisai_ranks_create(rank->context, &rank->rows, &rank->transport, &o, &ranks);
+  if (!status && s->update) status = update(rank, s, ranks, &other);
+  if (!status) status = bisai_ranks_multiply(ranks, s->b + first, s->x + first);
+  if (!status && bisai_ranks_apply(ranks, s->b + first, s->x + first) != BISAI_UNSUPPORTED)
+    status = BISAI_EXTERNAL_ERROR;
+  if (!status) status = bisai_ranks_get_report(ranks, &report);
+  if (!status && (report.levels != 1 || report.gathered != 0)) status = BISAI_EXTERNAL_ERROR;
+  bisai_ranks_destroy(&ranks);
+  bisai_bcsr_destroy(&other);
+  return status;
+}
+
+static void products_need_no_levels(void **state) {
+  (void)state;
+  for (int variant = 0; variant < 4; variant++) {
+    test_rank ranks[TEST_MOST_RANKS];
+    test_bcsr a = test_mesh_diffusion(24, 21, 3, TEST_ZERO_OUTSIDE, 0.4),
+              other = test_mesh_diffusion(24, 21, 3, TEST_ZERO_OUTSIDE, 0.7);
+    const test_sharing sharing = test_share(3, a.block_rows, false);
+    const int64_t n = (int64_t)a.block_rows * 3;
+    solve s = solve_of(&a);
+    s.update = variant % 2 ? &other : NULL;
+    s.options.overlap = 0;
+    test_run_ranks(&a, &sharing,
+                   &(test_job){.run = run_products_only, .user = &s, .overlaps = variant > 1},
+                   ranks);
+    for (int k = 0; k < 3; k++) {
+      if (ranks[k].status) print_error("%s\n", ranks[k].message);
+      assert_int_equal(ranks[k].status, BISAI_OK);
+      assert_false(ranks[k].leaks);
+      assert_int_equal(ranks[k].overlapped, variant > 1);
+    }
+    double *expected = product_of(s.update ? &other : &a, s.b);
+    EXPECT_CLOSE(n, expected, s.x, 1e-14 * test_largest(n, expected));
+    free(expected);
+    free_solve(&s);
+    test_bcsr_free(&a);
+    test_bcsr_free(&other);
+  }
+}
+
 /* --- failures --- */
 
 static bisai_status run_create(test_rank *rank) {
@@ -612,6 +675,7 @@ int main(void) {
                                      cmocka_unit_test(the_same_ranks_give_the_same_bits),
                                      cmocka_unit_test(overlapped_exchanges_change_no_bit),
                                      cmocka_unit_test(an_update_gives_what_creation_gives),
+                                     cmocka_unit_test(products_need_no_levels),
                                      cmocka_unit_test(a_singular_block_of_one_rank_fails_on_all),
                                      cmocka_unit_test(a_rank_without_memory_ends_all),
                                      cmocka_unit_test(a_transport_that_fails_ends_all),

@@ -32,6 +32,8 @@ typedef struct bsi_rank_hierarchy {
   /* A of level 0, with more columns */
   bisai_bcsr first;
   int64_t gather;
+  /* level 0 has A alone */
+  bool products_only;
   bsi_ghost_room room;
   /* room for a value of each rank and one more, in host memory */
   double *counts;

@@ -359,14 +359,20 @@ static bisai_status begin(bsi_rank_hierarchy *r, const bisai_ranks_rows *rows,
   return connect(r, 0, take_ghosts(r, rows));
 }
 
+static void initialise(bisai_context *context, const bisai_transport *transport,
+                       const bsi_multigrid_setup *setup, bsi_rank_hierarchy *r) {
+  *r = (bsi_rank_hierarchy){.transport = *transport};
+  r->h = (bsi_hierarchy){.context = context, .setup = *setup, .stats = BSI_INVERT_STATS_NONE};
+  r->h.setup.transport = &r->transport;
+}
+
 bisai_status bsi_rank_levels_create(bisai_context *context, const bisai_ranks_rows *rows,
                                     const bisai_transport *transport,
                                     const bsi_multigrid_setup *setup, int64_t gather_rows,
                                     bsi_rank_hierarchy *r) {
   bsi_coarsening c = {0};
-  *r = (bsi_rank_hierarchy){.transport = *transport, .gather = gather_rows};
-  r->h = (bsi_hierarchy){.context = context, .setup = *setup, .stats = BSI_INVERT_STATS_NONE};
-  r->h.setup.transport = &r->transport;
+  initialise(context, transport, setup, r);
+  r->gather = gather_rows;
   bisai_status status = begin(r, rows, &c.vectors);
   if (!status) status = make_levels(r, &c);
   bsi_coarsening_release(context, &c);
@@ -375,6 +381,21 @@ bisai_status bsi_rank_levels_create(bisai_context *context, const bisai_ranks_ro
   r->h.setup.options.null_vectors = NULL; /* the caller's array may go */
   r->exchanges = bsi_rank_levels_exchanges(r);
   return status;
+}
+
+bisai_status bsi_rank_products_create(bisai_context *context, const bisai_ranks_rows *rows,
+                                      const bisai_transport *transport,
+                                      const bsi_multigrid_setup *setup, bsi_rank_hierarchy *r) {
+  const bsi_multigrid_setup products = {.least_overlapped = setup->least_overlapped};
+  double *vectors = NULL;
+  initialise(context, transport, &products, r);
+  r->products_only = true;
+  BSI_TRY(begin(r, rows, &vectors));
+  bsi_level *level = &r->h.levels[0];
+  level->work.b = bsi_hierarchy_reserve_vector(&r->h, bsi_level_room(level));
+  bisai_status status = level->work.b ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+  if (!status && bsi_halo_has_parts(&r->levels[0].halo)) status = split_level(r, 0);
+  return agree(r, status);
 }
 
 /* --- updates --- */
@@ -412,7 +433,7 @@ bisai_status bsi_rank_levels_update(bsi_rank_hierarchy *r, const bisai_bcsr *mat
   BSI_TRY(agree(r, take(r, matrix)));
   r->first = *matrix;
   r->first.block_cols = columns;
-  for (int l = 0; l < r->h.count; l++) BSI_TRY(update_level(r, l));
+  for (int l = 0; l < r->h.count && !r->products_only; l++) BSI_TRY(update_level(r, l));
   return BISAI_OK;
 }
 
