@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What NCCL adds to a transport of MPI: messages and sums on the stream of a context, for which the
- * host does not wait, and exchanges on a stream of their own beside it. NCCL is loaded when the program runs. Each process sees one GPU
- * (CUDA_VISIBLE_DEVICES). */
+ * host does not wait, and exchanges on a stream of their own beside it. NCCL is loaded when the
+ * program runs. Each process sees one GPU (CUDA_VISIBLE_DEVICES). */
 #ifndef NCCL_TRANSPORT_H
 #define NCCL_TRANSPORT_H
 
@@ -17,6 +17,16 @@ typedef struct nccl_id {
 } nccl_id;
 enum { NCCL_BYTES = 0, NCCL_DOUBLES = 8, NCCL_SUM = 0 };
 
+/* Functions of the driver of CUDA. */
+typedef struct nccl_driver {
+  int (*create_stream)(void **stream, unsigned flags);
+  int (*destroy_stream)(void *stream);
+  int (*create_event)(void **event, unsigned flags);
+  int (*destroy_event)(void *event);
+  int (*record)(void *event, void *stream);
+  int (*wait)(void *stream, void *event, unsigned flags);
+} nccl_driver;
+
 typedef struct nccl_transport {
   /* the stream of the context, and that of exchanges in two parts, with an event for what each of
    * them waits for in the other */
@@ -29,13 +39,7 @@ typedef struct nccl_transport {
   int (*send)(const void *, size_t, int type, int rank, void *comm, void *stream);
   int (*receive)(void *, size_t, int type, int rank, void *comm, void *stream);
   int (*sum)(const void *, void *, size_t, int type, int how, void *comm, void *stream);
-  /* of the driver of CUDA */
-  int (*create_stream)(void **stream, unsigned flags);
-  int (*destroy_stream)(void *stream);
-  int (*create_event)(void **event, unsigned flags);
-  int (*destroy_event)(void *event);
-  int (*record)(void *event, void *stream);
-  int (*wait)(void *stream, void *event, unsigned flags);
+  nccl_driver driver;
 } nccl_transport;
 
 /* cuda.h: CU_STREAM_NON_BLOCKING and CU_EVENT_DISABLE_TIMING */
@@ -45,17 +49,18 @@ enum { NON_BLOCKING = 1, NO_TIMING = 2 };
 static const char *nccl_open_beside(nccl_transport *n) {
   void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!driver) return dlerror();
-  *(void **)&n->create_stream = dlsym(driver, "cuStreamCreate");
-  *(void **)&n->destroy_stream = dlsym(driver, "cuStreamDestroy_v2");
-  *(void **)&n->create_event = dlsym(driver, "cuEventCreate");
-  *(void **)&n->destroy_event = dlsym(driver, "cuEventDestroy_v2");
-  *(void **)&n->record = dlsym(driver, "cuEventRecord");
-  *(void **)&n->wait = dlsym(driver, "cuStreamWaitEvent");
-  if (!n->create_stream || !n->destroy_stream || !n->create_event || !n->destroy_event ||
-      !n->record || !n->wait)
+  *(void **)&n->driver.create_stream = dlsym(driver, "cuStreamCreate");
+  *(void **)&n->driver.destroy_stream = dlsym(driver, "cuStreamDestroy_v2");
+  *(void **)&n->driver.create_event = dlsym(driver, "cuEventCreate");
+  *(void **)&n->driver.destroy_event = dlsym(driver, "cuEventDestroy_v2");
+  *(void **)&n->driver.record = dlsym(driver, "cuEventRecord");
+  *(void **)&n->driver.wait = dlsym(driver, "cuStreamWaitEvent");
+  if (!n->driver.create_stream || !n->driver.destroy_stream || !n->driver.create_event ||
+      !n->driver.destroy_event || !n->driver.record || !n->driver.wait)
     return "libcuda.so.1 lacks a function";
-  return n->create_stream(&n->beside, NON_BLOCKING) || n->create_event(&n->ready, NO_TIMING) ||
-                 n->create_event(&n->come, NO_TIMING)
+  return n->driver.create_stream(&n->beside, NON_BLOCKING) ||
+                 n->driver.create_event(&n->ready, NO_TIMING) ||
+                 n->driver.create_event(&n->come, NO_TIMING)
              ? "no stream beside that of the context"
              : NULL;
 }
@@ -86,9 +91,9 @@ static const char *nccl_open(const bisai_transport *t, bisai_context *context, n
 
 static void nccl_close(nccl_transport *n) {
   n->destroy(n->comm);
-  n->destroy_event(n->ready);
-  n->destroy_event(n->come);
-  n->destroy_stream(n->beside);
+  n->driver.destroy_event(n->ready);
+  n->driver.destroy_event(n->come);
+  n->driver.destroy_stream(n->beside);
 }
 
 /* Enqueues an exchange on a stream. */
@@ -111,14 +116,15 @@ static bisai_status nccl_exchange(nccl_transport *n, int count, const bisai_mess
 }
 
 static bisai_status nccl_begin(nccl_transport *n, int count, const bisai_message *messages) {
-  if (n->record(n->ready, n->stream) || n->wait(n->beside, n->ready, 0)) return BISAI_EXTERNAL_ERROR;
+  if (n->driver.record(n->ready, n->stream) || n->driver.wait(n->beside, n->ready, 0))
+    return BISAI_EXTERNAL_ERROR;
   const bisai_status status = nccl_exchange_on(n, n->beside, count, messages);
   if (status) return status;
-  return n->record(n->come, n->beside) ? BISAI_EXTERNAL_ERROR : BISAI_OK;
+  return n->driver.record(n->come, n->beside) ? BISAI_EXTERNAL_ERROR : BISAI_OK;
 }
 
 static bisai_status nccl_end(nccl_transport *n) {
-  return n->wait(n->stream, n->come, 0) ? BISAI_EXTERNAL_ERROR : BISAI_OK;
+  return n->driver.wait(n->stream, n->come, 0) ? BISAI_EXTERNAL_ERROR : BISAI_OK;
 }
 
 static bisai_status nccl_sum(nccl_transport *n, int count, double *values) {

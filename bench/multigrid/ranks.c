@@ -4,8 +4,8 @@
  *                           [alone] [nccl] [waiting]
  * CASE is cavity, convdiff, elasticity or reaction; SIZE are nodes of a side. Rows are in equal
  * slabs. `alone`: a single rank without the transport, bisai's preconditioner mg. `waiting`:
- * products wait for the ghosts instead of overlapping them. Each repeat makes a hierarchy, updates it and solves; the best times are printed as JSON, those of the slowest
- * rank. */
+ * products wait for the ghosts instead of overlapping them. Each repeat makes a hierarchy, updates
+ * it and solves; the best times are printed as JSON, those of the slowest rank. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -315,18 +315,20 @@ static void print(const arguments *a, const part *p, const run *r, const times *
   const bisai_ranks_report *l = &r->levels;
   printf("{\"case\": \"%s\", \"size\": %d, \"ranks\": %d, \"alone\": %d, \"nccl\": %d, \"device\": "
          "\"%s\", "
-         "\"gather\": %lld, \"overlap\": %lld, \"waiting\": %d, \"rows\": %lld, \"iterations\": %d, \"reason\": \"%s\", "
+         "\"gather\": %lld, \"overlap\": %lld, \"waiting\": %d, \"rows\": %lld, \"iterations\": "
+         "%d, \"reason\": \"%s\", "
          "\"x\": %.17g, \"setup_ms\": %.2f, \"update_ms\": %.2f, \"solve_ms\": %.2f, "
          "\"exchanges\": %lld, \"exchange_ms\": %.2f, \"reduce_ms\": %.2f, "
          "\"setup_calls\": [%lld, %lld, %.2f], \"update_calls\": [%lld, %lld, %.2f], "
          "\"megabytes\": %.0f, \"gathered\": %d, \"levels\": [",
          a->name, (int)a->size, r->transport->ranks, a->alone, a->nccl,
-         bisai_context_device(r->context), (long long)a->gather,
-         (long long)a->overlap, a->waiting, (long long)p->all_rows * p->block_size, r->report.iterations,
+         bisai_context_device(r->context), (long long)a->gather, (long long)a->overlap, a->waiting,
+         (long long)p->all_rows * p->block_size, r->report.iterations,
          bisai_reason_string(r->report.reason), norm, 1e3 * best->set_up, 1e3 * best->update,
          1e3 * best->solve, (long long)r->exchanges, 1e3 * r->clock->exchange,
          1e3 * r->clock->reduce, r->set_up_calls[0], r->set_up_calls[1], 1e3 * r->set_up_time,
-         r->update_calls[0], r->update_calls[1], 1e3 * r->update_time, (double)l->memory_bytes / 1e6, l->gathered);
+         r->update_calls[0], r->update_calls[1], 1e3 * r->update_time,
+         (double)l->memory_bytes / 1e6, l->gathered);
   for (int k = 0; k < l->levels + l->gathered; k++)
     printf("%s%lld", k ? ", " : "", (long long)l->rows[k]);
   printf("]}\n");

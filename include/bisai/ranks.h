@@ -99,8 +99,8 @@ typedef struct bisai_ranks_options {
    *  bytes on a rank and the transport has begin_exchange and end_exchange; -1 (default): 0 on the
    *  host, and 4,000,000 on a device, where it costs another launch. It changes no bit */
   int64_t overlap;
-  /** Only bisai_ranks_multiply() and bisai_ranks_sum() are wanted: no levels are made, the options of
-   *  multigrid are not read, and bisai_ranks_apply() is refused */
+  /** Only bisai_ranks_multiply() and bisai_ranks_sum() are wanted: no levels are made, the options
+   *  of multigrid are not read, and bisai_ranks_apply() is refused */
   bool products_only;
 } bisai_ranks_options;
 

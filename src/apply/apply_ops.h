@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 struct bsi_columns;    /* core/matrix/bcsr_impl.h */
-struct bsi_row_list;   /* core/matrix/row_list.h */
+struct bsi_row_list;   /* core/vector/row_list.h */
 struct bsi_triangular; /* core/matrix/triangular.h */
 
 /* The operands of Y ← alpha·A X + beta·Z for `count` vectors, whose leading dimensions need not be

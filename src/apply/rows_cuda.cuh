@@ -13,7 +13,7 @@
 
 #include "core/block/values.h"
 #include "core/matrix/bcsr_impl.h"
-#include "core/matrix/row_list.h"
+#include "core/vector/row_list.h"
 #include "gpu/launch.cuh"
 #include "gpu/load.cuh"
 

@@ -6,8 +6,8 @@
 #include "core/context/context_impl.h"
 #include "core/matrix/bcsr_impl.h"
 #include "core/matrix/block_row.h"
-#include "core/matrix/row_list.h"
 #include "core/threads/parallel.h"
+#include "core/vector/row_list.h"
 
 enum { BYTES_PER_THREAD = 1 << 18 };
 

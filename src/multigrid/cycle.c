@@ -11,29 +11,29 @@ static bisai_status cycle(bsi_hierarchy *h, int l, const double *b, double *from
 
 /* y ← A x */
 static bisai_status multiply(bsi_hierarchy *h, const bsi_level *level, const double *x, double *y) {
-  return bsi_operation_do(h, level,
-                          &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
-                                           .matrix = bsi_cycle_matrix(level),
-                                           .halo = level->halo,
-                                           .split = level->splits ? &level->splits->matrix : NULL,
-                                           .alpha = 1.0,
-                                           .x = x,
-                                           .y = y});
+  return bsi_operation_do(
+      h, level,
+      &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
+                       .matrix = bsi_cycle_matrix(level),
+                       .ranks = {level->halo, level->splits ? &level->splits->matrix : NULL, NULL},
+                       .alpha = 1.0,
+                       .x = x,
+                       .y = y});
 }
 
 /* y ← b − A x */
 static bisai_status residual(bsi_hierarchy *h, const bsi_level *level, const double *b,
                              const double *x, double *y) {
-  return bsi_operation_do(h, level,
-                          &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
-                                           .matrix = bsi_cycle_matrix(level),
-                                           .halo = level->halo,
-                                           .split = level->splits ? &level->splits->matrix : NULL,
-                                           .alpha = -1.0,
-                                           .beta = 1.0,
-                                           .x = x,
-                                           .b = b,
-                                           .y = y});
+  return bsi_operation_do(
+      h, level,
+      &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
+                       .matrix = bsi_cycle_matrix(level),
+                       .ranks = {level->halo, level->splits ? &level->splits->matrix : NULL, NULL},
+                       .alpha = -1.0,
+                       .beta = 1.0,
+                       .x = x,
+                       .b = b,
+                       .y = y});
 }
 
 /* y ← R x */
@@ -41,15 +41,15 @@ static bisai_status restrict_vector(bsi_hierarchy *h, const bsi_level *level, co
                                     double *y) {
   return bsi_operation_do(
       h, level,
-      &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
-                       .matrix = level->fp32.in_use ? level->fp32.restriction : NULL,
-                       .m = bsi_cycle_restriction(level),
-                       .halo = level->halo,
-                       .split = level->splits ? &level->splits->restriction : NULL,
-                       .alpha = 1.0,
-                       .x = x,
-                       .b = y,
-                       .y = y});
+      &(bsi_operation){
+          .kind = BSI_OPERATION_MULTIPLY,
+          .matrix = level->fp32.in_use ? level->fp32.restriction : NULL,
+          .m = bsi_cycle_restriction(level),
+          .ranks = {level->halo, level->splits ? &level->splits->restriction : NULL, NULL},
+          .alpha = 1.0,
+          .x = x,
+          .b = y,
+          .y = y});
 }
 
 /* y ← y + P x, where x is a vector of the next level */
@@ -57,16 +57,16 @@ static bisai_status add_prolonged(bsi_hierarchy *h, const bsi_level *level, cons
                                   double *y) {
   return bsi_operation_do(
       h, level,
-      &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
-                       .matrix = level->fp32.in_use ? level->fp32.prolongation : NULL,
-                       .m = bsi_cycle_prolongation(level),
-                       .halo = level[1].halo,
-                       .split = level->splits ? &level->splits->prolongation : NULL,
-                       .alpha = 1.0,
-                       .beta = 1.0,
-                       .x = x,
-                       .b = y,
-                       .y = y});
+      &(bsi_operation){
+          .kind = BSI_OPERATION_MULTIPLY,
+          .matrix = level->fp32.in_use ? level->fp32.prolongation : NULL,
+          .m = bsi_cycle_prolongation(level),
+          .ranks = {level[1].halo, level->splits ? &level->splits->prolongation : NULL, NULL},
+          .alpha = 1.0,
+          .beta = 1.0,
+          .x = x,
+          .b = y,
+          .y = y});
 }
 
 /* x ← A⁻¹b, up to the error of smoothing if there is no inverse. */
@@ -93,7 +93,7 @@ static bisai_status combine_two(bsi_hierarchy *h, int l) {
                                             .n = n,
                                             .v = level->work.image,
                                             .y = level->work.b,
-                                            .halo = level->halo,
+                                            .ranks.halo = level->halo,
                                             .work = level->work.scalars}));
   BSI_TRY(cycle(h, l, level->work.b, NULL, level->work.second));
   BSI_TRY(multiply(h, level, level->work.second, level->work.second_image));
@@ -105,7 +105,7 @@ static bisai_status combine_two(bsi_hierarchy *h, int l) {
                                            .x = level->work.second,
                                            .v2 = level->work.second_image,
                                            .b = level->work.b,
-                                           .halo = level->halo,
+                                           .ranks.halo = level->halo,
                                            .work = level->work.scalars});
 }
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "core/context/context_impl.h"
-#include "core/matrix/row_list.h"
+#include "core/vector/row_list.h"
 #include "fixture.h"
 #include "multigrid/cycle/cycle_ops.h"
 #include "multigrid/level/multigrid_ops.h"

@@ -117,12 +117,10 @@ static int run_and_check(solve *s, const test_sharing *sharing) {
   test_rank ranks[TEST_MOST_RANKS];
   const test_bcsr *of = s->update ? s->update : s->matrix;
   bisai_context *c = test_host_context(1);
-  test_run_ranks(s->matrix, sharing,
-                 &(test_job){.run = run_solve,
-                             .user = s,
-                             .enqueues = s->enqueues,
-                             .overlaps = s->overlaps},
-                 ranks);
+  test_run_ranks(
+      s->matrix, sharing,
+      &(test_job){.run = run_solve, .user = s, .enqueues = s->enqueues, .overlaps = s->overlaps},
+      ranks);
   s->overlapped = ranks[1 % sharing->ranks].overlapped;
   for (int k = 0; k < sharing->ranks; k++) {
     if (ranks[k].status) print_error("rank %d: %s\n", k, ranks[k].message);
@@ -181,7 +179,8 @@ static void cycles_and_smoothings_work_on_ranks(void **state) {
     const test_sharing sharing = test_share(3, a.block_rows, true);
     solve s = solve_of(&a);
     s.options.multigrid.cycle = cycles[variant / 4];
-    s.options.multigrid.smoother = variant % 3 == 0 ? BISAI_SMOOTHER_JACOBI : BISAI_SMOOTHER_CHEBYSHEV;
+    s.options.multigrid.smoother =
+        variant % 3 == 0 ? BISAI_SMOOTHER_JACOBI : BISAI_SMOOTHER_CHEBYSHEV;
     if (s.options.multigrid.smoother == BISAI_SMOOTHER_CHEBYSHEV) s.options.multigrid.degree = 3;
     s.options.multigrid.pre = variant % 4;
     s.options.multigrid.post = (variant + 1) % 3 + (variant % 4 == 0);
@@ -296,7 +295,8 @@ static void overlapped_exchanges_change_no_bit(void **state) {
     double *before = NULL;
     for (int turn = 0; turn < 4; turn++) {
       solve s = solve_of(&a);
-      s.options.multigrid.smoother = variant == 2 ? BISAI_SMOOTHER_CHEBYSHEV : BISAI_SMOOTHER_JACOBI;
+      s.options.multigrid.smoother =
+          variant == 2 ? BISAI_SMOOTHER_CHEBYSHEV : BISAI_SMOOTHER_JACOBI;
       s.modes = variant == 3 ? modes : NULL;
       s.options.multigrid.null_count = s.modes ? MODES : 0;
       s.overlaps = turn > 0;

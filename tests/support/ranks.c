@@ -226,12 +226,11 @@ void test_run_ranks(const test_bcsr *matrix, const test_sharing *sharing, const 
   pthread_cond_init(&all.changed, NULL);
   for (int k = 0; k < sharing->ranks; k++) {
     ranks[k] = (test_rank){.all = &all, .number = k, .user = job->user};
-    ranks[k].transport =
-        (bisai_transport){.ranks = sharing->ranks,
-                          .rank = k,
-                          .user = &ranks[k],
-                          .exchange = exchange,
-                          .reduce = reduce};
+    ranks[k].transport = (bisai_transport){.ranks = sharing->ranks,
+                                           .rank = k,
+                                           .user = &ranks[k],
+                                           .exchange = exchange,
+                                           .reduce = reduce};
     if (job->enqueues) {
       ranks[k].transport.enqueue_exchange = enqueue_exchange;
       ranks[k].transport.enqueue_sum = enqueue_sum;

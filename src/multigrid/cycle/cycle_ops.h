@@ -19,8 +19,8 @@ typedef bisai_status bsi_multiply_transfer(bisai_context *, const bsi_block_matr
                                            double beta, double *y);
 bsi_multiply_transfer bsi_multiply_transfer_cuda;
 
-/* What of a step of a K-cycle is done: all of it, or the sums of this rank, which are left at work +
- * BSI_K_SCALARS − BSI_K_SUMS, and then the rest with the sums of all ranks at that place. */
+/* What of a step of a K-cycle is done: all of it, or the sums of this rank, which are left at work
+ * + BSI_K_SCALARS − BSI_K_SUMS, and then the rest with the sums of all ranks at that place. */
 typedef enum bsi_k_part { BSI_K_WHOLE, BSI_K_SUM, BSI_K_REST } bsi_k_part;
 
 /* Does the operation FIRST or SECOND, whatever its kind says. */

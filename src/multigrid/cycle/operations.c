@@ -12,9 +12,9 @@
 /* Does a step of a K-cycle, on one rank or on several. */
 static bisai_status k_step(bisai_context *context, bsi_k_step *step, int sums,
                            const bsi_operation *s) {
-  if (!s->halo) return step(context, s, BSI_K_WHOLE);
+  if (!s->ranks.halo) return step(context, s, BSI_K_WHOLE);
   BSI_TRY(step(context, s, BSI_K_SUM));
-  BSI_TRY(bsi_sum_in_place(context, s->halo->transport, sums,
+  BSI_TRY(bsi_sum_in_place(context, s->ranks.halo->transport, sums,
                            s->work + BSI_K_SCALARS - BSI_K_SUMS));
   return step(context, s, BSI_K_REST);
 }
@@ -27,8 +27,9 @@ static bisai_status run(bisai_context *context, const bsi_operation *s) {
   case BSI_OPERATION_SET: return backend->vectors->set(context, s->n, 0.0, s->y);
   case BSI_OPERATION_RELAX: return ops->relax(context, s);
   case BSI_OPERATION_MULTIPLY:
-    if (!s->matrix) return ops->multiply(context, &s->m, s->rows, s->x, s->beta, s->y);
-    return bsi_multiply_rows(context, s->matrix, s->rows, s->alpha, s->x, s->beta, s->b, s->y);
+    if (!s->matrix) return ops->multiply(context, &s->m, s->ranks.rows, s->x, s->beta, s->y);
+    return bsi_multiply_rows(context, s->matrix, s->ranks.rows, s->alpha, s->x, s->beta, s->b,
+                             s->y);
   case BSI_OPERATION_DENSE:
     return backend->multigrid->dense->multiply(context, (int32_t)s->n, s->inverse.wide, s->x, s->y);
   case BSI_OPERATION_FIRST: return k_step(context, ops->first_step, 2, s);
@@ -39,33 +40,34 @@ static bisai_status run(bisai_context *context, const bsi_operation *s) {
 
 static bisai_status run_rows(bisai_context *context, const bsi_operation *s, bsi_row_list rows) {
   bsi_operation some = *s;
-  some.rows = &rows;
+  some.ranks.rows = &rows;
   return run(context, &some);
 }
 
 /* Does the inner rows while the ghosts come. An exchange that has begun is ended in any case. */
 static bisai_status overlap(bisai_context *context, const bsi_operation *s, int32_t width) {
   double *x = (double *)s->x;
-  BSI_TRY(bsi_halo_begin(s->halo, width, x));
-  const bisai_status inner = run_rows(context, s, bsi_inner_rows(s->split)),
-                     end = bsi_halo_end(s->halo, width, x + (int64_t)s->halo->rows * width);
+  BSI_TRY(bsi_halo_begin(s->ranks.halo, width, x));
+  const bisai_status inner = run_rows(context, s, bsi_inner_rows(s->ranks.split)),
+                     end = bsi_halo_end(s->ranks.halo, width,
+                                        x + (int64_t)s->ranks.halo->rows * width);
   if (inner || end) return inner ? inner : end;
-  return run_rows(context, s, bsi_border_rows(s->split));
+  return run_rows(context, s, bsi_border_rows(s->ranks.split));
 }
 
 /* The rows of x have as many values as blocks have columns. */
 bisai_status bsi_operation_run(bisai_context *context, const bsi_operation *s) {
   const bool product = s->kind == BSI_OPERATION_RELAX || s->kind == BSI_OPERATION_MULTIPLY;
-  if (!s->halo || !s->x || !product) return run(context, s);
+  if (!s->ranks.halo || !s->x || !product) return run(context, s);
   const int32_t width = s->matrix ? s->matrix->block_size : s->m.width;
-  if (s->split && s->split->order) return overlap(context, s, width);
-  BSI_TRY(bsi_halo_complete(s->halo, width, (double *)s->x));
+  if (s->ranks.split && s->ranks.split->order) return overlap(context, s, width);
+  BSI_TRY(bsi_halo_complete(s->ranks.halo, width, (double *)s->x));
   return run(context, s);
 }
 
 /* Returns true if an operation may be the first of fused sweeps. */
 static bool may_be_fused(const bsi_operation *s) {
-  return !s->halo && s->matrix && s->b && s->matrix->block_rows == s->matrix->block_cols &&
+  return !s->ranks.halo && s->matrix && s->b && s->matrix->block_rows == s->matrix->block_cols &&
          (s->kind == BSI_OPERATION_RELAX || (s->alpha == -1.0 && s->beta == 1.0));
 }
 

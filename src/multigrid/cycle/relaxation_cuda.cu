@@ -275,8 +275,8 @@ __global__ void __launch_bounds__(BSI_FOR_EACH_THREADS)
 
 static bisai_status relax_rows(bisai_context *context, const bsi_operation *o) {
   const bisai_bcsr *a = o->matrix;
-  if (a->block_rows == 0 || (o->rows && o->rows->count == 0)) return BISAI_OK;
-  const relaxation p = {.rows = rows_of(context, a, o->rows, o->x, 0, 0),
+  if (a->block_rows == 0 || (o->ranks.rows && o->ranks.rows->count == 0)) return BISAI_OK;
+  const relaxation p = {.rows = rows_of(context, a, o->ranks.rows, o->x, 0, 0),
                         .inverse = o->inverse,
                         .alpha = o->alpha,
                         .beta = o->beta,

@@ -21,7 +21,7 @@ typedef struct bsi_relaxation {
 
 static inline bsi_relaxation bsi_relaxation_of(const bsi_operation *o) {
   return (bsi_relaxation){o->matrix, o->inverse,  o->alpha, o->beta, o->b,
-                          o->x,      o->previous, o->y,     false,   o->rows};
+                          o->x,      o->previous, o->y,     false,   o->ranks.rows};
 }
 
 /* Computes the block rows begin … end − 1 of y. */

@@ -253,8 +253,7 @@ bisai_status bsi_multiply_transfer_cuda(bisai_context *context, const bsi_block_
   const int64_t warps = (p.rows + groups - 1) / groups;
   if (of_row > 1) {
     bsi_launch_early(context, m->narrow ? multiply_long_rows<float> : multiply_long_rows<double>,
-                     static_cast<unsigned>(p.rows), static_cast<unsigned>(of_row) * BSI_WARP, 0,
-                     p);
+                     static_cast<unsigned>(p.rows), static_cast<unsigned>(of_row) * BSI_WARP, 0, p);
     return bsi_launched(context, "product of a transfer");
   }
   const double length = static_cast<double>(m->blocks) / m->rows;

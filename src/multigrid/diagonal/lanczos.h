@@ -15,7 +15,8 @@
  * Ranks add up both products of a step at once (Chronopoulos and Gear, J. Comput. Appl. Math. 25
  * (1989)): with w = A z and s = A p,
  *
- *   βₖ₋₁ = (r·z)/(r·z before),  αₖ = (r·z)/(z·w − βₖ₋₁ (r·z)/αₖ₋₁),  s ← w + βₖ₋₁ s,  r ← r − αₖ s */
+ *   βₖ₋₁ = (r·z)/(r·z before),  αₖ = (r·z)/(z·w − βₖ₋₁ (r·z)/αₖ₋₁),  s ← w + βₖ₋₁ s,  r ← r − αₖ s
+ */
 #ifndef BSI_LANCZOS_H
 #define BSI_LANCZOS_H
 
@@ -61,8 +62,8 @@ BSI_INLINE void bsi_lanczos_beta(int k, double *work) {
   if (k >= 0) work[2 * k + 1] = work[BSI_LANCZOS_STEP];
 }
 
-/* The scalars of step k of ranks, from r·z and z·w: α and β before it. Sets β of the step before and
- * α of this one. With k = BSI_LANCZOS_STEPS there is no step any more, and z·w is not read. */
+/* The scalars of step k of ranks, from r·z and z·w: α and β before it. Sets β of the step before
+ * and α of this one. With k = BSI_LANCZOS_STEPS there is no step any more, and z·w is not read. */
 typedef struct bsi_lanczos_step {
   double alpha, beta, product;
 } bsi_lanczos_step;

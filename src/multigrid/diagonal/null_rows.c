@@ -41,7 +41,7 @@ bisai_status bsi_null_rows_mark(const bsi_hierarchy *h, const bsi_level *level, 
   BSI_TRY(vectors->start(h->context, n, level->work.x));
   BSI_TRY(bsi_operation_run(h->context, &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
                                                          .m = *bsi_prolongation_of(fine),
-                                                         .halo = level->halo,
+                                                         .ranks.halo = level->halo,
                                                          .x = level->work.x,
                                                          .y = fine->work.x}));
   BSI_TRY(bsi_scaled_product(h, fine, fine->work.x, fine->work.residual));

@@ -35,7 +35,7 @@ static bisai_status scaled_product(const bsi_hierarchy *h, const bsi_level *leve
                                    const bisai_bcsr *a, const double *x, double *y) {
   return bsi_operation_run(h->context, &(bsi_operation){.kind = BSI_OPERATION_RELAX,
                                                         .matrix = a,
-                                                        .halo = level->halo,
+                                                        .ranks.halo = level->halo,
                                                         .inverse = {level->diagonal.inverse, NULL},
                                                         .beta = 1.0,
                                                         .x = x,
@@ -82,7 +82,7 @@ static bisai_status multiply(const bsi_hierarchy *h, const bsi_level *level, con
                              double *y) {
   return bsi_operation_run(h->context, &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
                                                         .matrix = matrix_to_read(level),
-                                                        .halo = level->halo,
+                                                        .ranks.halo = level->halo,
                                                         .alpha = 1.0,
                                                         .x = x,
                                                         .y = y});
@@ -112,8 +112,8 @@ bool bsi_radius_from_lanczos(const double coefficients[BSI_LANCZOS_COEFFICIENTS]
 }
 
 static bisai_status start(const bsi_hierarchy *h, const bsi_level *level, double *r) {
-  return bsi_ops_of(h)->lanczos->start(h->context, bsi_level_rows(level),
-                                       level->matrix->block_size, level->diagonal.inverse, r);
+  return bsi_ops_of(h)->lanczos->start(h->context, bsi_level_rows(level), level->matrix->block_size,
+                                       level->diagonal.inverse, r);
 }
 
 static bisai_status steps_of_one(const bsi_hierarchy *h, const bsi_level *level,

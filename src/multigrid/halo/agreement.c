@@ -131,7 +131,8 @@ bisai_status bsi_agree(bisai_context *context, const bisai_transport *transport,
                   f.message);
 }
 
-/* The last value counts failures, or is the largest of 0 and 1: all ranks see whether one failed. */
+/* The last value counts failures, or is the largest of 0 and 1: all ranks see whether one failed.
+ */
 bisai_status bsi_agree_and_reduce(bisai_context *context, const bisai_transport *transport,
                                   bisai_status status, bisai_reduction how, int count,
                                   double *values) {

@@ -11,8 +11,8 @@
  * all, with its message. All ranks call it. */
 bisai_status bsi_agree(bisai_context *context, const bisai_transport *transport,
                        bisai_status status);
-/* The same together with the reduction of `count` values, by one call of the transport. `values` has
- * room for one more, and is of no use after a failure. */
+/* The same together with the reduction of `count` values, by one call of the transport. `values`
+ * has room for one more, and is of no use after a failure. */
 bisai_status bsi_agree_and_reduce(bisai_context *context, const bisai_transport *transport,
                                   bisai_status status, bisai_reduction how, int count,
                                   double *values);
@@ -27,8 +27,7 @@ static inline bisai_status bsi_agree_or_fail(bisai_context *context,
 static inline bisai_status bsi_reduce_or_fail(bisai_context *context,
                                               const bisai_transport *transport, bisai_status status,
                                               bisai_reduction how, int count, double *values) {
-  const bisai_status all =
-      bsi_agree_and_reduce(context, transport, status, how, count, values);
+  const bisai_status all = bsi_agree_and_reduce(context, transport, status, how, count, values);
   return status ? status : all;
 }
 #define bsi_agree_and_reduce(context, transport, status, how, count, values)                       \

@@ -174,8 +174,7 @@ static bisai_status reserve_messages(bsi_ghost_rows *g) {
 bisai_status bsi_ghost_rows_begin(bsi_halo *halo, bsi_ghost_room *room,
                                   const bsi_numbering *numbering, const bsi_block_matrix *m,
                                   bool identities, bsi_ghost_rows *g) {
-  *g = (bsi_ghost_rows){
-      .halo = halo, .room = room, .own_blocks = m->blocks, .valued = !identities};
+  *g = (bsi_ghost_rows){.halo = halo, .room = room, .own_blocks = m->blocks, .valued = !identities};
   g->making = bsi_allocate(halo->context, 1, sizeof *g->making);
   if (!g->making) return BISAI_OUT_OF_MEMORY;
   *g->making = (structures){.received = 0};
@@ -448,10 +447,10 @@ bisai_status bsi_ghost_rows_update(bsi_ghost_rows *g, const bsi_block_matrix *m)
     const bsi_block_matrix own = bsi_own_rows_of(g, m);
     BSI_TRY(products_of(halo)->multiply_values(context, &g->selection, &own, &g->packed));
   }
-  BSI_TRY(halo->transport->enqueue_exchange
-              ? bsi_halo_enqueue(halo, bytes, g->given, g->packed.values, g->wanted,
-                                 g->room->incoming)
-              : exchange_shared(g, bytes));
+  BSI_TRY(
+      halo->transport->enqueue_exchange
+          ? bsi_halo_enqueue(halo, bytes, g->given, g->packed.values, g->wanted, g->room->incoming)
+          : exchange_shared(g, bytes));
   if (g->places.rows == 0) return BISAI_OK;
   return move(context, &g->places, size, false, g->room->incoming,
               m->values + bsi_block_matrix_offset(m, g->own_blocks));

@@ -9,8 +9,8 @@
 #include "multigrid/spgemm/block_matrix.h"
 
 /* What is sent and received in turn by all ghost rows of a rank. In memory that the backend and the
- * host see or, if the transport enqueues exchanges, in backend memory, where packed rows are sent as
- * they are. */
+ * host see or, if the transport enqueues exchanges, in backend memory, where packed rows are sent
+ * as they are. */
 typedef struct bsi_ghost_room {
   double *outgoing, *incoming;
   int64_t most_outgoing, most_incoming;

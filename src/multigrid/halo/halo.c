@@ -189,7 +189,7 @@ static bisai_status reserve_requests(const bsi_halo *halo, requests *r) {
   r->wanted_counts = bsi_allocate(context, neighbours, sizeof *r->wanted_counts);
   r->given_counts = bsi_allocate(context, neighbours, sizeof *r->given_counts);
   return r->wanted && r->given && r->wanted_counts && r->given_counts ? BISAI_OK
-                                                                       : BISAI_OUT_OF_MEMORY;
+                                                                      : BISAI_OUT_OF_MEMORY;
 }
 
 static bisai_status exchange_requests(bsi_halo *halo, const int64_t *ghost, const search *s) {
@@ -315,10 +315,9 @@ bisai_status bsi_halo_end(bsi_halo *halo, int32_t width, double *ghosts) {
   bisai_context *context = halo->context;
   if (halo->neighbour_count == 0) return BISAI_OK;
   BSI_TRY(bsi_end_exchange(context, halo->transport, halo->neighbour_count, halo->messages));
-  return halo->receive.rows > 0
-             ? BSI_ON_BACKEND(context, bsi_move_rows)(context, &halo->receive, width, false,
-                                                      halo->incoming, ghosts)
-             : BISAI_OK;
+  return halo->receive.rows > 0 ? BSI_ON_BACKEND(context, bsi_move_rows)(
+                                      context, &halo->receive, width, false, halo->incoming, ghosts)
+                                : BISAI_OK;
 }
 
 bisai_status bsi_halo_exchange(bsi_halo *halo, int32_t width, const double *own, double *ghosts) {

@@ -11,8 +11,7 @@ bisai_status bsi_split_create(bisai_context *context, const bsi_block_matrix *m,
   if (!split->order) return BISAI_OUT_OF_MEMORY;
   BSI_TRY(BSI_ON_BACKEND(context, bsi_order_rows)(context, m->rows, m->row_ptr, m->col_idx, own,
                                                   split->order, &split->inner));
-  if (split->inner == 0 || split->inner == split->rows ||
-      bytes / m->rows * split->inner < least)
+  if (split->inner == 0 || split->inner == split->rows || bytes / m->rows * split->inner < least)
     bsi_split_destroy(context, split);
   return BISAI_OK;
 }

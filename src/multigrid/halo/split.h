@@ -6,7 +6,7 @@
 #define BSI_SPLIT_H
 
 #include "core/context/context_impl.h"
-#include "core/matrix/row_list.h"
+#include "core/vector/row_list.h"
 #include "multigrid/spgemm/block_matrix.h"
 
 #ifdef __cplusplus

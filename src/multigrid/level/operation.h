@@ -29,9 +29,9 @@ typedef enum bsi_operation_kind {
   /* The first step of flexible GCR, with r = y: r ← r − v (v·r)/(v·v). Leaves scalars in `work` for
    * the second step. multigrid/cycle/inner_steps.h has the equations of both steps */
   BSI_OPERATION_FIRST,
-  /* The second step, with c = y, c2 = x, v2 = A c2, and r = b, which the first step left: with the c
-   * and v of the first step, c becomes the combination of c and c2 of least residual. A sum that is
-   * zero or not finite drops its direction, and so does a v2 that is a multiple of v but for
+  /* The second step, with c = y, c2 = x, v2 = A c2, and r = b, which the first step left: with the
+   * c and v of the first step, c becomes the combination of c and c2 of least residual. A sum that
+   * is zero or not finite drops its direction, and so does a v2 that is a multiple of v but for
    * rounding errors */
   BSI_OPERATION_SECOND
 } bsi_operation_kind;
@@ -42,6 +42,17 @@ typedef struct bsi_inverse {
   const double *wide;
   const float *narrow;
 } bsi_inverse;
+
+/* What several ranks do in an operation. Zeros: there is one. */
+typedef struct bsi_of_ranks {
+  /* x gets its ghosts before RELAX and MULTIPLY read it, and the sums of FIRST and SECOND are those
+   * of all ranks (multigrid/halo) */
+  struct bsi_halo *halo;
+  /* rows that need no ghosts are done while these come; NULL: none */
+  const struct bsi_split *split;
+  /* the rows of y that RELAX and MULTIPLY compute; NULL: all */
+  const struct bsi_row_list *rows;
+} bsi_of_ranks;
 
 /* A step, which owns nothing. All arrays are in backend memory. */
 typedef struct bsi_operation {
@@ -59,13 +70,7 @@ typedef struct bsi_operation {
   const double *x, *previous, *b, *v, *v2;
   /* the vector that is written */
   double *y;
-  /* x gets its ghosts before RELAX and MULTIPLY read it, and the sums of FIRST and SECOND are those
-   * of all ranks (multigrid/halo); NULL: there is one rank */
-  struct bsi_halo *halo;
-  /* rows that need no ghosts are done while these come; NULL: none */
-  const struct bsi_split *split;
-  /* the rows of y that RELAX and MULTIPLY compute; NULL: all */
-  const struct bsi_row_list *rows;
+  bsi_of_ranks ranks;
   /* of FIRST and SECOND: the scalars of a K-cycle (BSI_K_WORK) */
   double *work;
 } bsi_operation;

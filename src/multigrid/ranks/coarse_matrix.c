@@ -65,8 +65,8 @@ static bisai_status make_tentative(bsi_rank_hierarchy *r, int l, bsi_coarsening 
   int32_t *aggregate = bsi_allocate(context, (size_t)rank->halo.ghosts, sizeof *aggregate);
   bisai_status status = aggregate ? bsi_tentative_create(&r->h, level, c) : BISAI_OUT_OF_MEMORY;
   if (!status)
-    status = bsi_ghost_rows_begin(&rank->halo, &r->room, columns, t, !c->vectors,
-                                  &rank->of_tentative);
+    status =
+        bsi_ghost_rows_begin(&rank->halo, &r->room, columns, t, !c->vectors, &rank->of_tentative);
   status = agree(r, status);
   if (!status) status = append_to_tentative(r, l, c, columns, aggregate, own);
   bsi_release(context, aggregate);
@@ -216,13 +216,13 @@ static bisai_status make_product(bsi_rank_hierarchy *r, int l, int32_t aggregate
   bsi_level *level = &r->h.levels[l];
   bsi_level_transfers *t = &level->transfers;
   const bsi_block_matrix a = bsi_block_matrix_of(level->matrix);
-  const product_of_rank p = {
-      .a = &a,
-      .b = t->prolongation.row_ptr ? &r->levels[l].prolongation : &t->tentative,
-      .most = BSI_LARGEST_PRODUCT * (int64_t)a.blocks,
-      .own = &t->product,
-      .with = &r->levels[l].product,
-      .ghosts = &r->levels[l].of_product};
+  const product_of_rank p = {.a = &a,
+                             .b = t->prolongation.row_ptr ? &r->levels[l].prolongation
+                                                          : &t->tentative,
+                             .most = BSI_LARGEST_PRODUCT * (int64_t)a.blocks,
+                             .own = &t->product,
+                             .with = &r->levels[l].product,
+                             .ghosts = &r->levels[l].of_product};
   BSI_TRY(multiply(r, l, &p, columns, fits, own));
   if (*fits && !*own && t->prolongation.row_ptr) *own = make_restriction(r, l, aggregates);
   return BISAI_OK;
@@ -285,8 +285,7 @@ static bisai_status find_first_size(bsi_rank_hierarchy *r, int l, double *size) 
                                bsi_block_offset(level->matrix, place),
                            (size_t)values * sizeof *block);
   if (here && !status) sum[0] = bsi_row_scaling_size_of(values, block);
-  BSI_TRY(
-      bsi_agree_and_reduce(r->h.context, &r->transport, status, BISAI_REDUCE_SUM, 1, sum));
+  BSI_TRY(bsi_agree_and_reduce(r->h.context, &r->transport, status, BISAI_REDUCE_SUM, 1, sum));
   *size = sum[0];
   return BISAI_OK;
 }

@@ -13,8 +13,9 @@ typedef struct bsi_rank_coarse {
   bool fits, smoothed;
 } bsi_rank_coarse;
 
-/* Makes T, P, R and A P of level l with `c`, and R A P, whose columns are numbered in `columns`. All
- * ranks call it. Returns a failure of all; *own ← that of the last steps, which a rank did alone. */
+/* Makes T, P, R and A P of level l with `c`, and R A P, whose columns are numbered in `columns`.
+ * All ranks call it. Returns a failure of all; *own ← that of the last steps, which a rank did
+ * alone. */
 bisai_status bsi_rank_coarse_create(bsi_rank_hierarchy *r, int l, bsi_coarsening *c,
                                     bsi_numbering *columns, bsi_rank_coarse *coarse,
                                     bisai_status *own);

@@ -152,8 +152,7 @@ static bisai_status connect(bsi_rank_hierarchy *r, int l, bisai_status before) {
   bsi_level *level = &r->h.levels[l];
   double sums[3] = {0.0, 0.0, 0.0};
   if (!before) sums[0] = level->matrix->block_rows, sums[1] = level->matrix->blocks;
-  BSI_TRY(
-      bsi_agree_and_reduce(r->h.context, &r->transport, before, BISAI_REDUCE_SUM, 2, sums));
+  BSI_TRY(bsi_agree_and_reduce(r->h.context, &r->transport, before, BISAI_REDUCE_SUM, 2, sums));
   rank->all_rows = sums[0];
   rank->all_blocks = sums[1];
   level->halo = &rank->halo;
@@ -178,9 +177,9 @@ static bisai_status invert_own(bsi_rank_hierarchy *r, int l) {
   bsi_level *level = &r->h.levels[l];
   bsi_invert_stats stats = BSI_INVERT_STATS_NONE;
   bsi_inversion_findings found = {.stats = &stats, .largest = &level->diagonal.largest};
-  BSI_TRY(bsi_ops_of(&r->h)->inversion->invert(
-      r->h.context, level->matrix, level->diagonal.position, bsi_shift_of(&r->h, level),
-      level->diagonal.inverse, NULL, &found));
+  BSI_TRY(bsi_ops_of(&r->h)->inversion->invert(r->h.context, level->matrix,
+                                               level->diagonal.position, bsi_shift_of(&r->h, level),
+                                               level->diagonal.inverse, NULL, &found));
   if (l == 0) r->h.stats = stats;
   return bsi_level_judge(&r->h, level, "", &stats);
 }
@@ -190,8 +189,7 @@ static bisai_status invert(bsi_rank_hierarchy *r, int l, bisai_status before) {
   bsi_level *level = &r->h.levels[l];
   const bisai_status status = before ? before : invert_own(r, l);
   double largest[2] = {status ? 0.0 : level->diagonal.largest, 0.0};
-  BSI_TRY(
-      bsi_agree_and_reduce(r->h.context, &r->transport, status, BISAI_REDUCE_MAX, 1, largest));
+  BSI_TRY(bsi_agree_and_reduce(r->h.context, &r->transport, status, BISAI_REDUCE_MAX, 1, largest));
   level->diagonal.largest = largest[0];
   return BISAI_OK;
 }
@@ -341,8 +339,7 @@ static bisai_status take_ghosts(bsi_rank_hierarchy *r, const bisai_ranks_rows *r
   return BISAI_OK;
 }
 
-static bisai_status begin(bsi_rank_hierarchy *r, const bisai_ranks_rows *rows,
-                          double **vectors) {
+static bisai_status begin(bsi_rank_hierarchy *r, const bisai_ranks_rows *rows, double **vectors) {
   r->first = *rows->matrix;
   r->h.levels[0].matrix = &r->first;
   r->h.count = 1;
@@ -454,13 +451,13 @@ bisai_status bsi_rank_levels_multiply(bsi_rank_hierarchy *r, const double *x, do
   bsi_level *level = &r->h.levels[0];
   const size_t bytes = (size_t)bsi_level_rows(level) * sizeof *x;
   if (bytes > 0) BSI_TRY(memory->copy(r->h.context, level->work.b, x, bytes));
-  return bsi_operation_run(r->h.context, &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
-                                                          .matrix = level->matrix,
-                                                          .halo = level->halo,
-                                                          .split = &r->levels[0].splits.matrix,
-                                                          .alpha = 1.0,
-                                                          .x = level->work.b,
-                                                          .y = y});
+  return bsi_operation_run(
+      r->h.context, &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
+                                     .matrix = level->matrix,
+                                     .ranks = {level->halo, &r->levels[0].splits.matrix, NULL},
+                                     .alpha = 1.0,
+                                     .x = level->work.b,
+                                     .y = y});
 }
 
 int64_t bsi_rank_levels_exchanges(const bsi_rank_hierarchy *r) {
@@ -475,7 +472,8 @@ int64_t bsi_rank_levels_memory(const bsi_rank_hierarchy *r) {
   for (int l = 0; l < r->h.count; l++) {
     const bsi_rank_level *rank = &r->levels[l];
     bytes += bsi_split_memory(&rank->splits.matrix) + bsi_split_memory(&rank->splits.restriction) +
-             bsi_split_memory(&rank->splits.prolongation) + bsi_halo_memory(&rank->halo) + bsi_ghost_rows_memory(&rank->of_tentative) +
+             bsi_split_memory(&rank->splits.prolongation) + bsi_halo_memory(&rank->halo) +
+             bsi_ghost_rows_memory(&rank->of_tentative) +
              bsi_ghost_rows_memory(&rank->of_prolongation) +
              bsi_ghost_rows_memory(&rank->of_product) +
              8 * ((int64_t)r->transport.ranks + 1 + rank->columns.capacity);

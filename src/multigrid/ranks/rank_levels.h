@@ -23,7 +23,8 @@ bisai_status bsi_rank_levels_create(bisai_context *context, const bisai_ranks_ro
                                     const bisai_transport *transport,
                                     const bsi_multigrid_setup *setup, int64_t gather,
                                     bsi_rank_hierarchy *r);
-/* Makes what bsi_rank_levels_multiply() needs, and no levels. Of `setup`, least_overlapped is read. */
+/* Makes what bsi_rank_levels_multiply() needs, and no levels. Of `setup`, least_overlapped is read.
+ */
 bisai_status bsi_rank_products_create(bisai_context *context, const bisai_ranks_rows *rows,
                                       const bisai_transport *transport,
                                       const bsi_multigrid_setup *setup, bsi_rank_hierarchy *r);

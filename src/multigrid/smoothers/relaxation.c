@@ -20,17 +20,17 @@ bisai_status bsi_relax(bsi_hierarchy *h, bsi_level *level, const bsi_relaxations
     double *y = bsi_iterate_of(level, k, steps, to);
     BSI_TRY(bsi_operation_do(
         h, level,
-        &(bsi_operation){.kind = BSI_OPERATION_RELAX,
-                         .matrix = bsi_cycle_matrix(level),
-                         .inverse = {level->smoother.inverse, bsi_cycle_inverse(level)},
-                         .halo = level->halo,
-                         .split = level->splits ? &level->splits->matrix : NULL,
-                         .alpha = alpha,
-                         .beta = beta,
-                         .b = b,
-                         .x = x,
-                         .previous = previous,
-                         .y = y}));
+        &(bsi_operation){
+            .kind = BSI_OPERATION_RELAX,
+            .matrix = bsi_cycle_matrix(level),
+            .inverse = {level->smoother.inverse, bsi_cycle_inverse(level)},
+            .ranks = {level->halo, level->splits ? &level->splits->matrix : NULL, NULL},
+            .alpha = alpha,
+            .beta = beta,
+            .b = b,
+            .x = x,
+            .previous = previous,
+            .y = y}));
     previous = x;
     x = y;
   }
