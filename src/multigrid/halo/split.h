@@ -2,8 +2,8 @@
 /* The rows of a rank's matrix in two groups: the inner rows, which have no ghosts among their
  * columns, and the border rows. Products do the inner rows while the ghosts are on their way. A row
  * has the same bits in a group as among all rows. */
-#ifndef BSI_SPLIT_H
-#define BSI_SPLIT_H
+#ifndef BSI_HALO_SPLIT_H
+#define BSI_HALO_SPLIT_H
 
 #include "core/context/context_impl.h"
 #include "core/vector/row_list.h"
