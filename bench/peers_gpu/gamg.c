@@ -52,7 +52,7 @@ static void load_vector(const loaded *l, const double *values, int stride, Vec *
   PetscScalar *to;
   must(MatCreateVecs(l->a, NULL, vector), "vector");
   must(VecGetArrayWrite(*vector, &to), "vector");
-  for (int32_t i = 0; i < l->from->n; i++) to[i] = values ? values[(size_t)i * stride] : 0;
+  for (int32_t i = 0; i < l->from->n; i++) to[i] = values ? values[(size_t)i * (size_t)stride] : 0;
   must(VecRestoreArrayWrite(*vector, &to), "vector");
 }
 
