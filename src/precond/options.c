@@ -16,44 +16,61 @@ const bsi_precond_ops *bsi_precond_ops_of(bisai_precond_kind kind) {
   return (int)kind >= 0 && (int)kind < BISAI_PRECOND_KINDS ? kinds[kind] : NULL;
 }
 
-/* The most lists of a kind that is composed of others. */
-enum { MOST_LISTS = 16 };
+/* The lists of the options that a kind takes: its own, and those of the kinds of its stages. */
+typedef struct option_lists {
+  const bsi_option_list *list[16];
+  int count;
+} option_lists;
 
-/* Adds lists that are not yet among `count` lists. Returns the new number. */
-static int add_lists(const bsi_precond_ops *ops, int count, const bsi_option_list **lists) {
+/* Adds the lists of one kind that are not there yet. */
+static void add_lists(const bsi_precond_ops *ops, option_lists *to) {
+  const int most = sizeof to->list / sizeof *to->list;
   for (int l = 0; l < BSI_OPTION_LISTS && ops->options[l]; l++) {
     int known = 0;
-    while (known < count && lists[known] != ops->options[l]) known++;
-    if (known == count && count < MOST_LISTS) lists[count++] = ops->options[l];
+    while (known < to->count && to->list[known] != ops->options[l]) known++;
+    if (known == to->count && to->count < most) to->list[to->count++] = ops->options[l];
   }
-  return count;
 }
 
-const bisai_option *bisai_precond_kind_option(bisai_precond_kind kind, int index) {
+/* Loops over all options of a kind call it once. */
+static option_lists lists_of(bisai_precond_kind kind) {
   const bsi_precond_ops *ops = bsi_precond_ops_of(kind);
-  if (!ops || index < 0) return NULL;
-  const bsi_option_list *lists[MOST_LISTS];
-  int count = add_lists(ops, 0, lists);
+  option_lists lists = {.count = 0};
+  if (!ops) return lists;
+  add_lists(ops, &lists);
   const bisai_precond_kind *s = ops->stages ? ops->stages->kinds : NULL;
-  for (; s && *s != BISAI_PRECOND_NONE; s++)
-    count = add_lists(bsi_precond_ops_of(*s), count, lists);
-  for (int l = 0; l < count; l++) {
-    if (index < lists[l]->count) return &lists[l]->items[index];
-    index -= lists[l]->count;
-  }
+  for (; s && *s != BISAI_PRECOND_NONE; s++) add_lists(bsi_precond_ops_of(*s), &lists);
+  return lists;
+}
+
+/* Returns option `index` ≥ 0 of all lists, or NULL behind the last one. */
+static const bisai_option *option_at(const option_lists *lists, int index) {
+  for (int l = 0; l < lists->count; index -= lists->list[l++]->count)
+    if (index < lists->list[l]->count) return &lists->list[l]->items[index];
   return NULL;
 }
 
-bool bisai_precond_kind_takes(bisai_precond_kind kind, const char *field) {
+const bisai_option *bisai_precond_kind_option(bisai_precond_kind kind, int index) {
+  const option_lists lists = lists_of(kind);
+  return index < 0 ? NULL : option_at(&lists, index);
+}
+
+static bool has_field(const option_lists *lists, const char *field) {
   const bisai_option *option;
-  for (int i = 0; field && (option = bisai_precond_kind_option(kind, i)); i++)
+  for (int i = 0; (option = option_at(lists, i)); i++)
     if (strcmp(option->field, field) == 0) return true;
   return false;
 }
 
+bool bisai_precond_kind_takes(bisai_precond_kind kind, const char *field) {
+  const option_lists lists = lists_of(kind);
+  return field && has_field(&lists, field);
+}
+
 bool bisai_precond_kind_needs_code(bisai_precond_kind kind) {
+  const option_lists lists = lists_of(kind);
   const bisai_option *option;
-  for (int i = 0; (option = bisai_precond_kind_option(kind, i)); i++)
+  for (int i = 0; (option = option_at(&lists, i)); i++)
     if (option->use == BISAI_OPTION_NEEDED && !option->key) return true;
   return false;
 }
@@ -73,8 +90,9 @@ bisai_precond_options bisai_precond_options_default(void) {
 
 /* Returns true if the kind has an option of that name, be it another field. */
 static bool has_name(bisai_precond_kind kind, const char *name) {
+  const option_lists lists = lists_of(kind);
   const bisai_option *option;
-  for (int i = 0; (option = bisai_precond_kind_option(kind, i)); i++)
+  for (int i = 0; (option = option_at(&lists, i)); i++)
     if (strcmp(option->name, name) == 0) return true;
   return false;
 }
@@ -102,30 +120,32 @@ bool bsi_may_ignore(const bisai_option *option) {
          strcmp(option->field, "factor.equilibrate") == 0;
 }
 
-/* Checks the options of a list, which may be that of another kind. */
+/* Checks the options of a list, which may be that of another kind. taken: those of the kind. */
 static bisai_status check_list(bisai_context *context, const bsi_option_list *list,
-                               const bisai_precond_options *given) {
+                               const option_lists *taken, const bisai_precond_options *given) {
   for (int i = 0; i < list->count; i++) {
     const bisai_option *option = &list->items[i];
     if (bisai_option_get(option, given) != option->initial && !bsi_may_ignore(option) &&
-        !bisai_precond_kind_takes(given->kind, option->field))
+        !has_field(taken, option->field))
       return refuse(context, given->kind, option);
   }
   return BISAI_OK;
 }
 
 bisai_status bsi_precond_options_check(bisai_context *context, const bisai_precond_options *given) {
+  const option_lists taken = lists_of(given->kind);
   for (int kind = 0; kind < BISAI_PRECOND_KINDS; kind++) {
     const bsi_precond_ops *ops = bsi_precond_ops_of((bisai_precond_kind)kind);
     for (int l = 0; l < BSI_OPTION_LISTS && ops->options[l]; l++)
-      BSI_TRY(check_list(context, ops->options[l], given));
+      BSI_TRY(check_list(context, ops->options[l], &taken, given));
   }
   return BISAI_OK;
 }
 
 bisai_status bsi_precond_ranges_check(bisai_context *context, const bisai_precond_options *given) {
+  const option_lists lists = lists_of(given->kind);
   const bisai_option *option;
-  for (int i = 0; (option = bisai_precond_kind_option(given->kind, i)); i++)
+  for (int i = 0; (option = option_at(&lists, i)); i++)
     BSI_TRY(bsi_option_check(context, option, given));
   return BISAI_OK;
 }
