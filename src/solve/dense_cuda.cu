@@ -5,37 +5,17 @@
  * A(J, J) and the column are in shared memory, or in global memory of the group's own if the
  * largest system is too large for that. Their columns have an odd number of values, so that lanes
  * that read a row of them read different banks. */
+#include <algorithm>
+
 #include "core/block/values.h"
-#include "core/context/context_impl.h"
 #include "core/matrix/bcsr_impl.h"
-#include "gpu/launch.cuh"
-#include "gpu/record.cuh"
-#include "solve/isai.h"
+#include "solve/columns_cuda.cuh"
 #include "solve/solve_ops.h"
 
 namespace {
 
-enum {
-  THREADS = 128,
-  WARPS = THREADS / BSI_WARP,
-  /* bytes of shared memory that a thread block has on every device */
-  SHARED_BYTES = 48 * 1024,
-  /* rows up to which a warp solves a system */
-  WARP_ROWS = 36
-};
-
-/* Large systems: thread blocks for each multiprocessor, and fewer if they would take more bytes of
- * global memory than that. Not measured. */
-enum { BLOCKS_PER_PROCESSOR = 4, MOST_BYTES = 1 << 28 };
-
-/* Messages of failures begin with it. */
-constexpr char what[] = "values of an approximate inverse";
-
-struct report {
-  static constexpr int firsts = 1;
-  /* the first fault: its column, then the place of its row in the column, then its kind */
-  unsigned long long fault;
-};
+/* rows up to which a warp solves a system */
+enum { WARP_ROWS = 36 };
 
 struct job {
   bool definite;
@@ -55,7 +35,7 @@ struct job {
   int64_t room;
   /* in global memory; NULL: in shared memory */
   double *systems;
-  report *found;
+  bsi_columns_report *found;
 };
 
 /* The leading dimension of a system of m rows. */
@@ -63,14 +43,6 @@ __device__ int leading(int m) { return m | 1; }
 
 /* The values of a system of m rows and of its column. */
 int64_t room_of(int64_t m, int block_size) { return (m | 1) * (m + block_size); }
-
-/* Keeps the first fault of all columns. */
-__device__ void report_fault(const job &p, int32_t column, int32_t place,
-                             bsi_isai_fault_kind kind) {
-  atomicMin(&p.found->fault, static_cast<unsigned long long>(column) << 33 |
-                                 static_cast<unsigned long long>(place) << 2 |
-                                 static_cast<unsigned>(kind));
-}
 
 /* The lanes that solve a system: LANES of them, and this is number `lane`.
  *   LANES: a warp or the thread block */
@@ -230,16 +202,17 @@ __device__ void store(const job &p, const group<LANES> &g, int32_t begin, int32_
       }
     const bool vital = p.definite && __ldg(p.pattern.row_idx + begin + s) == j;
     if (!finite || !fits || (zero && vital))
-      report_fault(p, j, s,
-                   !finite ? BSI_FAULT_NOT_FINITE
-                   : !fits ? BSI_FAULT_OVERFLOW
-                           : BSI_FAULT_UNDERFLOW);
+      bsi_report_fault(p.found, j, s,
+                       !finite ? BSI_FAULT_NOT_FINITE
+                       : !fits ? BSI_FAULT_OVERFLOW
+                               : BSI_FAULT_UNDERFLOW);
   }
 }
 
 /* LANES: those of a group, a warp or the thread block */
-template <int LANES> __global__ void __launch_bounds__(THREADS) solve_systems(const job p) {
-  constexpr int GROUPS = THREADS / LANES;
+template <int LANES>
+__global__ void __launch_bounds__(BSI_COLUMNS_THREADS) solve_systems(const job p) {
+  constexpr int GROUPS = BSI_COLUMNS_THREADS / LANES;
   extern __shared__ double shared[];
   const group<LANES> g = {static_cast<int>(threadIdx.x) % LANES};
   const int in_block = threadIdx.x / LANES;
@@ -255,7 +228,7 @@ template <int LANES> __global__ void __launch_bounds__(THREADS) solve_systems(co
     if (regular)
       store(p, g, begin, length, static_cast<int32_t>(j), d);
     else if (g.lane == 0)
-      report_fault(p, static_cast<int32_t>(j), length - 1, BSI_FAULT_SINGULAR);
+      bsi_report_fault(p.found, static_cast<int32_t>(j), length - 1, BSI_FAULT_SINGULAR);
     g.wait();
   }
 }
@@ -270,22 +243,8 @@ struct shape {
 shape shape_of(int32_t longest_column, int block_size) {
   const int64_t m = static_cast<int64_t>(longest_column) * block_size;
   const int64_t room = room_of(m, block_size), bytes = room * static_cast<int64_t>(sizeof(double));
-  const bool warps = m <= WARP_ROWS && WARPS * bytes <= SHARED_BYTES;
-  return {warps, warps || bytes <= SHARED_BYTES, room};
-}
-
-/* Turns the word of report_fault() into its fault. Waits. */
-bisai_status fetch_fault(bisai_context *context, const job &p, bsi_isai_fault *fault) {
-  report found;
-  BSI_TRY(bsi_record_fetch(context, what, &found));
-  if (found.fault == BSI_NONE) return BISAI_OK;
-  const int32_t column = static_cast<int32_t>(found.fault >> 33),
-                place = static_cast<int32_t>(found.fault >> 2 & INT32_MAX);
-  int32_t begin, row;
-  BSI_TRY(bsi_gpu_fetch(context, what, &begin, p.pattern.col_ptr + column, sizeof begin));
-  BSI_TRY(bsi_gpu_fetch(context, what, &row, p.pattern.row_idx + begin + place, sizeof row));
-  *fault = {column, row, static_cast<bsi_isai_fault_kind>(found.fault & 3)};
-  return BISAI_OK;
+  const bool warps = m <= WARP_ROWS && BSI_COLUMNS_WARPS * bytes <= BSI_COLUMNS_SHARED;
+  return {warps, warps || bytes <= BSI_COLUMNS_SHARED, room};
 }
 
 } // namespace
@@ -298,11 +257,8 @@ bisai_status bsi_isai_reserve_dense(bisai_context *context, const bsi_triangular
     return bsi_fail(context, BISAI_INDEX_OVERFLOW,
                     "the system of a column of %d blocks has more than %d values",
                     isai->pattern->longest_column, INT32_MAX);
-  const size_t bytes = static_cast<size_t>(s.room) * sizeof(double),
-               affordable = bytes < MOST_BYTES ? MOST_BYTES / bytes : 1;
-  size_t wanted = static_cast<size_t>(context->limits.processors) * BLOCKS_PER_PROCESSOR;
-  if (wanted > static_cast<size_t>(t->matrix->block_rows)) wanted = t->matrix->block_rows;
-  isai->threads = static_cast<int>(wanted < affordable ? wanted : affordable);
+  const size_t bytes = static_cast<size_t>(s.room) * sizeof(double);
+  isai->threads = std::min(bsi_columns_blocks(context, bytes), t->matrix->block_rows);
   isai->room = static_cast<size_t>(s.room);
   isai->columns = static_cast<double *>(context->backend->memory->allocate(
       context, static_cast<size_t>(isai->threads) * isai->room, sizeof(double)));
@@ -329,16 +285,17 @@ bisai_status bsi_isai_dense_values(bisai_context *context, const bsi_triangular 
                  .values = n->values,
                  .room = s.room,
                  .systems = isai->columns,
-                 .found = bsi_record_of<report>(context)};
-  const int groups = s.warps ? WARPS : 1;
+                 .found = bsi_record_of<bsi_columns_report>(context)};
+  const int groups = s.warps ? BSI_COLUMNS_WARPS : 1;
   const size_t bytes = s.shared ? static_cast<size_t>(groups * s.room) * sizeof(double) : 0;
   unsigned blocks = bsi_grid(a->block_rows, groups);
   if (!s.shared && blocks > static_cast<unsigned>(isai->threads)) blocks = isai->threads;
-  BSI_TRY(bsi_record_begin<report>(context, what));
+  BSI_TRY(bsi_record_begin<bsi_columns_report>(context, BSI_COLUMNS));
   if (s.warps)
-    solve_systems<BSI_WARP><<<blocks, THREADS, bytes, bsi_stream_of(context)>>>(p);
+    solve_systems<BSI_WARP><<<blocks, BSI_COLUMNS_THREADS, bytes, bsi_stream_of(context)>>>(p);
   else
-    solve_systems<THREADS><<<blocks, THREADS, bytes, bsi_stream_of(context)>>>(p);
-  BSI_TRY(bsi_launched(context, what));
-  return fetch_fault(context, p, fault);
+    solve_systems<BSI_COLUMNS_THREADS>
+        <<<blocks, BSI_COLUMNS_THREADS, bytes, bsi_stream_of(context)>>>(p);
+  BSI_TRY(bsi_launched(context, BSI_COLUMNS));
+  return bsi_fetch_fault(context, pattern->col_ptr, pattern->row_idx, false, fault);
 }

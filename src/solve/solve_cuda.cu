@@ -9,34 +9,11 @@
  * in global memory of the group's own. */
 #include "core/block/block_sizes.h"
 #include "core/block/values.h"
-#include "core/context/context_impl.h"
 #include "core/matrix/bcsr_impl.h"
-#include "gpu/launch.cuh"
-#include "gpu/record.cuh"
-#include "solve/isai.h"
+#include "solve/columns_cuda.cuh"
 #include "solve/solve_ops.h"
 
 namespace {
-
-enum {
-  THREADS = 128,
-  WARPS = THREADS / BSI_WARP,
-  /* bytes of shared memory that a thread block has on every device */
-  SHARED_BYTES = 48 * 1024
-};
-
-/* Long columns: thread blocks for each multiprocessor, and fewer if their columns would take more
- * bytes of global memory than that. Not measured. */
-enum { BLOCKS_PER_PROCESSOR = 4, MOST_BYTES = 1 << 28 };
-
-/* Messages of failures begin with it. */
-constexpr char what[] = "values of an approximate inverse";
-
-struct report {
-  static constexpr int firsts = 1;
-  /* the first fault: its column, then the step of its solution, then its kind */
-  unsigned long long fault;
-};
 
 struct job {
   bisai_triangle triangle;
@@ -54,18 +31,12 @@ struct job {
   int32_t shared_blocks;
   int32_t longest;
   double *columns;
-  report *found;
+  bsi_columns_report *found;
 };
 
-/* Keeps the first fault of all columns. */
-__device__ void report_fault(const job &p, int32_t column, int32_t step, bsi_isai_fault_kind kind) {
-  atomicMin(&p.found->fault, static_cast<unsigned long long>(column) << 33 |
-                                 static_cast<unsigned long long>(step) << 2 |
-                                 static_cast<unsigned>(kind));
-}
-
 /* BS: the block size, or 0 if it is known at run time only */
-template <int BS> __global__ void __launch_bounds__(THREADS) solve_columns(const job p) {
+template <int BS>
+__global__ void __launch_bounds__(BSI_COLUMNS_THREADS) solve_columns(const job p) {
   const int bs = BS > 0 ? BS : p.block_size, values = bs * bs;
   constexpr int LANES = BS > 0 && BS * BS <= BSI_WARP ? BS * BS : BSI_WARP;
   constexpr int GROUPS = BSI_WARP / LANES,
@@ -75,8 +46,8 @@ template <int BS> __global__ void __launch_bounds__(THREADS) solve_columns(const
   if (group >= GROUPS) return;
   const unsigned mask = (LANES == BSI_WARP ? BSI_FULL_WARP : (1u << LANES) - 1u) << (group * LANES);
   const int in_block = threadIdx.x / BSI_WARP * GROUPS + group;
-  const int64_t first = blockIdx.x * static_cast<int64_t>(WARPS * GROUPS) + in_block;
-  const int64_t stride = static_cast<int64_t>(gridDim.x) * WARPS * GROUPS;
+  const int64_t first = blockIdx.x * static_cast<int64_t>(BSI_COLUMNS_WARPS * GROUPS) + in_block;
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * BSI_COLUMNS_WARPS * GROUPS;
   double *rest = shared + in_block * (p.shared_blocks + 1) * values, *own = rest + values;
   if (p.columns) own = p.columns + first * p.longest * values;
 
@@ -146,10 +117,10 @@ template <int BS> __global__ void __launch_bounds__(THREADS) solve_columns(const
         finite = __all_sync(mask, finite);
         fits = __all_sync(mask, fits);
         if (member == 0)
-          report_fault(p, static_cast<int32_t>(j), step,
-                       !finite ? BSI_FAULT_NOT_FINITE
-                       : !fits ? BSI_FAULT_OVERFLOW
-                               : BSI_FAULT_UNDERFLOW);
+          bsi_report_fault(p.found, static_cast<int32_t>(j), step,
+                           !finite ? BSI_FAULT_NOT_FINITE
+                           : !fits ? BSI_FAULT_OVERFLOW
+                                   : BSI_FAULT_UNDERFLOW);
       }
       __syncwarp(mask);
     }
@@ -159,7 +130,7 @@ template <int BS> __global__ void __launch_bounds__(THREADS) solve_columns(const
 /* Returns the groups of lanes in a thread block.
  *   BS: the block size, or 0 if it is known at run time only */
 template <int BS> constexpr int groups_of() {
-  return WARPS * (BS > 0 && BS * BS <= BSI_WARP ? BSI_WARP / (BS * BS) : 1);
+  return BSI_COLUMNS_WARPS * (BS > 0 && BS * BS <= BSI_WARP ? BSI_WARP / (BS * BS) : 1);
 }
 
 int groups_of_size(int block_size) {
@@ -179,8 +150,8 @@ template <int BS> bisai_status enqueue(bisai_context *context, const job &p, int
   unsigned blocks = bsi_grid(p.block_rows, GROUPS);
   if (p.columns && blocks > static_cast<unsigned>(columns_at_once / GROUPS))
     blocks = columns_at_once / GROUPS;
-  solve_columns<BS><<<blocks, THREADS, bytes, bsi_stream_of(context)>>>(p);
-  return bsi_launched(context, what);
+  solve_columns<BS><<<blocks, BSI_COLUMNS_THREADS, bytes, bsi_stream_of(context)>>>(p);
+  return bsi_launched(context, BSI_COLUMNS);
 }
 
 bisai_status enqueue_size(bisai_context *context, const job &p, int columns_at_once) {
@@ -193,28 +164,11 @@ bisai_status enqueue_size(bisai_context *context, const job &p, int columns_at_o
   return enqueue<0>(context, p, columns_at_once);
 }
 
-/* Turns the word of report_fault() into its fault. Waits. */
-bisai_status fetch_fault(bisai_context *context, const job &p, bsi_isai_fault *fault) {
-  report found;
-  BSI_TRY(bsi_record_fetch(context, what, &found));
-  if (found.fault == BSI_NONE) return BISAI_OK;
-  const int32_t column = static_cast<int32_t>(found.fault >> 33),
-                step = static_cast<int32_t>(found.fault >> 2 & INT32_MAX);
-  int32_t range[2], row;
-  BSI_TRY(bsi_gpu_fetch(context, what, range, p.pattern.col_ptr + column, sizeof range));
-  const int32_t at = p.triangle == BISAI_LOWER ? range[0] + step : range[1] - 1 - step;
-  BSI_TRY(bsi_gpu_fetch(context, what, &row, p.pattern.row_idx + at, sizeof row));
-  fault->column = column;
-  fault->row = row;
-  fault->kind = static_cast<bsi_isai_fault_kind>(found.fault & 3);
-  return BISAI_OK;
-}
-
 } // namespace
 
 int32_t bsi_isai_shared_blocks(int block_size) {
-  return SHARED_BYTES / (groups_of_size(block_size) * block_size * block_size *
-                         static_cast<int>(sizeof(double))) -
+  return BSI_COLUMNS_SHARED / (groups_of_size(block_size) * block_size * block_size *
+                               static_cast<int>(sizeof(double))) -
          1;
 }
 
@@ -223,10 +177,8 @@ static bisai_status isai_reserve(bisai_context *context, const bsi_triangular *t
   const size_t column = bsi_block_offset(t->matrix, isai->pattern->longest_column);
   if (isai->systems != BSI_SYSTEMS_TRIANGULAR) return bsi_isai_reserve_dense(context, t, isai);
   if (isai->pattern->longest_column <= bsi_isai_shared_blocks(bs)) return BISAI_OK;
-  const size_t bytes = column * sizeof(double) * groups,
-               affordable = bytes < MOST_BYTES ? MOST_BYTES / bytes : 1;
-  const size_t wanted = static_cast<size_t>(context->limits.processors) * BLOCKS_PER_PROCESSOR;
-  isai->threads = static_cast<int>(wanted < affordable ? wanted : affordable) * groups;
+  const size_t bytes = column * sizeof(double) * groups;
+  isai->threads = bsi_columns_blocks(context, bytes) * groups;
   isai->room = column;
   isai->columns = static_cast<double *>(
       context->backend->memory->allocate(context, isai->threads * column, sizeof(double)));
@@ -256,10 +208,11 @@ static bisai_status isai_values(bisai_context *context, const bsi_triangular *t,
                  .shared_blocks = shared ? pattern->longest_column : 0,
                  .longest = pattern->longest_column,
                  .columns = shared ? nullptr : isai->columns,
-                 .found = bsi_record_of<report>(context)};
-  BSI_TRY(bsi_record_begin<report>(context, what));
+                 .found = bsi_record_of<bsi_columns_report>(context)};
+  BSI_TRY(bsi_record_begin<bsi_columns_report>(context, BSI_COLUMNS));
   BSI_TRY(enqueue_size(context, p, isai->threads));
-  return fetch_fault(context, p, fault);
+  return bsi_fetch_fault(context, pattern->col_ptr, pattern->row_idx, t->triangle == BISAI_UPPER,
+                         fault);
 }
 
 const bsi_solve_ops bsi_solve_cuda = {.reserve = isai_reserve, .values = isai_values};
