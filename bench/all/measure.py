@@ -225,9 +225,19 @@ def script_of_matrices(b, script, page, *arguments, only=True):
     b.script(script, bisai, b.matrices, output, "--backend", b.backend, *arguments, *one)
 
 
+def total(b):
+    """Returns the option of what a script may take."""
+    return [] if b.seconds is None else ["--total", str(b.seconds)]
+
+
+def briefly(b):
+    """Systems so small that launches take the time of an iteration are left to the CPU's page."""
+    least = "0" if b.quick else "1000"
+    return ["--repeats", "1", "--seconds", "10", "--least-rows", least, *total(b)]
+
+
 def block_jacobi(b, page, *arguments):
-    total = [] if b.seconds is None else ["--total", str(b.seconds)]
-    script_of_matrices(b, "block-jacobi/block_jacobi.py", f"{page}.md", *total, *arguments)
+    script_of_matrices(b, "block-jacobi/block_jacobi.py", f"{page}.md", *total(b), *arguments)
 
 
 def block_jacobi_device(b):

@@ -100,10 +100,11 @@ PAGES = [
         [program("bisai"), gpus(1), matrices], measure.draw_block_jacobi("h200-block-jacobi")
     ),
     Page(
-        "matrix-inverses-gpu", "cuda", "approximate inverses of the matrix beside those of its factors",
+        "matrix-inverses-gpu", "cuda",
+        "approximate inverses of the matrix beside those of its factors",
         ["h200-matrix-inverses.md", "h200-matrix-inverses.json.xz"], 120,
         lambda b: measure.script_of_matrices(
-            b, "isai/matrix_inverses.py", "h200-matrix-inverses.md", "--repeats", "3"
+            b, "isai/matrix_inverses.py", "h200-matrix-inverses.md", *measure.briefly(b)
         ),
         [program("bisai"), gpus(1), matrices]
     ),
@@ -111,7 +112,7 @@ PAGES = [
         "strong-blocks-gpu", "cuda", "block-Jacobi with blocks of strongly coupled rows",
         ["h200-strong-blocks.md", "h200-strong-blocks.json.xz"], 240,
         lambda b: measure.script_of_matrices(
-            b, "block-jacobi/strong_blocks.py", "h200-strong-blocks.md", "--repeats", "1"
+            b, "block-jacobi/strong_blocks.py", "h200-strong-blocks.md", *measure.briefly(b)
         ),
         [program("bisai"), gpus(1), matrices]
     ),

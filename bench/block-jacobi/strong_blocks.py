@@ -3,11 +3,12 @@
 """Counts iterations with blocks of neighbouring rows and with blocks of strongly coupled rows.
 
 usage: strong_blocks.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N] [--at-once N]
-       [--backend cuda] [--only NAME] [--least-rows N] [--repeats N]
+       [--backend cuda] [--only NAME] [--least-rows N] [--repeats N] [--seconds N] [--total N]
 
 BISAI is the program, and MATRICES is a folder of NAME.mtx[.xz] files. A right-hand side is the file
 NAME_b if it exists, otherwise b = 1. IDR(4) solves each matrix as a scalar matrix to 1e-8. A matrix
-that takes more than a minute is left out. With --repeats the table has times, too.
+that takes more than --seconds is left out, and none begins after --total seconds. With --repeats
+the table has times, too.
 """
 
 import sys
@@ -17,7 +18,6 @@ import tables
 
 BOUNDS = (4, 8, 16, 32)
 METHODS = [f"bjacobi:max={m}{how}" for m in BOUNDS for how in ("", ":blocks=strength")]
-SECONDS = 60
 CLOSE = 0.05  # a difference of at most this part counts as none
 
 
@@ -26,12 +26,12 @@ def measure(options, path):
         str(path), "--block-size", "1", "--rhs", tables.right_hand_side(path), "--solver", "idr",
         "--tolerance", "1e-8"
     ]
-    result, _ = tables.compare(options, arguments, METHODS, SECONDS)
+    result, _ = tables.compare(options, arguments, METHODS, options.seconds)
     return result
 
 
 def pairs(results, bound):
-    """Returns (name, iterations, iterations with strong blocks) of a bound; None: no convergence."""
+    """Returns (name, iterations, those with strong blocks) of a bound; None: no convergence."""
     at = 2 * BOUNDS.index(bound)
     found = []
     for result in results:
@@ -52,9 +52,10 @@ def cell_of(options, runs):
 
 
 def faster(results, bound):
-    """Returns on how many matrices strong blocks take less time, of those on which both converge."""
+    """Returns on how many matrices strong blocks take less time, if both converge."""
     at = 2 * BOUNDS.index(bound)
-    both = [r["runs"][at : at + 2] for r in results if all(x["converged"] for x in r["runs"][at : at + 2])]
+    runs = [result["runs"][at : at + 2] for result in results]
+    both = [(near, strong) for near, strong in runs if near["converged"] and strong["converged"]]
     return sum(tables.seconds(strong) < tables.seconds(near) for near, strong in both)
 
 
@@ -78,7 +79,7 @@ def summary(options, results):
         )
 
 
-def page(options, results, names_left_out):
+def page(options, results, left_out):
     times = "Times are medians, of set-up and solve, in ms. " if options.repeats else ""
     shown = [r for r in results if any(run["converged"] for run in r["runs"])]
     lines = [
@@ -87,8 +88,7 @@ def page(options, results, names_left_out):
         *tables.made_by(options, results[0], "IDR(4), tolerance 1e-8, every matrix in scalar rows"),
         "A cell has the iterations with blocks of neighbouring rows (`bjacobi:max=N`), and with"
         " blocks of strongly coupled rows (`:blocks=strength`). A dash is a run that does not"
-        f" converge. {times}Runs of more than {SECONDS} s were left out:"
-        f" {', '.join(names_left_out) or 'none'}.",
+        f" converge. {times}{left_out}",
         "",
         *summary(options, results),
         "",
@@ -106,14 +106,5 @@ def page(options, results, names_left_out):
     return lines
 
 
-def main():
-    options = tables.parser(__doc__, "4000").parse_args()
-    found = list(tables.matrices(options))
-    made = tables.each(options, lambda path: measure(options, path), [path for _, path in found])
-    results = [result for result in made if result]
-    left_out = [name for (name, _), result in zip(found, made) if not result]
-    tables.write(options.output, page(options, results, left_out), results)
-
-
 if __name__ == "__main__":
-    main()
+    tables.page_of_matrices(__doc__, "4000", measure, page)

@@ -7,6 +7,7 @@ import contextlib
 import datetime
 import json
 import lzma
+import math
 import os
 import pathlib
 import platform
@@ -16,6 +17,7 @@ import shlex
 import subprocess
 import sys
 import textwrap
+import time
 
 BENCH = pathlib.Path(__file__).resolve().parents[1]
 KEPT = "<!-- by hand, kept when the page is made again -->"
@@ -372,3 +374,39 @@ def each(options, function, jobs, weight=lambda job: 0):
 
 def size_of(path):
     return path.stat().st_size
+
+
+def page_of_matrices(description, max_iterations, measure, page):
+    """Does what a script does that measures each matrix once, and writes its page.
+
+    measure(options, path): returns the program's document of a matrix, or None if it takes more
+        than options.seconds
+    page(options, results, left_out): returns the lines of the page; `left_out` is a sentence on
+        the matrices that are not in it
+    """
+    options_of = parser(description, max_iterations)
+    options_of.add_argument("--seconds", type=float, default=60, help="the most for a run")
+    options_of.add_argument("--total", type=float, default=math.inf, help="no run begins later")
+    options = options_of.parse_args()
+    end, late = time.monotonic() + options.total, []
+
+    def in_time(job):
+        if time.monotonic() < end:
+            return measure(options, job[1])
+        late.append(job[0])
+        return None
+
+    found = list(matrices(options))
+    made = each(options, in_time, found, lambda job: size_of(job[1]))
+    results = [result for result in made if result]
+    if not results:
+        raise SystemExit(f"{options.matrices} holds no matrix that can be measured")
+    slow = [name for (name, _), result in zip(found, made) if not result and name not in late]
+    left_out = f"Runs of more than {options.seconds:g} s were left out: {listed(slow)}."
+    if late:
+        left_out += f" No time was left for {listed(sorted(late))}."
+    write(options.output, page(options, results, left_out), results)
+
+
+def listed(names):
+    return ", ".join(f"`{name}`" for name in names) or "none"

@@ -3,12 +3,12 @@
 """Compares approximate inverses of the matrix itself with those of its factors.
 
 usage: matrix_inverses.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N] [--at-once N]
-       [--backend cuda] [--only NAME] [--least-rows N] [--repeats N]
+       [--backend cuda] [--only NAME] [--least-rows N] [--repeats N] [--seconds N] [--total N]
 
 BISAI is the program, and MATRICES is a folder of NAME.mtx[.xz] files. A right-hand side is the file
 NAME_b if it exists, otherwise b = 1. Blocks are those that the program finds. CG solves the
-symmetric systems, and GMRES(30) all others, to 1e-8. A system that takes more than a minute is left
-out.
+symmetric systems, and GMRES(30) all others, to 1e-8. A system that takes more than --seconds is left
+out, and none begins after --total seconds.
 """
 
 import sys
@@ -16,7 +16,6 @@ import sys
 sys.path.append(f"{sys.path[0]}/../common")
 import tables
 
-SECONDS = 60
 # METHOD, and its column
 DEFINITE = (
     ("bjacobi", "block-Jacobi"), ("isai:symmetric", "NL, NLᵀ"),
@@ -34,7 +33,7 @@ def measure(options, path):
     system = [str(path), "--rhs", tables.right_hand_side(path), "--tolerance", "1e-8"]
     for solver, methods in ("cg", DEFINITE), ("gmres", GENERAL):
         arguments = [*system, "--solver", solver]
-        result, _ = tables.compare(options, arguments, [m for m, _ in methods], SECONDS)
+        result, _ = tables.compare(options, arguments, [m for m, _ in methods], options.seconds)
         if result and (solver == "gmres" or any(run["converged"] for run in result["runs"])):
             return result
     return None
@@ -65,9 +64,12 @@ def wins(results, methods):
 def table(title, results, methods):
     shown = [r for r in results if any(run["converged"] for run in r["runs"])]
     yield from ["", f"## {title}", ""]
-    yield f"Systems on which one of these converges: {len(shown)}. {'; '.join(wins(shown, methods))}."
+    yield (
+        f"Systems on which one of these converges: {len(shown)}. {'; '.join(wins(shown, methods))}."
+    )
     yield ""
-    yield from tables.heading("matrix", "block rows", "block size", *(column for _, column in methods))
+    columns = [column for _, column in methods]
+    yield from tables.heading("matrix", "block rows", "block size", *columns)
     for r in shown:
         m = r["matrix"]
         yield tables.row(m["name"], m["block_rows"], m["block_size"], *map(cell, r["runs"]))
@@ -80,23 +82,13 @@ def page(options, results, left_out):
         "# Approximate inverses of the matrix itself",
         "",
         *tables.made_by(options, results[0], "CG and GMRES(30), tolerance 1e-8"),
-        "*Of A* is `isai:of=matrix`, for symmetric systems with `symmetric` (FSPAI), and its patterns"
-        " are those of A or of the power k of its triangle. A cell has the iterations, and the ms"
-        f" of set-up and solve, medians. Systems that take more than {SECONDS} s:"
-        f" {', '.join(left_out) or 'none'}.",
+        "*Of A* is `isai:of=matrix`, for symmetric systems with `symmetric` (FSPAI), and its"
+        " patterns are those of A or of the power k of its triangle. A cell has the iterations,"
+        f" and the ms of set-up and solve, medians. {left_out}",
         *table("Symmetric systems, CG", definite, DEFINITE),
         *table("Other systems, GMRES(30)", general, GENERAL),
     ]
 
 
-def main():
-    options = tables.parser(__doc__, "4000").parse_args()
-    found = list(tables.matrices(options))
-    made = tables.each(options, lambda path: measure(options, path), [path for _, path in found])
-    results = [result for result in made if result]
-    left_out = [name for (name, _), result in zip(found, made) if not result]
-    tables.write(options.output, page(options, results, left_out), results)
-
-
 if __name__ == "__main__":
-    main()
+    tables.page_of_matrices(__doc__, "4000", measure, page)
