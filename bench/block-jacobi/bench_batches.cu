@@ -70,6 +70,7 @@ void measure_inversion(bench &b, double bytes, const std::vector<int> &sizes, in
     const double floor = 16.0 * m * m * count / b.copy_rate;
     const cublas_times c = time_cublas(b, m, count, batch.blocks());
     const double best = std::min(c.matinv, c.getrf + c.getri);
+    const magma_times magma = time_magma(b, m, count, batch.blocks());
     report(b, section, "inverse",
            {{"size", 1.0 * m},
             {"blocks", 1.0 * count},
@@ -81,7 +82,8 @@ void measure_inversion(bench &b, double bytes, const std::vector<int> &sizes, in
             {"matinv", c.matinv},
             {"getrf_getri", c.getrf + c.getri},
             {"cublas_gflops", 1e-9 * flops_of_inversion(m) * count / best},
-            {"magma_getrf", time_magma(b, m, count, batch.blocks())},
+            {"magma_getrf", magma.getrf},
+            {"magma_getri", magma.getri},
             {"speedup", best / ours}});
   }
 }

@@ -4,8 +4,13 @@
 
 #include "../block-jacobi/batches.cuh"
 
-/* Returns the seconds in which MAGMA decomposes `count` blocks of m ≤ 32 rows at `blocks`; NAN in a
- * build without MAGMA. Ends the program unless the decompositions solve for a vector. */
-double time_magma(const bench &b, int m, int64_t count, const double *blocks);
+/* Seconds of MAGMA's batched routines for blocks of m ≤ 32 rows; NAN in a build without MAGMA. */
+struct magma_times {
+  /* LU with pivoting, and the inverses from it */
+  double getrf, getri;
+};
+
+/* Times `count` blocks at `blocks`. Ends the program unless the inverses are right. */
+magma_times time_magma(const bench &b, int m, int64_t count, const double *blocks);
 
 #endif
