@@ -139,8 +139,8 @@ def left_out(folder, backend):
                 yield from ["", f"{text} on the {common.DEVICES[backend]} ({module.NAME}) for"
                             f" {', '.join(names)}."]
         for source, names in (read[0].get("others") or {}).items() if read else ():
-            yield from ["", f"Of another run on the {common.DEVICES[backend]} ({module.NAME}; {source}):"
-                        f" {', '.join(names)}."]
+            run = f"Of another run on the {common.DEVICES[backend]} ({module.NAME}; {source})"
+            yield from ["", f"{run}: {', '.join(names)}."]
 
 
 def table(rows):
@@ -185,8 +185,8 @@ def page(folder):
         "",
         "Each table, figure and claim of the papers whose methods bisai has, beside the figures of"
         " this library. *Published* figures are the authors', on their machine and their matrices."
-        " Times *here* are from the machines and the commits below, and ratios are from one run, but"
-        " for those to a part that is named as one of another run."
+        " Times *here* are from the machines and the commits below, and ratios are from one run,"
+        " but for those to a part that is named as one of another run."
         " A *stand-in* is another matrix of the same kind, and its iterations and times differ for"
         " this reason. *Not available* is what nothing can stand in for. The commands below the"
         " tables measure single rows; `python3 bench/papers BUILD` measures all and writes this"

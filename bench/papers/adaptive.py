@@ -299,17 +299,17 @@ def format_rows(results):
         where="Figure 7: set-up with the choice out of three formats over that in fp64, times",
         published=published.claim("adaptive figure 7, three"),
         ours=both(results, setup(["adaptive truncated", "adaptive ieee"])), command=FORMATS_COMMAND,
-        note="`formats=truncated` is the paper's list; `ieee` is fp16, fp32 and fp64. This row has more"
-        " than the choice: fp64 stores without a test of overflow or underflow, which every narrow"
+        note="`formats=truncated` is the paper's list; `ieee` is fp16, fp32 and fp64. This row has"
+        " more than the choice: fp64 stores without a test of overflow or underflow, which every narrow"
         " format needs"
     )
     yield row(
-        where="the same over the set-up in the one format that all blocks take: the choice alone; bar"
-        " of this library: 1.1",
+        where="the same over the set-up in the one format that all blocks take: the choice alone;"
+        " bar of this library: 1.1",
         published=published.claim("adaptive figure 7, three"),
         ours=both(results, over_taken), command=FORMATS_COMMAND,
-        note="that format is (11, 4) of the paper's list and fp16 of `ieee`; of the sizes whose blocks"
-        " all take it"
+        note="that format is (11, 4) of the paper's list and fp16 of `ieee`; of the sizes whose"
+        " blocks all take it"
     )
     for bits, names in (
         (32, ("fp32", "fp11_20")), (16, ("fp16", "bf16", "fp11_4", "adaptive"))
@@ -323,7 +323,8 @@ def format_rows(results):
             " block-formats-cpu.md has more",
         )
         yield row(
-            where=f"the same, batches of 1 GiB in fp64, {bits} bits", published=published.claim("none"),
+            where=f"the same, batches of 1 GiB in fp64, {bits} bits",
+            published=published.claim("none"),
             ours=both(results, lambda figures, names=names: large_speeds(figures, names)),
             command=LARGE_COMMAND
         )
@@ -332,8 +333,8 @@ def format_rows(results):
         published=published.claim("none"),
         ours=both(results, over_floor),
         command=LARGE_COMMAND,
-        note="batches of 1 GiB in fp64, 1 to 32 rows. Columns of an odd size begin anywhere, and share"
-        " sectors of 32 bytes with their neighbours",
+        note="batches of 1 GiB in fp64, 1 to 32 rows. Columns of an odd size begin anywhere, and"
+        " share sectors of 32 bytes with their neighbours",
     )
 
 
@@ -419,8 +420,8 @@ def solver_rows(results):
         where="Table 1: the 76 matrices", published=published.claim("adaptive table 1"),
         ours=both(results, measured_names), command="cases/suitesparse/fetch.sh adaptive-2020 &&"
         " python3 bench/papers BUILD --only adaptive",
-        note="not available: the SuiteSparse files that are not at hand; `reaction` to 1e-8, because"
-        " it stagnates above 1e-10 in every storage"
+        note="not available: the SuiteSparse files that are not at hand; `reaction` to 1e-8,"
+        " because it stagnates above 1e-10 in every storage"
     )
     for name in ADAPTIVE[:2]:
         yield row(

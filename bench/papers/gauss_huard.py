@@ -152,7 +152,8 @@ def batch_rows(results):
 
         yield row(
             where=f"Slides, *Decomposition comparison to batched LU*, blocks of {m}",
-            published=published.claim("huard decomposition"), ours=each_form(setup, ("gh", "ght", "lu")),
+            published=published.claim("huard decomposition"),
+            ours=each_form(setup, ("gh", "ght", "lu")),
             command=BATCHES.format("fd"), note="against cuBLAS's `getrfBatched`; 1 GiB of blocks"
         )
         yield row(

@@ -26,12 +26,14 @@ ITEMS = [
     ),
     Item(
         JORDAN, "Figure 4 against MAGMA, “more than an order of magnitude”", "partial",
-        "rows above, beside MAGMA's kernel from its sources, and cuBLAS; the factor is not reached",
+        "rows above, beside MAGMA's LU and inversion from its sources, and cuBLAS; the factor is"
+        " not reached",
         "cmake -DBISAI_MAGMA=FOLDER …; bench_batches --only b"
     ),
     Item(
         JORDAN, "Figure 5: the matrices of Table 2", "partial",
-        "those that are there, stand-ins, and patterns of three", "bench_batches --only g --matrices"
+        "those that are there, stand-ins, and patterns of three",
+        "bench_batches --only g --matrices"
     ),
     Item(
         JORDAN, "Table 1", "partial",
@@ -80,7 +82,8 @@ ITEMS = [
     ),
     Item(
         ADAPTIVE, "Figure 7: the choice out of three formats costs nothing", "partial",
-        "little over the fixed format that blocks take, more over fp64: two rows above", "bench_formats --backend cuda"
+        "little over the fixed format that blocks take, more over fp64: two rows above",
+        "bench_formats --backend cuda"
     ),
     Item(
         ADAPTIVE, "Table 1, Figures 8 and 9", "partial", "the matrices that BISAI_MATRICES holds,"
@@ -93,7 +96,7 @@ ITEMS = [
     Item(ADAPTIVE, "Section 7", "partial", "rows of (2) and (3)", f"{MEASURE} adaptive"),
     Item(
         ADAPTIVE, "Future work: blocks of strongly coupled unknowns", "works",
-        "[strong-blocks.md](strong-blocks.md)", "bisai compare … --methods"
+        "[on a CPU](strong-blocks.md), [on a GPU](h200-strong-blocks.md)", "bisai compare … --methods"
         " bjacobi:max=8,bjacobi:max=8:blocks=strength"
     ),
     Item(
@@ -125,7 +128,8 @@ ITEMS = [
     Item(
         ISAI, "Equation (3): an inverse of A itself", "works",
         "`isai:of=matrix`, on powers of the pattern or a given one; FSPAI of definite matrices"
-        " beside it: [on real matrices](matrix-inverses-cpu.md)",
+        " beside it: on real matrices [on a CPU](matrix-inverses-cpu.md) and [on a GPU]"
+        "(h200-matrix-inverses.md)",
         "bisai compare … --methods isai,isai:of=matrix,isai:of=matrix:symmetric"
     ),
     Item(
