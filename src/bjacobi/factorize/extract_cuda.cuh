@@ -10,13 +10,12 @@
 #include "gpu/pipeline.cuh"
 #include "gpu/read_only.cuh"
 
-/* Returns the first block of block row i that reaches scalar column `column`. In a batch of blocks
- * that is stored as a matrix this is the first one of the row, which is tried before a search.
- * Loads of the columns must not wait for stores to the tile, or extraction takes much longer. */
-static __device__ __forceinline__ int32_t bsi_first_reaching(const bsi_values_job &p, int32_t i,
-                                                             int32_t column) {
-  const int32_t first = __ldg(p.matrix.row_ptr + i), end = __ldg(p.matrix.row_ptr + i + 1),
-                wanted = column / p.matrix.block_size;
+/* Returns the first of the blocks first … end − 1 of a row whose column is at least `wanted`. In a
+ * batch of blocks that is stored as a matrix this is the first one of the row, which is tried
+ * before a search. Loads of the columns must not wait for stores to the tile, or extraction takes
+ * much longer. */
+static __device__ __forceinline__ int32_t bsi_first_reaching(const bsi_values_job &p, int32_t first,
+                                                             int32_t end, int32_t wanted) {
   if (first < end && __ldg(p.matrix.col_idx + first) >= wanted) return first;
   return bsi_lower_bound(bsi_read_only<int32_t>{p.matrix.col_idx}, first, end, wanted);
 }
@@ -49,12 +48,25 @@ struct bsi_row_place {
   bool whole;
 };
 
+/* Returns the place of the lane's block in a row whose blocks are begin … end − 1. The columns of
+ * the first entry and of the one that is the block's last, if the row begins where the block does,
+ * are loaded together. */
+static __device__ __forceinline__ bsi_row_place bsi_place_in_row(const bsi_values_job &p,
+                                                                 const bsi_lane &l, int32_t begin,
+                                                                 int32_t end) {
+  const int32_t wanted = l.start / p.matrix.block_size, size = l.w.m - 1;
+  if (p.matrix.block_size > 1) return {bsi_first_reaching(p, begin, end, wanted), false};
+  int32_t last = begin + size < end ? __ldg(p.matrix.col_idx + begin + size) : -1;
+  const int32_t low = bsi_first_reaching(p, begin, end, wanted);
+  if (low != begin) last = low + size < end ? __ldg(p.matrix.col_idx + low + size) : -1;
+  return {low, last == wanted + size};
+}
+
 /* Returns the place of row `own` of the lane's block. */
 static __device__ __forceinline__ bsi_row_place bsi_place_of_row(const bsi_values_job &p,
                                                                  const bsi_lane &l, int own) {
-  const int32_t i = (l.start + own) / p.matrix.block_size, low = bsi_first_reaching(p, i, l.start);
-  return {low, p.matrix.block_size == 1 && low + l.w.m <= __ldg(p.matrix.row_ptr + i + 1) &&
-                   __ldg(p.matrix.col_idx + low + l.w.m - 1) == l.start + l.w.m - 1};
+  const int32_t i = (l.start + own) / p.matrix.block_size;
+  return bsi_place_in_row(p, l, __ldg(p.matrix.row_ptr + i), __ldg(p.matrix.row_ptr + i + 1));
 }
 
 /* Extracts blocks into the tile, a row by each lane, or where all rows of a sub-warp are whole, by
@@ -84,14 +96,14 @@ static __device__ __forceinline__ void bsi_extract_row_per_lane(const bsi_values
   bsi_wait_for_copies();
 }
 
-/* The same for one block of the whole warp. */
+/* The same for one block of the whole warp, after bsi_fetch_rows(). */
 static __device__ __forceinline__ void bsi_extract_row_per_lane_of_warp(const bsi_values_job &p,
                                                                         const bsi_lane &l,
                                                                         double *tile) {
   const int lane = threadIdx.x % BSI_WARP;
   const bool mine = lane < l.w.m;
   bsi_row_place at = {0, true};
-  if (mine) at = bsi_place_of_row(p, l, lane);
+  if (mine) at = bsi_place_in_row(p, l, l.row_begin, l.row_end);
   if (__any_sync(BSI_FULL_WARP, !at.whole)) {
     if (mine) bsi_extract_row(p, l, lane, at.low, tile);
     return;
@@ -118,8 +130,8 @@ static __device__ __forceinline__ void bsi_extract_by_sub_warp(const bsi_values_
     int32_t low = 0, high = 0;
     if (own < l.w.m) {
       const int32_t i = (l.start + own) / p.matrix.block_size;
-      low = bsi_first_reaching(p, i, l.start);
       high = __ldg(p.matrix.row_ptr + i + 1);
+      low = bsi_first_reaching(p, __ldg(p.matrix.row_ptr + i), high, l.start / p.matrix.block_size);
 #pragma unroll 1
       for (int c = 0; c < l.w.m; c++) tile[l.tile + own + c * l.ld] = 0.0;
     }

@@ -88,15 +88,32 @@ __global__ void __launch_bounds__(BSI_VALUES_THREADS, bsi_resident_warps<M, R> /
   const int groups_per_warp = bsi_groups_per_warp(p);
   const int32_t count = !PLAIN && p.launch.device_count ? *p.launch.device_count : p.launch.count;
   const int32_t units = count / groups_per_warp + (count % groups_per_warp > 0);
-  for (int32_t unit = static_cast<int32_t>(blockIdx.x * BSI_VALUES_WARPS) + warp; unit < units;
-       unit += static_cast<int32_t>(gridDim.x * BSI_VALUES_WARPS)) {
-    const bsi_lane l = bsi_lane_of<M, R, LANES, EXACT>(p, unit, count);
+  constexpr bool ahead = bsi_by_patches<LANES> && !PLAIN;
+  const int32_t stride = static_cast<int32_t>(gridDim.x * BSI_VALUES_WARPS),
+                first = static_cast<int32_t>(blockIdx.x * BSI_VALUES_WARPS) + warp;
+  bsi_blocks_ahead next;
+  if constexpr (ahead) {
+    next.group = bsi_group_at(p, first, count);
+    bsi_fetch_block(p, &next);
+    bsi_fetch_rows(p, &next);
+    next.group = bsi_group_at(p, static_cast<int64_t>(first) + stride, count);
+  }
+  for (int32_t unit = first; unit < units; unit += stride) {
+    bsi_lane l;
+    if constexpr (ahead) {
+      l = bsi_lane_of_next(next);
+      bsi_fetch_block(p, &next);
+      next.group = bsi_group_at(p, unit + 2ll * stride, count);
+    } else {
+      l = bsi_lane_of<M, R, LANES, EXACT>(p, unit, count);
+    }
     bsi_decomposed d;
     double shift = 0.0;
     if constexpr (PLAIN)
       d = bsi_invert_plain<M, R, LANES, EXACT>(p, l, tile);
     else
       d = bsi_decompose_shifted<M, R, LANES, FORM>(p, l, tile, &shift);
+    if constexpr (ahead) bsi_fetch_rows(p, &next);
     bsi_record<FORM, PLAIN>(p, l, d, shift > 0.0, &largest[threadIdx.x]);
     if constexpr (EXACT)
       bsi_store_groups<M, R>(p, unit, tile);

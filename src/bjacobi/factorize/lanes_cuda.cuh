@@ -25,6 +25,8 @@ struct bsi_lane {
   int32_t height, in_group;
   /* the index in the tile of the block's first value, and the distance between columns */
   int tile, ld;
+  /* after bsi_fetch_rows(): the places of row w.row of the block among the matrix's blocks */
+  int32_t row_begin, row_end;
   /* the lanes that have blocks of the group */
   unsigned group_mask;
   /* true in the first lane of a block, and of a group */
@@ -82,6 +84,7 @@ static __device__ __forceinline__ bsi_lane bsi_lane_of(const bsi_values_job &p, 
   l.w.base = sub * p.launch.lanes;
   l.w.m = 0;
   l.block = 0, l.start = 0, l.first = 0, l.height = 0, l.in_group = 0, l.tile = 0, l.ld = 0;
+  l.row_begin = l.row_end = 0;
   if (there) {
     const int32_t group =
         p.launch.order ? __ldg(p.launch.order + p.launch.from + i) : p.launch.from + i;
@@ -112,6 +115,66 @@ static __device__ __forceinline__ bsi_lane bsi_lane_of(const bsi_values_job &p, 
   l.group_mask = bsi_lanes_mask(in_warp * p.partition.per_group * p.launch.lanes,
                                 p.partition.per_group * p.launch.lanes);
   l.w.max_rows = bsi_warp_max(l.w.m);
+  return l;
+}
+
+/* What a warp with one block has to know of the next ones while it decomposes this one. Each of
+ * these is the address of the following one, so that a warp that began to load them when it needs
+ * them would wait for memory three times. */
+struct bsi_blocks_ahead {
+  /* of the block after the next: its group, −1: there is none */
+  int32_t group;
+  /* the next block, its first row and the first one behind it */
+  int32_t block, start, end;
+  /* of the next block, as in bsi_lane */
+  int64_t first;
+  int32_t row_begin, row_end;
+};
+
+/* Returns group i of a launch of `count` groups, −1: there is none. */
+static __device__ __forceinline__ int32_t bsi_group_at(const bsi_values_job &p, int64_t i,
+                                                       int32_t count) {
+  if (i >= count) return -1;
+  const int32_t at = p.launch.from + static_cast<int32_t>(i);
+  return p.launch.order ? __ldg(p.launch.order + at) : at;
+}
+
+/* Begins to load the block of a->group, which becomes the next one. Groups have one block each. */
+static __device__ __forceinline__ void bsi_fetch_block(const bsi_values_job &p,
+                                                       bsi_blocks_ahead *a) {
+  a->block = a->group, a->start = a->end = 0;
+  if (a->group < 0) return;
+  a->start = bsi_start_of(p, a->block);
+  a->end = bsi_start_of(p, static_cast<int64_t>(a->block) + 1);
+}
+
+/* Begins to load the places of the next block's values and rows. */
+static __device__ __forceinline__ void bsi_fetch_rows(const bsi_values_job &p,
+                                                      bsi_blocks_ahead *a) {
+  const int32_t row = a->start + static_cast<int32_t>(threadIdx.x % BSI_WARP);
+  a->first = 0, a->row_begin = a->row_end = 0;
+  if (a->start == a->end) return;
+  a->first = p.partition.first_value
+                 ? __ldg(p.partition.first_value + a->block)
+                 : static_cast<int64_t>(a->block) * p.partition.uniform * p.partition.uniform;
+  if (p.source != BSI_FROM_ROWS || row >= a->end) return;
+  a->row_begin = __ldg(p.matrix.row_ptr + row / p.matrix.block_size);
+  a->row_end = __ldg(p.matrix.row_ptr + row / p.matrix.block_size + 1);
+}
+
+/* Returns the lane of a warp that takes the next block alone. */
+static __device__ __forceinline__ bsi_lane bsi_lane_of_next(const bsi_blocks_ahead &a) {
+  bsi_lane l;
+  const int lane = threadIdx.x % BSI_WARP;
+  const int m = a.end - a.start;
+  l.w.lanes = BSI_WARP, l.w.row = lane, l.w.base = 0, l.w.m = m;
+  l.w.max_rows = bsi_warp_max(m);
+  l.w.mask = __ballot_sync(BSI_FULL_WARP, lane < m);
+  l.block = a.block, l.start = a.start, l.first = a.first, l.height = m, l.in_group = 0;
+  l.tile = 0, l.ld = bsi_padded_ld<1, BSI_WARP>;
+  l.row_begin = a.row_begin, l.row_end = a.row_end;
+  l.group_mask = BSI_FULL_WARP;
+  l.leader = l.group_leader = m > 0 && lane == 0;
   return l;
 }
 
