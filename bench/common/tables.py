@@ -396,8 +396,13 @@ def page_of_matrices(description, max_iterations, measure, page):
         late.append(job[0])
         return None
 
+    def weight(job):
+        """Beside others the largest begin first. One after the other they come last, so that the
+        fewest are late."""
+        return size_of(job[1]) * (1 if options.at_once > 1 else -1)
+
     found = list(matrices(options))
-    made = each(options, in_time, found, lambda job: size_of(job[1]))
+    made = each(options, in_time, found, weight)
     results = [result for result in made if result]
     if not results:
         raise SystemExit(f"{options.matrices} holds no matrix that can be measured")
