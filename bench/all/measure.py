@@ -54,9 +54,12 @@ def multigrid(b):
 
 def peers_gpu(b):
     small = ["--systems", "poisson:40,elasticity:20,cavity:100", "--rounds", "2"]
-    figures = b.raw / "peers.json"
-    b.run(b.program("peers_gpu"), *(small if b.quick else []), "--json", figures)
-    b.script("peers_gpu/peers_tables.py", b.page("multigrid-peers.md"), figures)
+    made = []
+    for library in "hypre", "GAMG":
+        made.append(b.raw / f"{library}.json")
+        words = ["--library", library, *(small if b.quick else []), "--json", made[-1]]
+        b.run(b.program("peers_gpu"), *words)
+    b.script("peers_gpu/peers_tables.py", b.page("multigrid-peers.md"), *made)
 
 
 def redraw_multigrid(name, *title):

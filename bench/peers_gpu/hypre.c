@@ -16,28 +16,28 @@ enum { MOST_ITERATIONS = 500, RESTART = 30, NO_COMMUNICATOR = 0 };
 /* hypre's numbers of methods. */
 enum { PMIS = 8, EXTENDED_I = 6, L1_JACOBI = 18, CHEBYSHEV = 16, TWO_STAGE_GAUSS_SEIDEL = 11 };
 
+/* Nodal coarsening of hypre 3.1.0 crashes with a matrix in the memory of a device. */
 typedef struct setting {
   const char *name;
   /* for blocks of unknowns only */
   bool blocks;
-  int relax, aggressive_levels, nodal;
+  int relax, aggressive_levels;
   double strong;
   /* functions: the unknowns of a node are different quantities */
   bool functions;
 } setting;
 
 static const setting settings[] = {
-    {"l1-Jacobi", false, L1_JACOBI, 0, 0, 0.25, false},
-    {"l1-Jacobi, strong 0.5", false, L1_JACOBI, 0, 0, 0.5, false},
-    {"Chebyshev", false, CHEBYSHEV, 0, 0, 0.25, false},
-    {"two-stage Gauss-Seidel", false, TWO_STAGE_GAUSS_SEIDEL, 0, 0, 0.25, false},
-    {"l1-Jacobi, aggressive", false, L1_JACOBI, 1, 0, 0.25, false},
-    {"Chebyshev, aggressive", false, CHEBYSHEV, 1, 0, 0.25, false},
-    {"l1-Jacobi, unknowns", true, L1_JACOBI, 0, 0, 0.25, true},
-    {"l1-Jacobi, unknowns, strong 0.5", true, L1_JACOBI, 0, 0, 0.5, true},
-    {"l1-Jacobi, unknowns, aggressive", true, L1_JACOBI, 1, 0, 0.25, true},
-    {"Chebyshev, unknowns", true, CHEBYSHEV, 0, 0, 0.25, true},
-    {"l1-Jacobi, nodal", true, L1_JACOBI, 0, 1, 0.25, true},
+    {"l1-Jacobi", false, L1_JACOBI, 0, 0.25, false},
+    {"l1-Jacobi, strong 0.5", false, L1_JACOBI, 0, 0.5, false},
+    {"Chebyshev", false, CHEBYSHEV, 0, 0.25, false},
+    {"two-stage Gauss-Seidel", false, TWO_STAGE_GAUSS_SEIDEL, 0, 0.25, false},
+    {"l1-Jacobi, aggressive", false, L1_JACOBI, 1, 0.25, false},
+    {"Chebyshev, aggressive", false, CHEBYSHEV, 1, 0.25, false},
+    {"l1-Jacobi, unknowns", true, L1_JACOBI, 0, 0.25, true},
+    {"l1-Jacobi, unknowns, strong 0.5", true, L1_JACOBI, 0, 0.5, true},
+    {"l1-Jacobi, unknowns, aggressive", true, L1_JACOBI, 1, 0.25, true},
+    {"Chebyshev, unknowns", true, CHEBYSHEV, 0, 0.25, true},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
@@ -158,7 +158,6 @@ static HYPRE_Solver boomeramg(const setting *o, int block_size) {
   HYPRE_BoomerAMGSetStrongThreshold(amg, o->strong);
   HYPRE_BoomerAMGSetAggNumLevels(amg, o->aggressive_levels);
   if (o->functions) HYPRE_BoomerAMGSetNumFunctions(amg, block_size);
-  if (o->nodal) HYPRE_BoomerAMGSetNodal(amg, o->nodal);
   HYPRE_BoomerAMGSetKeepTranspose(amg, 1);
   return amg;
 }
@@ -213,7 +212,7 @@ static void run_setting(void *data, int index, peer_run *run) {
   krylov k = l->from->system->symmetric ? cg(l, amg) : fgmres(l, amg);
   HYPRE_Int iterations = 0;
   *run = (peer_run){.iterations = 0};
-  must(HYPRE_IJVectorSetValues(l->x, l->from->n, l->rows, l->zeros), "x = 0");
+  must(HYPRE_ParVectorSetConstantValues(l->px, 0), "x = 0");
   const int64_t before = bench_device_pool(true).used;
   const double begin = now();
   const bool ready = went_on(k.setup(k.solver, l->a, l->pb, l->px), run);

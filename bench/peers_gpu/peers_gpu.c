@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Multigrid of bisai and of other libraries on a GPU, on the same systems in one run.
  *
- * usage: peers_gpu [--systems LIST] [--methods LIST] [--rounds N] [--most SECONDS] [--json FILE]
+ * usage: peers_gpu [--systems LIST] [--methods LIST] [--library NAME] [--rounds N] [--most SECONDS]
+ *                  [--json FILE]
  *
  * The options are those of bench_multigrid, which makes bisai's figures here too. All settings of
  * each library are run once, and those that converge are timed: set-up and solve from the matrix
@@ -16,9 +17,10 @@
 #include "peer.h"
 
 static const char usage[] =
-    "usage: peers_gpu [--systems LIST] [--methods LIST] [--rounds N] [--most SECONDS]"
-    " [--json FILE]\n"
-    "All are as for bench_multigrid. A setting that is slower than SECONDS in its first run is "
+    "usage: peers_gpu [--systems LIST] [--methods LIST] [--library NAME] [--rounds N]"
+    " [--most SECONDS] [--json FILE]\n"
+    "All but the library are as for bench_multigrid. A setting that is slower than SECONDS in its "
+    "first run is "
     "not\n"
     "timed again.\n";
 
@@ -159,7 +161,8 @@ static void measure_peer(multigrid_bench *b, const peer *p, const peer_system *s
   p->unload(loaded);
 }
 
-static void measure_system(multigrid_bench *b, const char *name, const char *methods) {
+static void measure_system(multigrid_bench *b, const char *name, const char *methods,
+                           const char *library) {
   bench_system s;
   char *list = strdup(methods), *rest = NULL;
   if (!list) bench_fail("no memory");
@@ -174,7 +177,8 @@ static void measure_system(multigrid_bench *b, const char *name, const char *met
     bench_json_complete(&b->json);
   }
   peer_system scalar = scalar_system(b->context, &s);
-  for (const peer *const *p = peers; *p; p++) measure_peer(b, *p, &scalar);
+  for (const peer *const *p = peers; *p; p++)
+    if (!library || strcmp((*p)->name, library) == 0) measure_peer(b, *p, &scalar);
   scalar_destroy(&scalar);
   system_destroy(&s);
   free(list);
@@ -197,7 +201,7 @@ int main(int argc, char **argv) {
   char usual[] = "poisson:200,poisson:300,elasticity:100,reaction:512,convdiff:148x148x58,"
                  "convdiff:250x250x250,cavity:300,cavity:1000";
   char *systems = usual, *rest = NULL;
-  const char *methods = "mg", *json = NULL;
+  const char *methods = "mg", *library = NULL, *json = NULL;
   multigrid_bench b = {.rounds = 7, .most_seconds = 10};
   bisai_context_options options = bisai_context_options_default();
   for (int i = 1; i < argc; i += 2) {
@@ -208,6 +212,8 @@ int main(int argc, char **argv) {
       systems = value;
     else if (strcmp(name, "--methods") == 0)
       methods = value;
+    else if (strcmp(name, "--library") == 0)
+      library = value;
     else if (strcmp(name, "--json") == 0)
       json = value;
     else if (strcmp(name, "--rounds") == 0)
@@ -223,7 +229,7 @@ int main(int argc, char **argv) {
   b.copy_rate = copy_rate_of(b.context);
   begin_json(&b, json);
   for (char *name = strtok_r(systems, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
-    measure_system(&b, name, methods);
+    measure_system(&b, name, methods, library);
   bench_json_close(&b.json);
   bisai_context_destroy(&b.context);
   return 0;

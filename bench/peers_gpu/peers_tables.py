@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Makes a page from the results of peers_gpu.
 
-usage: peers_tables.py OUTPUT.md RESULTS.json
+usage: peers_tables.py OUTPUT.md RESULTS.json…
 
-Writes OUTPUT.md, and OUTPUT.json with all figures of all settings.
+Writes OUTPUT.md, and OUTPUT.json with all figures of all settings. bisai's figures beside those of
+a library are of the same file.
 """
 
-import datetime
 import json
 import pathlib
 import sys
@@ -50,42 +50,31 @@ def theirs(figures, system, library):
     ]
 
 
-def matrix_bytes(record):
-    square = record["block_size"] ** 2
-    return record["blocks"] * (8 * square + 4)
-
-
-def row_of(figures, system, libraries):
-    mine = ours(figures, system)[0]
+def row_of(system, library, figures):
+    mine, records = ours(figures, system)[0], theirs(figures, system, library)
+    best = best_of(records)
     cells = [
-        system, mine["iterations"], times(mine), megabytes(mine["hierarchy_bytes"]),
-        megabytes(mine["peak_bytes"])
+        system, mine["iterations"], times(mine),
+        f"{megabytes(mine['hierarchy_bytes'])}, {megabytes(mine['peak_bytes'])}"
     ]
-    for library in libraries:
-        records = theirs(figures, system, library)
-        best = best_of(records)
-        if not records:
-            cells += ["not run", "–", "–", "–"]
-        elif best is None:
-            cells += ["none converged", "–", "–", "–"]
-        else:
-            cells += [
-                f"{best['iterations']} ({best['setting']})", times(best),
-                f"{megabytes(best['kept_bytes'])}, {megabytes(best['peak_bytes'])}",
-                f"{best['sum_minimum'] / mine['sum_minimum']:.2f}"
-            ]
-    return tables.row(*cells)
+    if best is None:
+        return tables.row(*cells, "none converged", "–", "–", "–", "–")
+    return tables.row(
+        *cells, best["setting"], best["iterations"], times(best),
+        f"{megabytes(best['kept_bytes'])}, {megabytes(best['peak_bytes'])}",
+        f"{best['sum_minimum'] / mine['sum_minimum']:.2f}"
+    )
 
 
-def compared(figures, libraries):
-    columns = [
-        column for library in libraries for column in (
-            f"{library}: iterations (best setting)", "times", "MB, peak", f"{library} over bisai"
-        )
-    ]
-    yield from tables.heading("system", "bisai: iterations", "times", "MB", "peak", *columns)
-    for system in systems_of(figures):
-        yield row_of(figures, system, libraries)
+def compared(documents, library):
+    yield from tables.heading(
+        "system", "bisai: iterations", "times", "MB, peak", f"{library}, best setting",
+        "iterations", "times", "MB, peak", "over bisai"
+    )
+    for figures in (document["figures"] for document in documents):
+        for system in systems_of(figures):
+            if theirs(figures, system, library):
+                yield row_of(system, library, figures)
 
 
 def outcome(record):
@@ -94,66 +83,64 @@ def outcome(record):
     return record["refusal"] or f"not in {record['iterations']}"
 
 
-def settings(figures, libraries):
+def settings(documents):
     yield from tables.heading(
         "system", "library", "setting", "iterations", "times", "median of the sum", "MB, peak",
         "true residual"
     )
-    for system in systems_of(figures):
-        for library in libraries:
-            for r in theirs(figures, system, library):
-                residual = r["relative_residual"]
-                yield tables.row(
-                    system, library, r["setting"], outcome(r), times(r),
-                    number(1e3 * r["sum_median"]),
-                    f"{megabytes(r['kept_bytes'])}, {megabytes(r['peak_bytes'])}",
-                    f"{residual:.1e}" if residual >= 0 else "–"
-                )
+    for figures in (document["figures"] for document in documents):
+        for r in (record for record in figures if record["what"] == "peer"):
+            residual = r["relative_residual"]
+            yield tables.row(
+                r["system"], r["library"], r["setting"], outcome(r), times(r),
+                number(1e3 * r["sum_median"]),
+                f"{megabytes(r['kept_bytes'])}, {megabytes(r['peak_bytes'])}",
+                f"{residual:.1e}" if residual >= 0 else "–"
+            )
 
 
-def page(document):
-    figures = document["figures"]
-    libraries = [name for name in ("hypre", "GAMG") if name in document]
+def page(documents):
     names = {"hypre": "hypre's BoomerAMG", "GAMG": "PETSc's GAMG"}
-    versions = " and ".join(f"{names[name]} ({document[name]})" for name in libraries)
+    first = documents[0]
+    libraries = [name for name in names if name in first]
+    versions = " and ".join(f"{names[name]} ({first[name]})" for name in libraries)
     yield "# Multigrid of other libraries on a GPU"
     yield ""
     yield (
-        f"{document['date']}, commit {document['commit']}, {document['device']}: bisai's `mg`"
-        f" without keys beside {versions}, in one run of `peers_gpu` on the same systems."
+        f"{first['date']}, commit {first['commit']}, {first['device']}: bisai's `mg` without keys"
+        f" beside {versions} on the same systems. Made by `peers_gpu`, which runs bisai and a"
+        " library in one process."
     )
     yield ""
     yield (
-        "CG to 1e-8 for symmetric systems, FGMRES(30) to 1e-8, or 1e-5 for cavities, each of the"
-        " library's own. Elasticity has its six rigid-body modes in bisai and GAMG. Others get"
-        " scalar matrices without the zeros of blocks. Times are set-up + solve in milliseconds,"
-        " warm, the minimum of seven, from the matrix on the device. The best setting has the least"
-        " sum. MB are what a hierarchy keeps beside A, and the peak what it takes meanwhile: of"
-        " bisai by its report, of others the growth of the device's memory in use."
+        "CG to 1e-8 for symmetric systems, FGMRES(30) to 1e-8 for others, 1e-5 for cavities; each"
+        " library has its own. Elasticity has its six rigid-body modes in bisai and in GAMG. The"
+        " other libraries get scalar matrices without the zeros inside blocks. Times are set-up +"
+        " solve in milliseconds, warm, the minimum of the rounds, from the matrix on the device. The"
+        " best setting is that of the least sum. MB are what a hierarchy keeps beside A, and then"
+        " the most that its set-up takes: of bisai by its report, of others the growth of the"
+        " device's memory in use."
     )
-    yield ""
-    yield from compared(figures, libraries)
+    for library in libraries:
+        yield from ["", f"## {names[library]}", "", *compared(documents, library)]
     yield ""
     yield "## All settings"
     yield ""
     yield (
         "hypre: PMIS, interpolation ext+i with at most 4 entries a row, one sweep; *unknowns*: a"
-        " function for each unknown of a node; *nodal*: nodes are chosen as a whole; *aggressive*:"
-        " on one level. GAMG: smoothed aggregation. At most 500 iterations. A setting whose first"
-        " run took over 10 s was not run again."
+        " function for each unknown of a node; *aggressive*: on one level. Nodal coarsening crashes"
+        " with matrices of a device. GAMG: smoothed aggregation. At most 500 iterations."
     )
     yield ""
-    yield from settings(figures, libraries)
+    yield from settings(documents)
 
 
 def main():
-    output, results = map(pathlib.Path, sys.argv[1:])
-    document = json.loads(results.read_text())
-    document.setdefault("date", str(datetime.date.today()))
-    document.setdefault("commit", tables.measured_commit())
-    if not document["figures"]:
-        sys.exit(f"{results}: no figures")
-    tables.write(output, page(document), [document])
+    output, *results = map(pathlib.Path, sys.argv[1:])
+    documents = tables.recorded([json.loads(file.read_text()) for file in results])
+    if not documents or not all(document["figures"] for document in documents):
+        sys.exit("there are no figures")
+    tables.write(output, page(documents), documents)
 
 
 if __name__ == "__main__":
