@@ -13,7 +13,8 @@ Each call writes the tables of FOLDER/README.md again if it exists, and --index 
 
 Pages that this machine cannot make are named with the reason. The exit status is 1 if a command
 fails, and 0 if all others succeed. --matrices names a folder of real matrices (default:
-$BISAI_MATRICES) as for real_matrices.py. Pages of block-Jacobi and of inverses on a GPU begin no run after S seconds.
+$BISAI_MATRICES) as for real_matrices.py. Pages of block-Jacobi and of inverses on a GPU begin no
+run after S seconds.
 --only papers/block-isai+adaptive measures these papers only and keeps the figures of the others.
 """
 

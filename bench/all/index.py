@@ -45,7 +45,8 @@ def row(folder, page, what):
 
 def owner(folder, name):
     """Returns the page whose name is the longest beginning of a file's name."""
-    return max((p.stem for p in folder.glob("*.md") if name.startswith(p.stem)), key=len, default=None)
+    stems = (page.stem for page in folder.glob("*.md"))
+    return max((stem for stem in stems if name.startswith(stem)), key=len, default=None)
 
 
 def table(folder, backend):

@@ -64,7 +64,8 @@ def peers_gpu(b):
 
 def redraw_multigrid(name, *title):
     page, figures = f"{name}.md", f"{name}.json"
-    return lambda b: b.script("multigrid/multigrid_tables.py", b.page(page), b.page(figures), *title)
+    script = "multigrid/multigrid_tables.py"
+    return lambda b: b.script(script, b.page(page), b.page(figures), *title)
 
 
 def real_reservoirs(b):
@@ -283,7 +284,8 @@ def block_jacobi_host(b):
 
 def real_matrices(b):
     script_of_matrices(
-        b, "real-matrices/real_matrices.py", "real-matrices-cpu.md", *many(b), "--without-times", COUNTS
+        b, "real-matrices/real_matrices.py", "real-matrices-cpu.md", *many(b),
+        "--without-times", COUNTS
     )
 
 
@@ -303,7 +305,8 @@ COUNTS = "Many processes ran at a time, so that times were not taken."
 def petsc_gpus(b):
     plugin = b.build / "libbisai_petsc.so"
     b.script(
-        "petsc/petsc_gpus.py", b.program("bisai"), os.environ.get("EX10"), plugin, b.page("petsc-gpus.md")
+        "petsc/petsc_gpus.py", b.program("bisai"), os.environ.get("EX10"), plugin,
+        b.page("petsc-gpus.md")
     )
 
 

@@ -165,7 +165,9 @@ PAGES = [
     Page(
         "orderings", "host", "the effect of an ordering",
         ["orderings-cpu.md", "orderings-cpu.json.xz"], 300,
-        lambda b: measure.script_of_matrices(b, "real-matrices/orderings.py", "orderings-cpu.md", *measure.many(b)),
+        lambda b: measure.script_of_matrices(
+            b, "real-matrices/orderings.py", "orderings-cpu.md", *measure.many(b)
+        ),
         [program("bisai"), matrices]
     ),
     Page(

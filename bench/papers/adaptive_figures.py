@@ -76,8 +76,8 @@ def part_of_iteration(run):
 
 
 def traffic_saved(figures, system, name):
-    """Returns the part of an iteration's bytes that a storage saves against fp64: CG reads A and the
-    preconditioner once, and passes twelve times over vectors."""
+    """Returns the part of an iteration's bytes that a storage saves against fp64: CG reads A and
+    the preconditioner once, and passes twelve times over vectors."""
     matrix, runs = figures["solves"][system]["matrix"], figures["solves"][system]["runs"]
     size = matrix["block_size"]
     of_a = matrix["blocks"] * (8 * size**2 + 4) + 4 * matrix["block_rows"]

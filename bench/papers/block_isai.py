@@ -165,8 +165,8 @@ def pattern(bench, case):
 
 # The real matrices whose factors are updated by sweeps.
 UPDATED = (
-    "sherman1", "sherman4", "sherman5", "orsirr_1", "jpwh_991", "rdb1250", "add32", "watt_1", "nos3",
-    "pde2961", "olm1000", "SPE01_bsr3", "teko_lsc_F_2", "opm_spe9_s7", "cage10", "wathenSmall"
+    "sherman1", "sherman4", "sherman5", "orsirr_1", "jpwh_991", "rdb1250", "add32", "watt_1",
+    "nos3", "pde2961", "olm1000", "SPE01_bsr3", "teko_lsc_F_2", "opm_spe9_s7", "cage10", "wathenSmall"
 )
 
 
@@ -263,8 +263,8 @@ def table_rows(results, case):
             run, exact = (run_of(results, backend, case, m) for m in (method, OWN))
             return run and (
                 f"{size_of(results, backend, case)}{milliseconds(t_p(run))},"
-                f" {milliseconds(run['solve_s'])},"
-                f" {run['iterations']}{over_exact(run['iterations'], exact and exact['iterations'])};"
+                f" {milliseconds(run['solve_s'])}, {run['iterations']}"
+                f"{over_exact(run['iterations'], exact and exact['iterations'])};"
                 f" all in {milliseconds(run['total_s'])} ({milliseconds(run['least_total_s'])})"
             )
 
@@ -274,7 +274,9 @@ def table_rows(results, case):
             published=published.claim("none") if method == OWN else
             f"{t} ms, {total} ms, {iterations}{over_exact(iterations, there)}",
             ours=both(results, text), command=command_of(results, case),
-            note="; ".join(filter(None, [source(results, case), other_merit(results, case, method)]))
+            note="; ".join(
+                filter(None, [source(results, case), other_merit(results, case, method)])
+            )
         )
 
 
@@ -379,7 +381,8 @@ def claim_rows(results):
     yield row(
         where="Section 4.4: more iterations than exact solves, cavity, ISAI(3), (2), (1)",
         published=published.claim("isai section 4.4"),
-        ours=both(results, lambda b: more_iterations(results, b, cavity)), command=command_of(results, cavity)
+        ours=both(results, lambda b: more_iterations(results, b, cavity)),
+        command=command_of(results, cavity)
     )
     yield row(
         where="Section 4.5: iterations of ISAI(1) over those of exact solves, venkat50",
@@ -392,8 +395,8 @@ def claim_rows(results):
             where="Section 3.2: memory of the small systems, if 200 000 of them with 10 block rows"
             f" of {size} were stored",
             published=published.claim(f"isai section 3.2, blocks of {size}"),
-            ours=f"{digits(small_systems(200000, 10, size) / 1e6)} MB by the paper's formula; 0 here:"
-            " each block is read from L or U when it is needed, and the columns are in shared"
+            ours=f"{digits(small_systems(200000, 10, size) / 1e6)} MB by the paper's formula; 0"
+            " here: each block is read from L or U when it is needed, and the columns are in shared"
             " memory",
             command=command_of(results, cavity),
         )
@@ -520,7 +523,8 @@ def fastest(results):
             if OWN not in times or not isai:
                 continue
             best = min(times, key=times.get)
-            text = f"{case.name} {COLUMNS.get(best, 'exact solves of bisai')} {milliseconds(times[best])}"
+            name = COLUMNS.get(best, "exact solves of bisai")
+            text = f"{case.name} {name} {milliseconds(times[best])}"
             other = OWN if best in ISAI else min(isai, key=times.get)
             name = "exact solves of bisai" if other == OWN else COLUMNS[other]
             parts.append(f"{text} ({name} {milliseconds(times[other])})")
@@ -573,8 +577,8 @@ def ways_of(record):
 
 
 def enough(record):
-    """Returns the least number of sweeps with which ILU takes at most a tenth and one more iterations
-    than with exact factors, or None."""
+    """Returns the least number of sweeps with which ILU takes at most a tenth and one more
+    iterations than with exact factors, or None."""
     ways = ways_of(record)
     exact = ways[EXACT]["ilu"]
     good = [s for s, way in ways.items() if s > 0 and 0 < way["ilu"] <= 1.1 * exact + 1]
@@ -595,7 +599,8 @@ def update_row(results):
         )
         parts.append(
             f"{DEVICES[backend]}: sweeps for as many iterations as exact factors (a tenth and one"
-            f" more), of {len(found)} changed systems: {counts}, more: {sum(not n for _, n in there)};"
+            f" more), of {len(found)} changed systems: {counts}, more:"
+            f" {sum(not n for _, n in there)};"
             f" then an update is faster on {faster}, {digits(min(gains))} to {digits(max(gains))} ×"
         )
     return row(
@@ -610,12 +615,14 @@ def update_table(results):
     for backend in (b for b in common.BACKENDS if results.get(b, {}).get("updates")):
         yield from [
             "", "Updates of block ILU(0) by sweeps (`updates=R`, after Chow and Patel 2015),"
-            f" {DEVICES[backend]}: the diagonal of a system grows by up to a part of it at random, its"
-            " factors are updated, and GMRES(30) solves it with b of ones to 10⁻⁸. A cell has the"
+            f" {DEVICES[backend]}: the diagonal of a system grows by up to a part of it at random,"
+            " its factors are updated, and GMRES(30) solves it with b of ones to 10⁻⁸. A cell has the"
             " milliseconds of an update, the iterations with exact solves, and with ISAI(1) and a"
-            " relaxation; a dash stands for more than 2000. *None*: the factors stay as they were.", "",
-            *markdown.heading("system", "block rows", "levels", "change", "exact", "1 sweep", "2", "3",
-                              "5", "none")
+            " relaxation; a dash stands for more than 2000. *None*: the factors stay as they were.",
+            "",
+            *markdown.heading(
+                "system", "block rows", "levels", "change", "exact", "1 sweep", "2", "3", "5", "none"
+            )
         ]
         for record in results[backend]["updates"]:
             ways = ways_of(record)

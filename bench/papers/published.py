@@ -124,8 +124,10 @@ CLAIMS = {
     "isai abstract": "1.4 × to 6.9 ×",
     # Anzt et al. 2017
     "jordan equation 1": "the term is usually left out, and converges if ρ(I − D⁻¹A) < 1",
-    "jordan figure 4": "superior on all four GPUs; the summary says more than an order of magnitude",
-    "jordan figure 5, 8": "no strategy is an overall winner; cached ones are better for small blocks",
+    "jordan figure 4": "superior on all four GPUs; the summary says more than an order of"
+    " magnitude",
+    "jordan figure 5, 8": "no strategy is an overall winner; cached ones are better for small"
+    " blocks",
     "jordan figure 5, 32": "shared memory is preferred for larger blocks; US and MS gain on P100",
     "jordan figure 6, tridiagonal": "US, MS, UC and MC similar",
     "jordan figure 6, arrow": "US and MS superior: one thread extracts the full row in UC and MC",
@@ -135,8 +137,8 @@ CLAIMS = {
     "jordan table 1, merged cache": "–, 20, 16; –, 40, 16; –, 13, 13 (of one warp)",
     "jordan table 1, extraction shared": "6, 113, 6; 14, 227, 14; 8, 136, 8 (of one warp)",
     "jordan table 1, merged shared": "6, 20, 6; 14, 40, 14; 8, 14, 8 (of one warp)",
-    "jordan table 1, insertion": "–, 146, 16; –, 292, 16; –, 157, 32 and 6, 89, 6; 14, 178, 14; 8, 52,"
-    " 8",
+    "jordan table 1, insertion": "–, 146, 16; –, 292, 16; –, 157, 32 and 6, 89, 6; 14, 178, 14;"
+    " 8, 52, 8",
     # Anzt et al. 2017 (slides) and 2018 (abstract)
     "huard decomposition": "a picture, against MAGMA",
     "huard picture": "a picture",
@@ -149,7 +151,8 @@ CLAIMS = {
     # Flegar et al. 2020
     "adaptive section 1": "up to 70 % of the data transfers saved (of an earlier paper, in theory)",
     "adaptive figure 5": "no difference between the calls; applications 40–50 % faster on a V100",
-    "adaptive figure 6, set-up": "column-major is slightly slower, because stores are not coalesced",
+    "adaptive figure 6, set-up": "column-major is slightly slower, because stores are not"
+    " coalesced",
     "adaptive figure 6, rows": "above 1 for all sizes",
     "adaptive figure 6, small": "marginal benefits of interleaving",
     "adaptive figure 6, 32": "the same layout",
@@ -159,8 +162,8 @@ CLAIMS = {
     "adaptive figure 7, 32 bits": "up to 1.7",
     "adaptive figure 7, 16 bits": "up to 2",
     "adaptive table 1": "SuiteSparse, 10⁶ to 5·10⁸ entries, more than 100 iterations",
-    "adaptive figure 8, 1 digit": "many blocks in fp16 and fp32, some in bf16, hardly any in (11, 4),"
-    " (11, 20)",
+    "adaptive figure 8, 1 digit": "many blocks in fp16 and fp32, some in bf16, hardly any in"
+    " (11, 4), (11, 20)",
     "adaptive figure 8, 2 digits": "more in fp32 and fp64, none in bf16",
     "adaptive figure 9, 1 digit": "more in several cases",
     "adaptive figure 9, 2 digits": "hardly more",
