@@ -209,6 +209,8 @@ def command_line():
 def how_often(options):
     if options.repeats == 0:
         return "Each method was run once, without a warm-up."
+    if options.repeats == 1:
+        return "In one process each method was warmed up and run once."
     return (
         f"In one process each method was warmed up and run {options.repeats} times. Two times are"
         " the minimum and the median."
