@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cusparse_methods.h"
 #include "label.h"
 #include "message.h"
 #include "numbering.h"
@@ -65,6 +66,9 @@ static const char *conflict(const options *o, const method *m) {
     return "pattern=cusparse takes no drop and no cap";
   if (numbering_asked(o) && numbering_is_named(m))
     return "from and to name rows, which --fields and --nodes number anew";
+  if (method_is(m, BISAI_PRECOND_ISAI) && m->options.isai.of == BISAI_INVERSE_OF_MATRIX &&
+      (petsc || cusparse_is_needed(m)))
+    return "of=matrix has no factors and no NL and NU: no factors=, pattern= or apply=";
   if (m->options.isai.symmetric && matches)
     return "symmetric takes no matching, which permutes rows alone";
   if (m->options.isai.symmetric && m->apply == MAKER_CUSPARSE)

@@ -129,7 +129,7 @@ typedef struct bisai_cusparse_isai bisai_cusparse_isai;
  *  @param precond  an ISAI preconditioner stored in fp64; it must outlive *isai. An update of it
  *                  takes effect in *isai too. Its relaxation sweeps are not applied
  *  @param isai     out; unchanged on failure; free with bisai_cusparse_isai_destroy()
- *  @retval BISAI_INVALID_ARGUMENT  an argument is NULL, or the preconditioner is not ISAI
+ *  @retval BISAI_INVALID_ARGUMENT  an argument is NULL, or the preconditioner is no ISAI of factors
  *  @retval BISAI_UNAVAILABLE, and the other errors of bisai_cusparse_product_create() */
 BISAI_API bisai_status bisai_cusparse_isai_create(bisai_context *context,
                                                   const bisai_precond *precond,

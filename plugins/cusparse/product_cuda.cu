@@ -180,7 +180,8 @@ bisai_status bisai_cusparse_isai_create(bisai_context *context, const bisai_prec
   const bisai_bcsr *lower = bisai_precond_lower_inverse(precond),
                    *upper = bisai_precond_upper_inverse(precond);
   if (!lower || !upper)
-    return fail(context, BISAI_INVALID_ARGUMENT, "the preconditioner is not ISAI");
+    return fail(context, BISAI_INVALID_ARGUMENT,
+                "the preconditioner is not ISAI of factors: it has no NL and NU");
   bisai_cusparse_isai *made = new (std::nothrow) bisai_cusparse_isai;
   if (!made) return fail(context, BISAI_OUT_OF_MEMORY, "out of memory");
   calls c(context);

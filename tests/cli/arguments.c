@@ -270,6 +270,9 @@ static const refusal arguments[] = {
     {CAVITY "--methods isai:relax=1:apply=cusparse",
      "bisai: --methods: isai:k=1:relax=1:apply=cusparse: apply=cusparse takes no relax "
      "and needs storage=fp64\n"},
+    {CAVITY "--methods isai:of=matrix:apply=cusparse",
+     "bisai: --methods: isai:of=matrix:k=1:apply=cusparse: of=matrix has no factors and no NL and "
+     "NU: no factors=, pattern= or apply=\n"},
     {CAVITY "--frobnicate", "bisai compare: unrecognized option '--frobnicate'\n"},
     {CAVITY "--output x.mtx", "bisai compare: unrecognized option '--output'\n"},
     {CAVITY "--preconditioner ilu", "bisai compare: unrecognized option '--preconditioner'\n"},
