@@ -179,7 +179,8 @@ def page(document, stem):
         "# Block-Jacobi's batches on a GPU",
         "",
         f"{document['date']}, commit {document['commit']}, {document['device']}. Made by"
-        f" `bench_batches`, `bench/block-jacobi/batches_tables.py` and `bench/block-jacobi/batches_figures.py`. {text}",
+        " `bench_batches`, `bench/block-jacobi/batches_tables.py` and"
+        f" `bench/block-jacobi/batches_figures.py`. {text}",
     ]
     for part in (inversions, mixed, forms, applications, setups, extraction):
         yield from part(r)

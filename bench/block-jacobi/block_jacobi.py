@@ -312,7 +312,8 @@ def left_out(late, asked):
     for name, missing in solvers.items():
         groups.setdefault(tuple(missing), []).append(name)
     for missing, names in groups.items():
-        yield f"No time was left for {len(names)} matrices with {' and '.join(missing)}: {', '.join(names)}."
+        solvers = " and ".join(missing)
+        yield f"No time was left for {len(names)} matrices with {solvers}: {', '.join(names)}."
 
 
 def main():

@@ -15,9 +15,9 @@ sys.path.append(f"{sys.path[0]}/../common")
 import tables
 
 INTRODUCTION = """{date}, commit {commit}, {device}, {threads} thread(s), built for {processor}.
-Made by `bench_formats` and `bench/block-jacobi/formats_tables.py`. {blocks} dense diagonal blocks of one size
-have {megabytes} MB of values in fp64. The formats take turns, so that each finds the values of the
-others in the cache. A copy of 256 MiB reads and writes {rate:.1f} GB/s."""
+Made by `bench_formats` and `bench/block-jacobi/formats_tables.py`. {blocks} dense diagonal blocks
+of one size have {megabytes} MB of values in fp64. The formats take turns, so that each finds the
+values of the others in the cache. A copy of 256 MiB reads and writes {rate:.1f} GB/s."""
 
 
 def table(figures):

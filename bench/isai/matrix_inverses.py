@@ -7,8 +7,8 @@ usage: matrix_inverses.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threa
 
 BISAI is the program, and MATRICES is a folder of NAME.mtx[.xz] files. A right-hand side is the file
 NAME_b if it exists, otherwise b = 1. Blocks are those that the program finds. CG solves the
-symmetric systems, and GMRES(30) all others, to 1e-8. A system that takes more than --seconds is left
-out, and none begins after --total seconds.
+symmetric systems, and GMRES(30) all others, to 1e-8. A system that takes more than --seconds is
+left out, and none begins after --total seconds.
 """
 
 import sys

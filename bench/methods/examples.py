@@ -36,8 +36,10 @@ EXAMPLES = {
         for n in (40, 80, 160)
     },
     **{
-        f"reservoir {n}": ("compare", [*RESERVOIR, "--size", str(n), "--methods", methods])
-        for n, methods in ((10, RESERVOIR_METHODS), (20, RESERVOIR_METHODS), (30, RESERVOIR_METHODS))
+        f"reservoir {n}": (
+            "compare", [*RESERVOIR, "--size", str(n), "--methods", RESERVOIR_METHODS]
+        )
+        for n in (10, 20, 30)
     },
     "elasticity": (
         "compare",

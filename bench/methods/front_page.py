@@ -41,7 +41,8 @@ def main():
                 rgb = int(colour(run["label"])[1:], 16)
                 file.write(f'{place} {ms:.6g} "{run["label"]}" "{ms:.{digits}f} ms" {rgb}\n')
         lines = ", ".join(
-            f"'{plots}/residuals.dat' index {i} with lines lw 2 lc rgb '{colour(name)}' title '{name}'"
+            f"'{plots}/residuals.dat' index {i} with lines lw 2 lc rgb '{colour(name)}'"
+            f" title '{name}'"
             for i, name in enumerate(curves)
         )
         script = f"""

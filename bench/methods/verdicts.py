@@ -74,9 +74,9 @@ def main():
         f"# {options.title}",
         "",
         f"{first['date']}, commit {first['commit']}, {first['device']}. Made by `bisai compare` and"
-        f" `bench/methods/verdicts.py`. Each method was warmed up and run {repeats} times. Times are those"
-        " of the run with the median total, and *least total* is the minimum. A method that does"
-        " not converge was run once.",
+        f" `bench/methods/verdicts.py`. Each method was warmed up and run {repeats} times. Times"
+        " are those of the run with the median total, and *least total* is the minimum. A method"
+        " that does not converge was run once.",
     ]
     for document in documents:
         lines += system(document)

@@ -213,8 +213,8 @@ def updates(figures):
         return
     yield from section(
         "Updates",
-        "New values on the same pattern: milliseconds, minima, and in brackets the time over that of"
-        f" the set-up. The goals are {UPDATE}, {UPDATE_KEPT} with the transfers kept, and no"
+        "New values on the same pattern: milliseconds, minima, and in brackets the time over that"
+        f" of the set-up. The goals are {UPDATE}, {UPDATE_KEPT} with the transfers kept, and no"
         " allocation. Iterations are those of a solve afterwards.",
     )
     yield from tables.heading(

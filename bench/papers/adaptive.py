@@ -300,8 +300,8 @@ def format_rows(results):
         published=published.claim("adaptive figure 7, three"),
         ours=both(results, setup(["adaptive truncated", "adaptive ieee"])), command=FORMATS_COMMAND,
         note="`formats=truncated` is the paper's list; `ieee` is fp16, fp32 and fp64. This row has"
-        " more than the choice: fp64 stores without a test of overflow or underflow, which every narrow"
-        " format needs"
+        " more than the choice: fp64 stores without a test of overflow or underflow, which every"
+        " narrow format needs"
     )
     yield row(
         where="the same over the set-up in the one format that all blocks take: the choice alone;"

@@ -166,7 +166,8 @@ def pattern(bench, case):
 # The real matrices whose factors are updated by sweeps.
 UPDATED = (
     "sherman1", "sherman4", "sherman5", "orsirr_1", "jpwh_991", "rdb1250", "add32", "watt_1",
-    "nos3", "pde2961", "olm1000", "SPE01_bsr3", "teko_lsc_F_2", "opm_spe9_s7", "cage10", "wathenSmall"
+    "nos3", "pde2961", "olm1000", "SPE01_bsr3", "teko_lsc_F_2", "opm_spe9_s7", "cage10",
+    "wathenSmall"
 )
 
 
@@ -616,12 +617,14 @@ def update_table(results):
         yield from [
             "", "Updates of block ILU(0) by sweeps (`updates=R`, after Chow and Patel 2015),"
             f" {DEVICES[backend]}: the diagonal of a system grows by up to a part of it at random,"
-            " its factors are updated, and GMRES(30) solves it with b of ones to 10⁻⁸. A cell has the"
-            " milliseconds of an update, the iterations with exact solves, and with ISAI(1) and a"
-            " relaxation; a dash stands for more than 2000. *None*: the factors stay as they were.",
+            " its factors are updated, and GMRES(30) solves it with b of ones to 10⁻⁸. A cell has"
+            " the milliseconds of an update, the iterations with exact solves, and with ISAI(1) and"
+            " a relaxation; a dash stands for more than 2000. *None*: the factors stay as they"
+            " were.",
             "",
             *markdown.heading(
-                "system", "block rows", "levels", "change", "exact", "1 sweep", "2", "3", "5", "none"
+                "system", "block rows", "levels", "change", "exact", "1 sweep", "2", "3", "5",
+                "none"
             )
         ]
         for record in results[backend]["updates"]:

@@ -523,7 +523,8 @@ def tables(results):
         within = sum(1 / 1.1 <= ratio <= 1.1 for ratio in near)
         compared.append(
             "With it, and with a tolerance of 10⁻¹⁰, which the paper does not give,"
-            f" {within} of the {len(near)} published counts of dw2048 are within a tenth of ours on the GPU."
+            f" {within} of the {len(near)} published counts of dw2048 are within a tenth of ours on"
+            " the GPU."
         )
     if apart:
         compared.append(

@@ -96,8 +96,8 @@ ITEMS = [
     Item(ADAPTIVE, "Section 7", "partial", "rows of (2) and (3)", f"{MEASURE} adaptive"),
     Item(
         ADAPTIVE, "Future work: blocks of strongly coupled unknowns", "works",
-        "[on a CPU](strong-blocks.md), [on a GPU](h200-strong-blocks.md)", "bisai compare … --methods"
-        " bjacobi:max=8,bjacobi:max=8:blocks=strength"
+        "[on a CPU](strong-blocks.md), [on a GPU](h200-strong-blocks.md)",
+        "bisai compare … --methods bjacobi:max=8,bjacobi:max=8:blocks=strength"
     ),
     Item(
         ADAPTIVE, "Future work: a block pattern for accuracy and memory", "missing",

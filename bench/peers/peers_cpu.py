@@ -256,10 +256,10 @@ INTRODUCTION = """{date}, commit {commit}, {processor}, {cores} processors, load
 the first run{beside}. bisai runs on two threads, and PETSc on two ranks of MPI. PETSc's matrix is
 AIJ with the block size of the case, or BAIJ for block ILU(0) and CPR. Solvers: CG for symmetric
 systems, FGMRES(30) for PETSc and GMRES(30) for bisai otherwise, to the tolerance of the residual of
-the system itself. Times are in milliseconds. All settings run in turn, {rounds} times; set-up and solve
-are those of the run with the least sum. The set-up of BoomerAMG includes the conversion of the
-matrix by PETSc. The CPR of PETSc's parts solves for pressures first, with quasi-IMPES weights, and
-then uses ILU(0) of blocks on each rank. Made by `bench/peers/peers_cpu.py`."""
+the system itself. Times are in milliseconds. All settings run in turn, {rounds} times; set-up and
+solve are those of the run with the least sum. The set-up of BoomerAMG includes the conversion of
+the matrix by PETSc. The CPR of PETSc's parts solves for pressures first, with quasi-IMPES weights,
+and then uses ILU(0) of blocks on each rank. Made by `bench/peers/peers_cpu.py`."""
 
 
 def main():

@@ -116,9 +116,9 @@ def page(documents):
         "CG to 1e-8 for symmetric systems, FGMRES(30) to 1e-8 for others, 1e-5 for cavities; each"
         " library has its own. Elasticity has its six rigid-body modes in bisai and in GAMG. The"
         " other libraries get scalar matrices without the zeros inside blocks. Times are set-up +"
-        " solve in milliseconds, warm, the minimum of the rounds, from the matrix on the device. The"
-        " best setting is that of the least sum. MB are what a hierarchy keeps beside A, and then"
-        " the most that its set-up takes: of bisai by its report, of others the growth of the"
+        " solve in milliseconds, warm, the minimum of the rounds, from the matrix on the device."
+        " The best setting is that of the least sum. MB are what a hierarchy keeps beside A, and"
+        " then the most that its set-up takes: of bisai by its report, of others the growth of the"
         " device's memory in use."
     )
     for library in libraries:

@@ -78,7 +78,8 @@ def run(options, path, block_size, ranks, gpus, method, ending):
     except subprocess.TimeoutExpired:
         return dict(row, failure=f"longer than {options.limit} s")
     found = re.findall(r"Linear solve (.*) due to (\w+) iterations (\d+)", done.stdout)
-    times = re.findall(r"^KSPSolve +\d+ [\d.]+ ([\d.e+-]+)", log.read_text() if log.exists() else "", re.M)
+    logged = log.read_text() if log.exists() else ""
+    times = re.findall(r"^KSPSolve +\d+ [\d.]+ ([\d.e+-]+)", logged, re.M)
     if done.returncode or len(found) < 2 or not times:
         return dict(row, failure=(done.stderr.strip().splitlines() or ["no output"])[0][:80])
     iterations = int(found[-1][2])
@@ -104,7 +105,8 @@ def weak(options):
     for ranks in [1] + doubled(options.gpus):
         # without the zeros of blocks; PC bisai makes blocks of 4
         path = convert(
-            options, "convdiff", [n, n, n * ranks], f"convdiff{n}x{ranks}.petsc", "--block-size", "1"
+            options, "convdiff", [n, n, n * ranks], f"convdiff{n}x{ranks}.petsc", "--block-size",
+            "1"
         )
         for method in ("none", "bjacobi, isai:k=1"):
             yield run(options, path, 4, ranks, ranks, method, fixed(options.iterations))

@@ -149,7 +149,8 @@ def main():
     ranks = [int(r) for r in arguments.ranks.split(",")]
     head = [
         "# bisai and PETSc's block ILU on ranks of MPI", "",
-        f"{datetime.date.today()}, commit {tables.measured_commit()}, {tables.processor()}, {os.cpu_count()} processors,",
+        f"{datetime.date.today()}, commit {tables.measured_commit()}, {tables.processor()},"
+        f" {os.cpu_count()} processors,",
         f"load {os.getloadavg()[0]:.1f} before the first run. The cavity of {arguments.size}² "
         "nodes, BAIJ with blocks of 3, GMRES(30), right",
         "preconditioning, to 1e-5, in PETSc's tutorial ex10. Times are in milliseconds, of the "

@@ -96,7 +96,8 @@ def run(options, path, system, setting, ranks, gpus):
     if not solves or not seconds:
         words = [line for line in text.splitlines() if "ERROR" in line and "---" not in line]
         missing = "hypre" in text and "nknown" in text
-        return {**row, "failure": failure or ("no hypre" if missing else (words + ["failed"])[0][:90])}
+        why = "no hypre" if missing else (words + ["failed"])[0][:90]
+        return {**row, "failure": failure or why}
     return {
         **row, "converged": solves[-1][0] == "converged", "reason": solves[-1][1],
         "iterations": int(solves[-1][2]), "setup_s": seconds[0], "solve_s": seconds[1],
@@ -129,7 +130,8 @@ def measure(options, folder, write):
             if not path.exists():
                 call([pathlib.Path(options.build) / "bisai", "convert", "--case", system[0],
                       "--size", system[1], path], 300, {})
-            row = {"system": name, "round": number, **run(options, path, system, setting, ranks, gpus)}
+            done = run(options, path, system, setting, ranks, gpus)
+            row = {"system": name, "round": number, **done}
             if not row.get("converged"):  # not on more ranks or again
                 useless.add((name, setting[0], gpus))
             rows.append(row)

@@ -72,7 +72,8 @@ SMOOTHED = [
     ("ksp ex56", "-pc_type gamg -use_mat_nearnullspace")
 ]
 SMOOTHERS = [
-    "chebyshev -mg_levels_pc_type jacobi", "chebyshev -mg_levels_pc_type bisai -mg_levels_pc_bisai_type isai",
+    "chebyshev -mg_levels_pc_type jacobi",
+    "chebyshev -mg_levels_pc_type bisai -mg_levels_pc_bisai_type isai",
     "chebyshev -mg_levels_pc_type bisai -mg_levels_pc_bisai_type ilu",
     "richardson -mg_levels_pc_type bisai -mg_levels_pc_bisai_type ilu"
 ]
@@ -287,7 +288,8 @@ def null_space_table(bench, executables):
     if NULL_SPACE not in executables:
         return []
     heads = [f"{method} {r}" for method, _ in OF_ALL_RANKS for r in (1, 8)]
-    lines = ["| tutorial | arguments | " + " | ".join(heads) + " |", "|" + "---|" * (2 + len(heads))]
+    lines = ["| tutorial | arguments | " + " | ".join(heads) + " |"]
+    lines += ["|" + "---|" * (2 + len(heads))]
     for elements in (7, 15):
         for space in ("", " -use_mat_nearnullspace"):
             arguments = f"-ne {elements} -alpha 1e-3{space}"
@@ -308,7 +310,8 @@ def page(tables, ranks, failures):
     return "\n".join([
         "# Tutorials of PETSc with bisai", "",
         f"{datetime.date.today()}, commit {measured_commit()}, PETSc {version}, {processor()}.",
-        "Unmodified tutorials, GMRES(30), right", "preconditioning, unpreconditioned norm, x0 = 0, to "
+        "Unmodified tutorials, GMRES(30), right",
+        "preconditioning, unpreconditioned norm, x0 = 0, to "
         f"{TOLERANCE}. Made by `bench/petsc/petsc_tutorials.py`.", "",
         "Columns are iterations on " + ", ".join(str(r) for r in ranks) + " ranks, the sum of all "
         "solves of a tutorial. `solves` is their",

@@ -164,8 +164,8 @@ def report(options, results, refused):
         "",
         "## Every system",
         "",
-        f"A cell has the values of {', '.join(ORDERINGS)}, or one if they are the same. ILU(1) blocks"
-        " and NL + NU: over the blocks of A.",
+        f"A cell has the values of {', '.join(ORDERINGS)}, or one if they are the same. ILU(1)"
+        " blocks and NL + NU: over the blocks of A.",
         "",
         *table(results),
         "",

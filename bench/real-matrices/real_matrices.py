@@ -47,7 +47,7 @@ def error_factor(options, path, block_size):
 
 
 def solve_all(options, found, refused):
-    """Returns the results of all matrices, at the block size of `auto` and at that of the physics."""
+    """Returns the results of all matrices, at the block size of `auto` and of the physics."""
     jobs = [(name, path, "auto") for name, path in found]
     jobs += [(name, path, tables.NATURAL[name]) for name, path in found if name in tables.NATURAL]
 
@@ -118,7 +118,8 @@ def multigrid(results):
     """The hierarchies of multigrid, a row for each of `results` that has one."""
     at = METHODS.index("mg")
     columns = ["matrix", "bs", "symmetric", "rows of the levels", "coarsest"]
-    columns += ["complexity", "ρ(D⁻¹A)", "errors", "nodes", "smoother", "cycle", "ILU(0)", *HEADINGS[at:]]
+    columns += ["complexity", "ρ(D⁻¹A)", "errors", "nodes", "smoother", "cycle", "ILU(0)"]
+    columns += HEADINGS[at:]
     lines = tables.heading(*columns)
     for result in results:
         run = result["runs"][at]
@@ -160,7 +161,8 @@ def main():
     if not new:
         raise SystemExit("\n".join(refused) or f"{options.matrices} holds no matrix")
     results = merged(tables.read_json(options.add_to) if options.add_to else [], new)
-    elsewhere = list(measured_elsewhere(results, tuple(new[0][k] for k in ("commit", "date", "device"))))
+    here = tuple(new[0][k] for k in ("commit", "date", "device"))
+    elsewhere = list(measured_elsewhere(results, here))
     chosen, natural = (table(options, results, asked) for asked in ("auto", "physics"))
     tables.write(
         options.output,
@@ -194,7 +196,8 @@ def main():
             " multigrid is then a direct solver. *Inverted but for d* says that the coarsest matrix"
             " has a null space of dimension d. If the last matrix is *smoothed*, it could not be"
             " coarsened. Matrices with a missing or singular diagonal block have no hierarchy."
-            " ρ(D⁻¹A) is an estimate for level 0. A cycle multiplies *errors* by about that factor.",
+            " ρ(D⁻¹A) is an estimate for level 0. A cycle multiplies *errors* by about that"
+            " factor.",
             "",
             *multigrid(results),
             "",

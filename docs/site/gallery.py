@@ -12,7 +12,8 @@ import sys
 # The name, what --size is, the shape of the grid (x is fastest), the field, and what it shows
 PICTURES = (
     ("cavity", "100", (100, 100, 3), lambda x: (x[..., 0] ** 2 + x[..., 1] ** 2) ** 0.5, "speed"),
-    ("elasticity", "16", (16, 16, 16, 3), lambda x: x[:, 8, :, 2], "displacement downwards, x and z"),
+    ("elasticity", "16", (16, 16, 16, 3), lambda x: x[:, 8, :, 2],
+     "displacement downwards, x and z"),
     ("reservoir", "40,40,6", (6, 40, 40, 2), lambda x: x[0, :, :, 0], "change of the pressure"),
     ("atmosphere", "60,60,24", (24, 60, 60), lambda x: x[0], "concentration at the ground"),
     ("reaction", "128", (128, 128, 2), lambda x: x[..., 0], "first component"),
@@ -52,7 +53,8 @@ def main():
     """Writes gallery.md and its pictures."""
     root, folder, program = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
     (folder / "gallery").mkdir()
-    lines = ["# Gallery", "", "The systems that the program makes. Each page has the equations, and "
+    lines = ["# Gallery", "",
+             "The systems that the program makes. Each page has the equations, and "
              "says how many iterations to expect.", ""]
     for name, size, *what in PICTURES:
         text = (root / "cases" / name / "README.md").read_text()
@@ -62,7 +64,8 @@ def main():
         lines += [f"## [{title}](../../cases/{name}/README.md)", ""]
         if draw(program, name, size, *what, picture):
             lines += [f"![{what[-1]}](gallery/{name}.png)", ""]
-        lines += [about.rstrip(":.") + ".", "", "```sh", f"bisai solve --case {name} --size {size}", "```", ""]
+        command = f"bisai solve --case {name} --size {size}"
+        lines += [about.rstrip(":.") + ".", "", "```sh", command, "```", ""]
     (folder / "gallery.md").write_text("\n".join(lines))
 
 

@@ -2,8 +2,9 @@
 """Writes the pages of headers, of Python and of tutorials: python3 pages.py ROOT FOLDER.
 
 The page of headers lists their calls with the first sentence of each, and every header is a page.
-The page of Python has the docstrings of what `import bisai` brings. A tutorial is a page of what its script says first, the script in the steps that its comments number,
-and its picture where this Python has what draws it.
+The page of Python has the docstrings of what `import bisai` brings. A tutorial is a page of what
+its script says first, the script in the steps that its comments number, and its picture where this
+Python has what draws it.
 """
 import ast
 import pathlib

@@ -125,7 +125,8 @@ class Matrix(Operator):
                           f" context=bisai.Context('cuda', device={A.gpu}) computes there")
         rows, cols, values = A.addresses(self.context)
         self._create(A.shape, A.block_size, ffi.cast("int32_t *", rows),
-                     ffi.cast("int32_t *", cols), ffi.cast("void *", values), lib.BISAI_DEVICE, made)
+                     ffi.cast("int32_t *", cols), ffi.cast("void *", values), lib.BISAI_DEVICE,
+                     made)
 
     def _create_csr(self, A: Any, block_size: Optional[int], fields: Optional[int], nodes: Any,
                     made: Any) -> None:
@@ -232,8 +233,8 @@ class Matrix(Operator):
     def _update_from(self, A: "Matrix") -> None:
         """Takes the values of a matrix on the GPU. Only the pattern is fetched, for comparison."""
         if A.shape != self.shape or not self._is_bsr and A.block_size > 1:
-            raise invalid(f"A of shape {A.shape} and block size {A.block_size} is no update of this "
-                          "matrix")
+            raise invalid(f"A of shape {A.shape} and block size {A.block_size} is no update of "
+                          "this matrix")
         with self.context.lock:
             rows, cols, _ = A._fetch(False)
             values = ffi.new("void **")

@@ -212,7 +212,8 @@ def check_pictures(place):
 HALFWAY = """for last; do :; done
 case "$1 $*" in
 solve*) ;;
-convert*) printf '%s\\n' '%%MatrixMarket matrix coordinate real general' '4 4 1' '1 1 1' > "$last" ;;
+convert*)
+  printf '%s\\n' '%%MatrixMarket matrix coordinate real general' '4 4 1' '1 1 1' > "$last" ;;
 *gmres*--json*) echo '{"matrix": {"block_rows": 1}, "runs": []}' > "$last" ;;
 *) echo waiting > "$0.waits" ; exec sleep 600 ;;
 esac

@@ -217,7 +217,8 @@ def test_wrong_arguments_are_refused():
              lambda: bisai.Solver(A, 3), lambda: bisai.Solver(poisson(4), bisai.Preconditioner(A)),
              lambda: bisai.Preconditioner(A, "ilu").update(bisai.Matrix(A)),
              lambda: bisai.Matrix(A).update(poisson(4)),
-             lambda: bisai.Solver(bisai.Matrix(A), bisai.Preconditioner(A, context=bisai.Context()))]
+             lambda: bisai.Solver(bisai.Matrix(A),
+                                  bisai.Preconditioner(A, context=bisai.Context()))]
     for i, call in enumerate(wrong):
         try:
             call()
