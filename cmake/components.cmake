@@ -2,7 +2,7 @@
 # Optional components. Each is used if it is found, and the build does not fail without it. Sets
 # BISAI_HAVE_THREADS, BISAI_HAVE_ARCHIVE, BISAI_HAVE_ZLIB, BISAI_HAVE_METIS, BISAI_HAVE_UMFPACK,
 # BISAI_HAVE_JANSSON, BISAI_HAVE_CMOCKA, BISAI_HAVE_PETSC, BISAI_HAVE_FORTRAN, BISAI_HAVE_CUDA,
-# BISAI_HAVE_CUSPARSE, and BISAI_PRIVATE_LIBRARIES: what the library itself links to.
+# BISAI_HAVE_NCCL, BISAI_HAVE_CUSPARSE, and BISAI_PRIVATE_LIBRARIES: what the library itself links to.
 
 # bisai_find_library(NAME header library [folder]): target bisai_NAME and BISAI_HAVE_<NAME in capitals>.
 function(bisai_find_library name header library)
@@ -193,6 +193,26 @@ if(BISAI_CUDA_EMULATED)
   set(BISAI_HAVE_CUDA ON)
 endif()
 include(emulation)
+
+# NCCL, by which GPUs of several processes exchange vectors: BISAI_NCCL_SOURCE and
+# BISAI_NCCL_LIBRARIES are for those that link MPI too. Python's package of NCCL has no libnccl.so.
+set(BISAI_HAVE_NCCL OFF)
+set(BISAI_NCCL_SOURCE ${PROJECT_SOURCE_DIR}/plugins/nccl/missing.c)
+set(BISAI_NCCL_LIBRARIES "")
+if(BISAI_HAVE_CUDA AND BISAI_NCCL AND BUILD_SHARED_LIBS AND NOT BISAI_CUDA_EMULATED)
+  find_path(BISAI_NCCL_INCLUDE_DIR nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+  find_library(BISAI_NCCL_LIBRARY NAMES nccl libnccl.so.2 HINTS ${CUDAToolkit_LIBRARY_DIR})
+  mark_as_advanced(BISAI_NCCL_INCLUDE_DIR BISAI_NCCL_LIBRARY)
+  if(BISAI_NCCL_INCLUDE_DIR AND BISAI_NCCL_LIBRARY)
+    set(BISAI_HAVE_NCCL ON)
+    add_library(bisai_nccl INTERFACE)
+    target_include_directories(bisai_nccl SYSTEM INTERFACE ${BISAI_NCCL_INCLUDE_DIR}
+      ${CUDAToolkit_INCLUDE_DIRS})
+    target_link_libraries(bisai_nccl INTERFACE ${BISAI_NCCL_LIBRARY} ${BISAI_CUDA_RUNTIME})
+    set(BISAI_NCCL_SOURCE ${PROJECT_SOURCE_DIR}/plugins/nccl/nccl.c)
+    set(BISAI_NCCL_LIBRARIES $<BUILD_INTERFACE:bisai_nccl>)
+  endif()
+endif()
 
 # cuSPARSE, to compare with. Functions that NVIDIA has marked for removal are used if the toolkit
 # has them.

@@ -66,6 +66,8 @@ if(BISAI_HAVE_CUDA)
       string(APPEND missing ${without})
     endif()
   endforeach()
+  bisai_summary("NCCL            " "${BISAI_HAVE_NCCL}" "between GPUs of several processes"
+    "without (BISAI_NCCL is off, or it was not found)")
   bisai_summary("cuSPARSE        " "${BISAI_HAVE_CUSPARSE}"
     "to compare with (libbisai_cusparse)${missing}"
     "without (BISAI_CUSPARSE is off, or it was not found)")

@@ -14,7 +14,7 @@
 
 #include "cases.h"
 #include "mpi_transport.h"
-#include "nccl_transport.h"
+#include "nccl/nccl.h"
 
 typedef struct arguments {
   const char *name;
@@ -52,7 +52,9 @@ typedef struct timed {
   /* seconds in MPI: exchanges, and sums; and how many calls */
   double exchange, reduce;
   long long exchanges, reductions;
-  nccl_transport nccl;
+  /* NULL: without */
+  const bsi_nccl *nccl;
+  void *stream;
 } timed;
 
 static bisai_status timed_exchange(void *user, int count, const bisai_message *messages) {
@@ -90,20 +92,24 @@ static bisai_status timed_reduce(void *user, bisai_reduction how, int count, dou
 }
 
 static bisai_status enqueue_exchange(void *user, int count, const bisai_message *messages) {
-  return nccl_exchange(&((timed *)user)->nccl, count, messages);
+  const timed *t = user;
+  return bsi_nccl_exchange(t->nccl, t->stream, count, messages);
 }
 
 static bisai_status enqueue_begin(void *user, int count, const bisai_message *messages) {
-  return nccl_begin(&((timed *)user)->nccl, count, messages);
+  const timed *t = user;
+  return bsi_nccl_begin(t->nccl, t->stream, count, messages);
 }
 
 static bisai_status enqueue_end(void *user, int count, const bisai_message *messages) {
+  const timed *t = user;
   (void)count, (void)messages;
-  return nccl_end(&((timed *)user)->nccl);
+  return bsi_nccl_end(t->nccl, t->stream);
 }
 
 static bisai_status enqueue_sum(void *user, int count, double *values) {
-  return nccl_sum(&((timed *)user)->nccl, count, values);
+  const timed *t = user;
+  return bsi_nccl_sum(t->nccl, t->stream, count, values);
 }
 
 /* --- systems --- */
@@ -361,8 +367,10 @@ static arguments read_arguments(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   timed clock = {.exchange = 0.0};
-  clock.inner = mpi_transport(MPI_COMM_WORLD, &clock.ranks);
+  clock.inner = mpi_transport(comm, &clock.ranks);
   bisai_transport transport = clock.inner;
   transport.user = &clock;
   transport.exchange = timed_exchange;
@@ -381,8 +389,9 @@ int main(int argc, char **argv) {
   o.device = transport.rank % gpus;
   if (bisai_context_create(&o, &r.context)) stop("context", NULL);
   if (a.nccl) {
-    const char *fault = nccl_open(&transport, r.context, &clock.nccl);
-    if (fault) stop(fault, NULL);
+    char why[BSI_NCCL_MESSAGE];
+    if (bsi_nccl_of(comm, &clock.nccl, why) || !clock.nccl) stop(why, NULL);
+    clock.stream = bisai_context_stream(r.context);
     transport.enqueue_exchange = enqueue_exchange;
     transport.enqueue_sum = enqueue_sum;
     transport.begin_exchange = enqueue_begin;
@@ -407,7 +416,7 @@ int main(int argc, char **argv) {
   MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   if (transport.rank == 0) print(&a, &p, &r, &best, sqrt(sum));
   bisai_bcsr_destroy(&r.matrix);
-  if (a.nccl) nccl_close(&clock.nccl);
+  MPI_Comm_free(&comm); /* and the connection of NCCL */
   bisai_context_destroy(&r.context);
   free(x), free(p.row_ptr), free(p.col_idx), free(p.values), free(p.rhs), free(p.modes);
   free(p.ghosts), free(clock.ranks.requests);

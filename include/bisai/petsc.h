@@ -186,6 +186,22 @@ BISAI_API PetscErrorCode bisai_petsc_pc_set_threads(PC pc, int threads);
 BISAI_API PetscErrorCode bisai_petsc_pc_set_distributed(PC pc, PetscBool distributed,
                                                         PetscInt gather);
 
+/** How the processes of one hierarchy reach each other. */
+typedef enum bisai_petsc_transport {
+  /** NCCL if bisai was compiled with it and each process has a GPU of its own, otherwise MPI */
+  BISAI_PETSC_TRANSPORT_AUTO = 0,
+  /** MPI: vectors on a GPU go through page-locked host memory */
+  BISAI_PETSC_TRANSPORT_MPI = 1,
+  /** NCCL, on the solver's stream, for which the host does not wait. The set-up fails without it */
+  BISAI_PETSC_TRANSPORT_NCCL = 2
+} bisai_petsc_transport;
+
+/** Chooses the transport of one hierarchy, as -pc_bisai_transport does. What was set up is
+ *  discarded. All processes give the same.
+ *  @returns PETSC_ERR_ARG_WRONG       the PC has another type
+ *           PETSC_ERR_ARG_OUTOFRANGE  there is no such transport */
+BISAI_API PetscErrorCode bisai_petsc_pc_set_transport(PC pc, bisai_petsc_transport transport);
+
 /** Returns this process's preconditioner of a PC of type "bisai", for example for its report.
  *  @param precond  out; the PC owns the preconditioner, which lives until the next set-up, the
  *                  reset or the end of the PC. NULL before PCSetUp(), with kind AUTO before the

@@ -77,11 +77,13 @@ typedef struct bsi_pc_place {
 
 /* Multigrid over several processes. */
 typedef struct bsi_pc_ranks {
-  /* the options -pc_bisai_mg_distributed and -pc_bisai_mg_gather, which may be PETSC_DECIDE */
+  /* the options -pc_bisai_mg_distributed, -pc_bisai_mg_gather, which may be PETSC_DECIDE, and
+   * -pc_bisai_transport */
   PetscBool wanted;
   /* the preconditioner of each process is the second stage of CPR */
   bool stage;
   PetscInt gather;
+  bisai_petsc_transport transport;
   /* multigrid, or the first stage of CPR; both NULL: each process has a preconditioner alone */
   bsi_ranks *hierarchy;
   bsi_ranks_cpr *cpr;

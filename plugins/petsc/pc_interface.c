@@ -52,6 +52,17 @@ PetscErrorCode bisai_petsc_pc_set_distributed(PC pc, PetscBool distributed, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode bisai_petsc_pc_set_transport(PC pc, bisai_petsc_transport transport) {
+  PetscFunctionBegin;
+  PetscCall(check_type(pc));
+  PetscCheck(transport >= BISAI_PETSC_TRANSPORT_AUTO && transport <= BISAI_PETSC_TRANSPORT_NCCL,
+             PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "bisai: there is no transport %d", (int)transport);
+  ((bsi_pc *)pc->data)->ranks.transport = transport;
+  PetscCall(bsi_pc_renew(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode bisai_petsc_pc_get_precond(PC pc, bisai_precond **precond) {
   PetscFunctionBegin;
   PetscCall(check_type(pc));

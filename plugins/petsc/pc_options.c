@@ -200,11 +200,25 @@ static PetscErrorCode read_method(bsi_petsc_option_items PetscOptionsObject,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Reads how processes reach each other. */
+static PetscErrorCode read_transport(bsi_petsc_option_items PetscOptionsObject,
+                                     bisai_petsc_transport *transport, PetscBool *found) {
+  static const char *const words[] = {
+      "auto", "mpi", "nccl", "bisai_petsc_transport", "BISAI_PETSC_TRANSPORT_", NULL};
+  PetscEnum chosen = (PetscEnum)*transport;
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsEnum("-pc_bisai_transport",
+                             "mg: how processes reach each other; auto: by NCCL if each has a GPU",
+                             "", words, chosen, &chosen, found));
+  *transport = (bisai_petsc_transport)chosen;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode bsi_pc_set_from_options(PC pc, bsi_petsc_option_items PetscOptionsObject) {
   bsi_pc *m = pc->data;
   bisai_precond_options *o = &m->options;
   PetscEnum ordering;
-  PetscBool equilibrate, changed = PETSC_FALSE, found[8] = {PETSC_FALSE};
+  PetscBool equilibrate, changed = PETSC_FALSE, found[9] = {PETSC_FALSE};
   bsi_pc_ranks *ranks = &m->ranks;
   PetscEnum backend = (PetscEnum)m->place.backend;
   const char *orderings[BISAI_ORDERING_GIVEN + 4] = {NULL}, *backends[BSI_PETSC_BACKENDS + 3];
@@ -233,6 +247,7 @@ PetscErrorCode bsi_pc_set_from_options(PC pc, bsi_petsc_option_items PetscOption
   PetscCall(PetscOptionsInt("-pc_bisai_mg_gather",
                             "mg: the most scalar rows of a level that goes to the first process",
                             "", ranks->gather, &ranks->gather, &found[6]));
+  PetscCall(read_transport(PetscOptionsObject, &ranks->transport, &found[8]));
   PetscOptionsHeadEnd();
   PetscCheck(!found[6] || ranks->gather >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "bisai: -pc_bisai_mg_gather is %" PetscInt_FMT "; it must be at least 0",
@@ -241,7 +256,7 @@ PetscErrorCode bsi_pc_set_from_options(PC pc, bsi_petsc_option_items PetscOption
   o->factor.ordering = (bisai_ordering)ordering;
   o->factor.equilibrate = equilibrate == PETSC_TRUE;
   m->place.backend = (bisai_backend)backend;
-  for (int i = 0; i < 8; i++)
+  for (int i = 0; i < 9; i++)
     if (found[i]) changed = PETSC_TRUE;
   if (changed) {
     /* The old options have become invalid: the set-up runs again, even for the same matrix. */

@@ -133,6 +133,9 @@ PetscErrorCode bsi_ranks_create(Mat mat, const bsi_ranks_options *options, bsi_r
   PetscCall(bsi_ranks_transport_create(ranks->setup.comm, &ranks->transport, &ranks->table));
   PetscCall(bsi_petsc_context(options->backend, options->threads, &ranks->setup.context, &status));
   PetscCall(bsi_ranks_agree(&ranks->setup, PETSC_SUCCESS, status, failure));
+  if (!failure->status)
+    PetscCall(bsi_ranks_transport_choose(options->transport, ranks->setup.comm,
+                                         ranks->setup.context, &ranks->transport, &ranks->table));
   if (!failure->status) PetscCall(fill(ranks, mat, failure));
   if (failure->status)
     PetscCall(bsi_ranks_destroy(&ranks));

@@ -4,6 +4,8 @@
 #ifndef BSI_PETSC_RANKS_H
 #define BSI_PETSC_RANKS_H
 
+#include <bisai/petsc.h>
+
 #include "petsc/device.h"
 #include "petsc/ranks/failure.h"
 #include "petsc/ranks/rows.h"
@@ -15,6 +17,7 @@ typedef struct bsi_ranks_options {
   int threads;
   /* a matrix of at most that many scalar rows is gathered */
   PetscInt gather;
+  bisai_petsc_transport transport;
 } bsi_ranks_options;
 
 typedef struct bsi_ranks bsi_ranks;

@@ -71,6 +71,38 @@ PetscErrorCode bsi_ranks_transport_create(MPI_Comm comm, bsi_ranks_transport *tr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static bisai_status enqueue_exchange(void *user, int count, const bisai_message *messages) {
+  const bsi_ranks_transport *t = user;
+  return bsi_nccl_exchange(t->nccl, t->stream, count, messages);
+}
+
+static bisai_status enqueue_sum(void *user, int count, double *values) {
+  const bsi_ranks_transport *t = user;
+  return bsi_nccl_sum(t->nccl, t->stream, count, values);
+}
+
+PetscErrorCode bsi_ranks_transport_choose(bisai_petsc_transport wanted, MPI_Comm comm,
+                                          const bisai_context *context,
+                                          bsi_ranks_transport *transport, bisai_transport *table) {
+  const bool on_gpus = bisai_context_backend(context) == BISAI_BACKEND_CUDA;
+  PetscFunctionBegin;
+  if (!on_gpus)
+    PetscCall(PetscStrncpy(transport->why, "the processes work on the host", BSI_NCCL_MESSAGE));
+  else if (wanted == BISAI_PETSC_TRANSPORT_MPI)
+    PetscCall(PetscStrncpy(transport->why, "-pc_bisai_transport mpi", BSI_NCCL_MESSAGE));
+  else
+    PetscCallMPI(bsi_nccl_of(comm, &transport->nccl, transport->why));
+  PetscCheck(transport->nccl || wanted != BISAI_PETSC_TRANSPORT_NCCL, comm, PETSC_ERR_SUP,
+             "bisai: -pc_bisai_transport nccl: %s", transport->why);
+  PetscCall(PetscInfo(NULL, "bisai: vectors by %s%s\n", transport->nccl ? "NCCL" : "MPI: ",
+                      transport->why));
+  if (!transport->nccl) PetscFunctionReturn(PETSC_SUCCESS);
+  transport->stream = bisai_context_stream(context);
+  table->enqueue_exchange = enqueue_exchange;
+  table->enqueue_sum = enqueue_sum;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode bsi_ranks_transport_destroy(bsi_ranks_transport *transport) {
   PetscFunctionBegin;
   PetscCall(PetscFree(transport->requests));

@@ -12,6 +12,9 @@ PetscErrorCode bsi_ranks_view(const bsi_ranks *ranks, PetscViewer viewer) {
       viewer, "  mg over %d processes: cycle=%s smoother=%s, %s matrix, %d levels on all of them\n",
       ranks->table.ranks, bisai_cycle_string(r.cycle), bisai_smoother_string(r.smoother),
       ranks->symmetric ? "symmetric" : "nonsymmetric", r.levels));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  vectors between processes: by %s%s\n",
+                                   ranks->transport.nccl ? "NCCL" : "MPI, because ",
+                                   ranks->transport.why));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  near-null space: %d vectors\n",
                                    ranks->options.multigrid.null_count));
   for (int l = 0; l < r.levels + r.gathered; l++)
