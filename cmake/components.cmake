@@ -115,30 +115,31 @@ set(BISAI_PETSC_MISSING "switched off (BISAI_PETSC)")
 if(BISAI_PETSC AND CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
   set(BISAI_PETSC_MISSING "not with ThreadSanitizer, which does not see what MPI does")
 elseif(BISAI_PETSC)
-  set(BISAI_PETSC_MISSING "PETSc not found: libpetsc-real-dev, or PKG_CONFIG_PATH")
-  find_package(PkgConfig QUIET)
-  if(PKG_CONFIG_FOUND)
-    pkg_check_modules(BISAI_PETSC_MODULE QUIET IMPORTED_TARGET PETSc>=3.18)
-  endif()
+  include(bisaiFindPetsc)
+  set(BISAI_PETSC_MISSING "${BISAI_PETSC_MODULE_MISSING}")
   if(BISAI_PETSC_MODULE_FOUND)
     find_package(MPI QUIET COMPONENTS C)
     add_library(bisai_petsc_itself INTERFACE)
-    target_link_libraries(bisai_petsc_itself INTERFACE PkgConfig::BISAI_PETSC_MODULE
+    target_link_libraries(bisai_petsc_itself INTERFACE bisai::petsc_module
       $<TARGET_NAME_IF_EXISTS:MPI::MPI_C>)
-    include(CheckCSourceCompiles)
-    set(CMAKE_REQUIRED_LIBRARIES PkgConfig::BISAI_PETSC_MODULE)
+    set(libraries bisai::petsc_module)
     if(TARGET MPI::MPI_C)
-      list(APPEND CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
+      list(APPEND libraries MPI::MPI_C)
     endif()
-    check_c_source_compiles("
+    file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/petsc_usable.c "
       #include <petsc/private/pcimpl.h>
       #if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE)
-      #error not real double precision
+      #error PETSc is not real in double precision
       #endif
-      int main(void) { return (int)PetscInitializeNoArguments(); }" BISAI_PETSC_USABLE)
-    unset(CMAKE_REQUIRED_LIBRARIES)
-    string(CONCAT BISAI_PETSC_MISSING "PETSc ${BISAI_PETSC_MODULE_VERSION} cannot be used:"
-      " not real and double, without pcimpl.h, or without its MPI")
+      int main(void) { return (int)PetscInitializeNoArguments(); }")
+    if(NOT BISAI_PETSC_USABLE)
+      try_compile(BISAI_PETSC_USABLE ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/petsc_usable
+        ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/petsc_usable.c LINK_LIBRARIES ${libraries}
+        OUTPUT_VARIABLE output)
+      string(REGEX MATCH "[^\n]*(error|undefined|cannot find)[^\n]*" output "${output}")
+      string(STRIP "PETSc ${BISAI_PETSC_MODULE_VERSION} cannot be used: ${output}"
+        BISAI_PETSC_MISSING)
+    endif()
     set(BISAI_HAVE_PETSC ${BISAI_PETSC_USABLE})
   endif()
 endif()

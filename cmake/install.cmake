@@ -13,6 +13,7 @@ install(EXPORT bisai_targets NAMESPACE bisai:: FILE bisaiTargets.cmake
   DESTINATION ${BISAI_PACKAGE_DIR})
 if(TARGET bisai_petsc)
   install(FILES include/bisai/petsc.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bisai)
+  install(FILES cmake/bisaiFindPetsc.cmake DESTINATION ${BISAI_PACKAGE_DIR})
   install(TARGETS bisai_petsc EXPORT bisai_petsc_targets)
   install(EXPORT bisai_petsc_targets NAMESPACE bisai:: FILE bisaiPetscTargets.cmake
     DESTINATION ${BISAI_PACKAGE_DIR})
