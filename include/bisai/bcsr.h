@@ -156,7 +156,8 @@ BISAI_API bisai_status bisai_bcsr_create(bisai_context *context, const bisai_bcs
                                          bisai_bcsr **matrix);
 
 /** Describes the caller's scalar CSR matrix; start from bisai_csr_desc_default(). The arrays are
- *  always copied. */
+ *  always copied. They are in host memory; bisai_bcsr_from_csr() also takes all three of them in the
+ *  memory of the context's device. */
 typedef struct bisai_csr_desc {
   /** set by bisai_csr_desc_default() */
   size_t struct_size;
@@ -208,7 +209,11 @@ BISAI_API bisai_csr_desc bisai_csr_desc_default(void);
  *  12 for each entry in addition. The matrix also stores the position
  *  of each entry for bisai_bcsr_update_from_csr(). The positions take 4 bytes of host memory for
  *  each entry, or 8 bytes if the blocks hold more than 2³² values. With a device they take the same
- *  amount of device memory in addition. Returns the errors of bisai_bcsr_create() and:
+ *  amount of device memory in addition.
+ *
+ *  If the device has the arrays, the blocks are found there, and the positions stay there: for a
+ *  given block size that divides rows and cols, without nodes, and for rows whose columns ascend.
+ *  Other arrays are copied to the host first. Returns the errors of bisai_bcsr_create() and:
  *  @retval BISAI_INVALID_ARGUMENT  the block size does not divide rows or cols and `pad` is false;
  *                                  rows ≠ cols, with `pad`, `fields`, `node` or `find_nodes`; the
  *                                  fields do not divide the rows; a node is larger than the block
@@ -434,6 +439,11 @@ BISAI_API bisai_status bisai_bcsr_asymmetry(const bisai_bcsr *matrix, double *as
  *  threads.
  *  @retval BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY, BISAI_DEVICE_ERROR */
 BISAI_API bisai_status bisai_bcsr_multiply(const bisai_bcsr *matrix, const double *x, double *y);
+
+/** Computes y ← y + A x, as bisai_bcsr_multiply() does otherwise: the part of a product that ghosts
+ *  make, for example. */
+BISAI_API bisai_status bisai_bcsr_multiply_add(const bisai_bcsr *matrix, const double *x,
+                                               double *y);
 
 /** Computes Y ← A X for `count` vectors, as bisai_bcsr_multiply() does for one. Vector c starts at
  *  x + c·ldx and y + c·ldy. Reads A once for every four vectors. */

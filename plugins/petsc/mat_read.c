@@ -283,9 +283,36 @@ static PetscErrorCode update(view *v, bisai_bcsr *matrix, bisai_status *status) 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* *done ← the matrix is made on the GPU, from the structure and the values there. */
+static PetscErrorCode read_on_gpu(const view *v, bisai_bcsr **matrix, bool *done,
+                                  bisai_status *status) {
+  PetscFunctionBegin;
+  *done = false;
+#if defined(PETSC_HAVE_CUDA) && !defined(PETSC_USE_64BIT_INDICES)
+  const PetscInt *row_ptr, *col_idx;
+  const PetscScalar *values;
+  PetscCall(bsi_petsc_is_on_gpu(v->mat, done));
+  *done = *done && bisai_context_backend(v->context) == BISAI_BACKEND_CUDA;
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSeqAIJCUSPARSEGetIJ(v->mat, PETSC_FALSE, &row_ptr, &col_idx));
+  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(v->mat, &values));
+  PetscCall(bsi_petsc_enter(v->context));
+  *status = make_matrix(v, row_ptr, col_idx, values, matrix);
+  PetscCall(bsi_petsc_leave(v->context, status));
+  PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(v->mat, &values));
+  PetscCall(MatSeqAIJCUSPARSERestoreIJ(v->mat, PETSC_FALSE, &row_ptr, &col_idx));
+#else
+  (void)v, (void)matrix, (void)status;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Makes a new matrix. The structure has been taken. */
 static PetscErrorCode read_values(view *v, bisai_bcsr **matrix, bisai_status *status) {
+  bool done;
   PetscFunctionBegin;
+  PetscCall(read_on_gpu(v, matrix, &done, status));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(take_values(v));
   PetscCall(convert(v, matrix, status));
   PetscCall(give_values_back(v));

@@ -7,9 +7,10 @@
 
 #include "petsc/calls.h"
 
-/* Reads a Mat into a new matrix with the Mat's block size. The structure and the values come from
- * host memory, where every Mat has its structure. The scalar rows of a block row of a SeqAIJ are
- * united. The lower triangle of a SeqSBAIJ is restored from the upper one. */
+/* Reads a Mat into a new matrix with the Mat's block size. For a context on a GPU the structure and
+ * the values of an AIJCUSPARSE come from there, and otherwise from host memory. The scalar rows of
+ * a block row of a SeqAIJ are united. The lower triangle of a SeqSBAIJ is restored from the upper
+ * one. */
 PetscErrorCode bsi_petsc_read(bisai_context *context, Mat mat, bisai_bcsr **matrix,
                               bisai_status *status);
 

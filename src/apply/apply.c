@@ -7,8 +7,9 @@
 #include "core/context/context_impl.h"
 #include "core/context/staging.h"
 
-bisai_status bisai_bcsr_multiply_many(const bisai_bcsr *matrix, int32_t count, const double *x,
-                                      int64_t ldx, double *y, int64_t ldy) {
+/* Y ← A X + beta·Y, where beta is 0 or 1. */
+static bisai_status multiply_vectors(const bisai_bcsr *matrix, int32_t count, double beta,
+                                     const double *x, int64_t ldx, double *y, int64_t ldy) {
   if (!matrix) return BISAI_INVALID_ARGUMENT;
   bisai_context *context = matrix->context;
   const int64_t rows = (int64_t)matrix->block_rows * matrix->block_size;
@@ -24,22 +25,34 @@ bisai_status bisai_bcsr_multiply_many(const bisai_bcsr *matrix, int32_t count, c
                     (long long)ldx, (long long)ldy, (long long)cols, (long long)rows);
   bsi_staged from = {0}, to = {0};
   bisai_status status = bsi_stage_input(context, cols, count, x, ldx, &from);
-  if (!status) status = bsi_stage_output(context, rows, count, false, y, ldy, &to);
+  if (!status) status = bsi_stage_output(context, rows, count, beta != 0.0, y, ldy, &to);
   if (!status)
     status = context->backend->apply->products->multiply(context, matrix,
                                                          &(bsi_product){.count = count,
                                                                         .alpha = 1.0,
+                                                                        .beta = beta,
                                                                         .x = from.data,
+                                                                        .z = to.data,
                                                                         .y = to.data,
                                                                         .ldx = from.ld,
+                                                                        .ldz = to.ld,
                                                                         .ldy = to.ld});
   status = bsi_stage_return(context, status, &to);
   bsi_stage_release(context, &from);
   return status;
 }
 
+bisai_status bisai_bcsr_multiply_many(const bisai_bcsr *matrix, int32_t count, const double *x,
+                                      int64_t ldx, double *y, int64_t ldy) {
+  return multiply_vectors(matrix, count, 0.0, x, ldx, y, ldy);
+}
+
 bisai_status bisai_bcsr_multiply(const bisai_bcsr *matrix, const double *x, double *y) {
-  return bisai_bcsr_multiply_many(matrix, 1, x, 0, y, 0);
+  return multiply_vectors(matrix, 1, 0.0, x, 0, y, 0);
+}
+
+bisai_status bisai_bcsr_multiply_add(const bisai_bcsr *matrix, const double *x, double *y) {
+  return multiply_vectors(matrix, 1, 1.0, x, 0, y, 0);
 }
 
 /* The products of an application of an inverse: x ← N b, r ← b − T x and x ← x + N r. */

@@ -431,6 +431,25 @@ static void many_vectors_multiply_like_single_ones(void **state) {
   }
 }
 
+static void a_product_is_added(void **state) {
+  (void)state;
+  for (int s = 0; s < BLOCK_SIZES; s++) {
+    const int32_t bs = block_sizes[s];
+    test_shape shape = {9, 7, bs, 2.5, 4, TEST_DIAGONAL_RANDOM, TEST_FULL, (uint64_t)(900 + bs)};
+    test_bcsr arrays = test_bcsr_random(shape);
+    bisai_bcsr *a = test_bcsr_take(context, arrays);
+    const int64_t rows = scalar_rows(a), cols = scalar_cols(a);
+    double *x = test_random_vector(cols, 1), *y = test_random_vector(rows, 2),
+           *product = nan_vector(rows), *expected = test_random_vector(rows, 2);
+    EXPECT_OK(context, bisai_bcsr_multiply(a, x, product));
+    EXPECT_OK(context, bisai_bcsr_multiply_add(a, x, y));
+    for (int64_t i = 0; i < rows; i++) expected[i] += product[i];
+    EXPECT_CLOSE(rows, expected, y, 1e-15);
+    bisai_bcsr_destroy(&a);
+    free(x), free(y), free(product), free(expected);
+  }
+}
+
 static void thread_counts_give_the_same_bits(void **state) {
   (void)state;
   static const int threads[] = {1, 2, 5};
@@ -534,6 +553,7 @@ int main(void) {
       cmocka_unit_test(borrowing_allocates_no_arrays),
       cmocka_unit_test(matrices_without_rows_columns_or_blocks_are_legal),
       cmocka_unit_test(many_vectors_multiply_like_single_ones),
+      cmocka_unit_test(a_product_is_added),
       cmocka_unit_test(thread_counts_give_the_same_bits),
       cmocka_unit_test(update_replaces_the_values_and_allocates_nothing),
       cmocka_unit_test(update_that_is_refused_keeps_the_old_values),

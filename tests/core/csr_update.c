@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "core/matrix/bcsr_impl.h"
 #include "core/matrix/matrix_ops.h"
 #include "csr.h"
 
@@ -353,6 +354,149 @@ static void wide_places_go_where_narrow_ones_do(void **state) {
   bisai_context_destroy(&own);
 }
 
+/* Arrays in the memory of the backend, which the caller releases. */
+static bisai_csr_desc on_device(const bisai_csr_desc *desc) {
+  const bsi_memory_ops *memory = context->backend->memory;
+  const size_t rows = (size_t)desc->rows + 1, entries = (size_t)desc->row_ptr[desc->rows];
+  bisai_csr_desc there = *desc;
+  int32_t *row_ptr = memory->allocate(context, rows, sizeof *row_ptr),
+          *col_idx = memory->allocate(context, entries, sizeof *col_idx);
+  double *values = memory->allocate(context, entries, sizeof *values);
+  assert_true(row_ptr && col_idx && values);
+  EXPECT_OK(context, memory->upload(context, row_ptr, desc->row_ptr, rows * sizeof *row_ptr));
+  EXPECT_OK(context, memory->upload(context, col_idx, desc->col_idx, entries * sizeof *col_idx));
+  EXPECT_OK(context, memory->upload(context, values, desc->values, entries * sizeof *values));
+  there.row_ptr = row_ptr, there.col_idx = col_idx, there.values = values;
+  return there;
+}
+
+static void release(const bisai_csr_desc *there) {
+  const bsi_memory_ops *memory = context->backend->memory;
+  memory->release(context, (void *)(uintptr_t)there->row_ptr);
+  memory->release(context, (void *)(uintptr_t)there->col_idx);
+  memory->release(context, (void *)(uintptr_t)there->values);
+}
+
+static void sort_rows(csr *a) {
+  for (int32_t i = 0; i < a->rows; i++)
+    for (int32_t k = a->row_ptr[i] + 1; k < a->row_ptr[i + 1]; k++)
+      for (int32_t p = k; p > a->row_ptr[i] && a->col_idx[p - 1] > a->col_idx[p]; p--) {
+        const int32_t column = a->col_idx[p];
+        const double value = a->values[p];
+        a->col_idx[p] = a->col_idx[p - 1], a->values[p] = a->values[p - 1];
+        a->col_idx[p - 1] = column, a->values[p - 1] = value;
+      }
+}
+
+/* The matrix of arrays on the device, and its updates, are those of the same arrays on the host. */
+static void expect_same_from_device(csr *a, bisai_csr_desc desc) {
+  const bisai_csr_desc there = on_device(&desc);
+  bisai_bcsr *expected = make(context, &desc), *got = make(context, &there);
+  bsi_structure s, t;
+  assert_int_equal(bisai_bcsr_rows(expected), bisai_bcsr_rows(got));
+  assert_int_equal(bsi_bcsr_memory(expected), bsi_bcsr_memory(got));
+  expect_same_matrix(expected, got);
+  EXPECT_OK(context, bsi_bcsr_structure(expected, &s));
+  EXPECT_OK(context, bsi_bcsr_structure(got, &t));
+  assert_memory_equal(s.row_ptr, t.row_ptr,
+                      ((size_t)bisai_bcsr_block_rows(got) + 1) * sizeof *s.row_ptr);
+  assert_memory_equal(s.col_idx, t.col_idx, (size_t)bisai_bcsr_blocks(got) * sizeof *s.col_idx);
+  for (int turn = 0; turn < 2; turn++) { /* without and with the pattern, which is compared */
+    new_values(a, 77 + (uint64_t)turn);
+    EXPECT_OK(context, bisai_bcsr_update_from_csr(expected, &desc));
+    if (turn == 0) desc.row_ptr = NULL, desc.col_idx = NULL;
+    EXPECT_OK(context, bisai_bcsr_update_from_csr(got, &desc));
+    desc.row_ptr = a->row_ptr, desc.col_idx = a->col_idx;
+    expect_same_matrix(expected, got);
+  }
+  bisai_bcsr_destroy(&expected);
+  bisai_bcsr_destroy(&got);
+  release(&there);
+}
+
+static void arrays_on_the_device_make_the_matrix_of_the_host(void **state) {
+  (void)state;
+  for (int32_t bs = 0; bs <= BISAI_MAX_BLOCK_SIZE; bs += bs < 9 ? 1 : 5)
+    for (int sorted = 0; sorted < 2; sorted++) {
+      const int32_t size = bs ? bs : 6;
+      csr a = csr_random(30 * size, 11 * size, 1.0 / (4 * size), (uint64_t)bs);
+      if (sorted) sort_rows(&a);
+      bisai_csr_desc desc = desc_of(&a);
+      desc.block_size = bs;
+      expect_same_from_device(&a, desc);
+      csr_free(&a);
+    }
+  csr padded = csr_random(31, 31, 0.2, 3);
+  sort_rows(&padded);
+  bisai_csr_desc desc = desc_of(&padded);
+  desc.block_size = 4, desc.pad = true;
+  expect_same_from_device(&padded, desc);
+  csr_free(&padded);
+}
+
+/* The fault of the same arrays on the host, in the same words. */
+static void expect_fault(const csr *a, bisai_status expected) {
+  bisai_csr_desc desc = desc_of(a);
+  bisai_bcsr *matrix = NULL;
+  char words[256];
+  desc.block_size = 3;
+  const bisai_csr_desc there = on_device(&desc);
+  EXPECT_STATUS(context, expected, bisai_bcsr_from_csr(context, &desc, &matrix));
+  snprintf(words, sizeof words, "%s", bisai_context_error(context));
+  EXPECT_STATUS(context, expected, bisai_bcsr_from_csr(context, &there, &matrix));
+  assert_string_equal(bisai_context_error(context), words);
+  assert_null(matrix);
+  release(&there);
+}
+
+static void faults_of_arrays_on_the_device_are_named(void **state) {
+  (void)state;
+  csr a = csr_random(60, 60, 0.2, 5);
+  sort_rows(&a);
+  const int32_t p = a.row_ptr[31] + 1, column = a.col_idx[p], pointer = a.row_ptr[40];
+  const double value = a.values[p];
+  a.col_idx[p] = 60;
+  expect_fault(&a, BISAI_INVALID_STRUCTURE);
+  a.col_idx[p] = -1;
+  expect_fault(&a, BISAI_INVALID_STRUCTURE);
+  a.col_idx[p] = a.col_idx[p - 1];
+  expect_fault(&a, BISAI_INVALID_STRUCTURE);
+  a.col_idx[p] = column;
+  a.row_ptr[40] = a.row_ptr[39] - 1;
+  expect_fault(&a, BISAI_INVALID_STRUCTURE);
+  a.row_ptr[40] = pointer;
+  a.values[p] = INFINITY;
+  expect_fault(&a, BISAI_NOT_FINITE);
+  a.values[p] = value;
+  if (!context->backend->memory->is_host) {
+    bisai_csr_desc desc = desc_of(&a);
+    bisai_bcsr *matrix = NULL;
+    const bisai_csr_desc there = on_device(&desc);
+    desc.row_ptr = there.row_ptr;
+    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_bcsr_from_csr(context, &desc, &matrix));
+    release(&there);
+  }
+  csr_free(&a);
+}
+
+static void an_empty_matrix_on_the_device_is_one(void **state) {
+  (void)state;
+  csr a = csr_random(12, 6, 0.0, 1);
+  bisai_csr_desc desc = desc_of(&a), there;
+  desc.block_size = 3;
+  there = on_device(&desc);
+  bisai_bcsr *matrix = make(context, &there);
+  assert_int_equal(bisai_bcsr_blocks(matrix), 0);
+  bisai_bcsr_destroy(&matrix);
+  const bisai_csr_desc all = there;
+  there.col_idx = NULL, there.values = NULL;
+  matrix = make(context, &there);
+  assert_int_equal(bisai_bcsr_block_rows(matrix), 4);
+  bisai_bcsr_destroy(&matrix);
+  release(&all);
+  csr_free(&a);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(blocks_of_two_are_those_found_by_hand),
@@ -365,6 +509,9 @@ int main(void) {
       cmocka_unit_test(updates_by_blocks_are_for_other_matrices),
       cmocka_unit_test(csr_update_rejects_wrong_arguments),
       cmocka_unit_test(wide_places_go_where_narrow_ones_do),
+      cmocka_unit_test(arrays_on_the_device_make_the_matrix_of_the_host),
+      cmocka_unit_test(faults_of_arrays_on_the_device_are_named),
+      cmocka_unit_test(an_empty_matrix_on_the_device_is_one),
   };
   enum { PLAIN = sizeof tests / sizeof *tests, OTHERS = sizeof others / sizeof *others };
   struct CMUnitTest all[PLAIN + OTHERS];

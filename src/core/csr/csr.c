@@ -5,6 +5,7 @@
 #include "core/csr/csr.h"
 #include "core/csr/choose_block_size.h"
 #include "core/csr/csr_desc.h"
+#include "core/csr/device_csr.h"
 #include "core/csr/find_nodes.h"
 #include "core/csr/mapped_csr.h"
 
@@ -479,16 +480,35 @@ static bisai_status from_csr(bisai_context *context, const bisai_csr_desc *desc,
   return from_sound_csr(context, desc, NULL, true, matrix);
 }
 
+/* The same for arrays that may count from 1. */
+static bisai_status from_any_base(bisai_context *context, const bisai_csr_desc *desc,
+                                  bisai_bcsr **matrix) {
+  bisai_csr_desc zero;
+  bsi_index_copies copies;
+  bisai_status status = bsi_csr_from_zero(context, desc, &zero, &copies);
+  if (!status) status = from_csr(context, &zero, matrix);
+  bsi_index_copies_release(context, &copies);
+  return status;
+}
+
 bisai_status bisai_bcsr_from_csr(bisai_context *context, const bisai_csr_desc *desc,
                                  bisai_bcsr **matrix) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (!desc || !matrix)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_from_csr: %s is NULL",
                     desc ? "matrix" : "desc");
-  bisai_csr_desc zero;
-  bsi_index_copies copies;
-  bisai_status status = bsi_csr_from_zero(context, desc, &zero, &copies);
-  if (!status) status = from_csr(context, &zero, matrix);
-  bsi_index_copies_release(context, &copies);
+  BSI_TRY(bsi_check_struct(context, "bisai_csr_desc", desc->struct_size, sizeof *desc));
+  if (!bsi_csr_is_on_device(context, desc)) return from_any_base(context, desc, matrix);
+  bisai_csr_desc host;
+  bisai_bcsr *made = NULL;
+  BSI_TRY(bsi_device_csr_check(context, desc));
+  BSI_TRY(BSI_ON_BACKEND(context, bsi_unite_rows)(context, desc, &made));
+  if (made) {
+    *matrix = made;
+    return BISAI_OK;
+  }
+  bisai_status status = bsi_device_csr_fetch(context, desc, &host);
+  if (!status) status = from_any_base(context, &host, matrix);
+  bsi_device_csr_release(context, &host);
   return status;
 }

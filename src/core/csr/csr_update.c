@@ -5,6 +5,7 @@
 #include "core/context/staging.h"
 #include "core/csr/csr.h"
 #include "core/csr/csr_desc.h"
+#include "core/csr/device_csr.h"
 #include "core/matrix/bcsr_impl.h"
 #include "core/matrix/matrix_ops.h"
 #include "core/threads/parallel.h"
@@ -107,10 +108,11 @@ static int32_t find_difference(const bisai_bcsr *a, const bsi_structure *s,
 
 /* Refuses a pattern that differs from the one at creation. Without a pattern, the caller knows that
  * it is the same. */
-static bisai_status check_pattern(const bisai_bcsr *a, const bisai_csr_desc *d) {
+static bisai_status check_pattern(bisai_bcsr *a, const bisai_csr_desc *d) {
   bsi_structure s;
   if (!d->row_ptr) return BISAI_OK;
   BSI_TRY(bsi_check_row_ptr(a->context, "row", d->rows, d->row_ptr));
+  BSI_TRY(bsi_device_map_fetch(a->context, &a->kept.map));
   BSI_TRY(bsi_bcsr_structure(a, &s));
   const int32_t entries = d->row_ptr[d->rows];
   if (entries > 0 && !d->col_idx)
@@ -122,13 +124,14 @@ static bisai_status check_pattern(const bisai_bcsr *a, const bisai_csr_desc *d) 
 
 /* Refuses NaN and infinity in values of the entries, which are in host memory or in backend
  * memory. */
-static bisai_status check_values(const bisai_bcsr *a, const double *values, bool in_host_memory) {
+static bisai_status check_values(bisai_bcsr *a, const double *values, bool in_host_memory) {
   const bsi_backend *backend = in_host_memory ? &bsi_backend_host : a->context->backend;
   int64_t first = -1;
   bsi_structure s;
   BSI_TRY(backend->matrix->blocks->find_not_finite(a->context, BISAI_FP64, a->kept.map.entries,
                                                    values, &first));
   if (first < 0) return BISAI_OK;
+  BSI_TRY(bsi_device_map_fetch(a->context, &a->kept.map));
   BSI_TRY(bsi_bcsr_structure(a, &s));
   const scalar_entry entry = entry_of(a, &s, (int32_t)first);
   return bsi_fail(a->context, BISAI_NOT_FINITE, BSI_ENTRY_NOT_FINITE, entry.row, entry.column);
@@ -139,7 +142,7 @@ static bisai_status check_desc(const bisai_bcsr *a, const bisai_csr_desc *d) {
   if (!d)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_update_from_csr: desc is NULL");
   BSI_TRY(bsi_check_struct(context, "bisai_csr_desc", d->struct_size, sizeof *d));
-  if (!a->kept.map.host)
+  if (!a->kept.map.backend)
     return bsi_fail(
         context, BISAI_INVALID_ARGUMENT,
         "the matrix was not made by bisai_bcsr_from_csr: bisai_bcsr_update takes its blocks");
@@ -153,7 +156,7 @@ static bisai_status check_desc(const bisai_bcsr *a, const bisai_csr_desc *d) {
   return BISAI_OK;
 }
 
-static bisai_status check_base(const bisai_bcsr *a, const bisai_csr_desc *d) {
+static bisai_status check_base(bisai_bcsr *a, const bisai_csr_desc *d) {
   bisai_csr_desc zero;
   bsi_index_copies copies;
   bisai_status status = bsi_csr_from_zero(a->context, d, &zero, &copies);

@@ -7,6 +7,10 @@
 
 #include "core/context/limit.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct bsi_node_map {
   int32_t nodes, block_size;
   /* of each of the caller's rows: its row among those of the blocks, node·block_size + component */
@@ -24,5 +28,9 @@ bool bsi_has_nodes(const bisai_csr_desc *desc);
 bisai_status bsi_node_map_make(bisai_context *context, const bisai_csr_desc *desc,
                                const bsi_limit *limit, bsi_node_map *map);
 void bsi_node_map_release(bisai_context *context, bsi_node_map *map);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -399,7 +399,7 @@ bisai_status bisai_bcsr_update(bisai_bcsr *matrix, const void *values, bisai_lay
   if (!matrix->owns_values)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "the values are borrowed: write to your own array");
-  if (matrix->kept.map.host)
+  if (matrix->kept.map.backend)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "the matrix was made by bisai_bcsr_from_csr: bisai_bcsr_update_from_csr takes "
                     "its new values");

@@ -31,5 +31,5 @@ void bsi_entry_map_release(bisai_context *context, bsi_entry_map *map) {
 }
 
 int64_t bsi_entry_map_memory(const bsi_entry_map *map) {
-  return map->host ? (int64_t)map->entries * (int64_t)index_bytes(map) : 0;
+  return map->backend ? (int64_t)map->entries * (int64_t)index_bytes(map) : 0;
 }

@@ -18,9 +18,10 @@ typedef struct bsi_entry_map {
   int32_t entries;
   /* the indices are uint64_t, otherwise uint32_t */
   bool wide;
-  /* NULL: the matrix was not made from CSR arrays */
+  /* NULL: a device has made the map, and the host has not asked for it */
   void *host;
-  /* the same in backend memory; on the host, the same array */
+  /* the same in backend memory; on the host, the same array. NULL: the matrix was not made from CSR
+   * arrays */
   void *backend;
 } bsi_entry_map;
 
