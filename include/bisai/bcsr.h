@@ -156,8 +156,8 @@ BISAI_API bisai_status bisai_bcsr_create(bisai_context *context, const bisai_bcs
                                          bisai_bcsr **matrix);
 
 /** Describes the caller's scalar CSR matrix; start from bisai_csr_desc_default(). The arrays are
- *  always copied. They are in host memory; bisai_bcsr_from_csr() also takes all three of them in the
- *  memory of the context's device. */
+ *  always copied. They are in host memory; bisai_bcsr_from_csr() also takes all three of them in
+ *  the memory of the context's device. */
 typedef struct bisai_csr_desc {
   /** set by bisai_csr_desc_default() */
   size_t struct_size;

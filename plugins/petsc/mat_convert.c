@@ -4,15 +4,17 @@
 #include "petsc/mat_data.h"
 #include "petsc/mat_impl.h"
 #include "petsc/matrix.h"
+#include "petsc/ranks/mat_parts.h"
 
 /* Makes a Mat of type "bisai" with the options of `like`. */
 static PetscErrorCode make(Mat like, Mat host, Mat *result) {
-  PetscInt rows, columns;
+  PetscInt rows, columns, own, own_columns;
   bool ours;
   PetscFunctionBegin;
   PetscCall(MatGetSize(host, &rows, &columns));
-  PetscCall(MatCreate(PETSC_COMM_SELF, result));
-  PetscCall(MatSetSizes(*result, rows, columns, rows, columns));
+  PetscCall(MatGetLocalSize(host, &own, &own_columns));
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)host), result));
+  PetscCall(MatSetSizes(*result, own, own_columns, rows, columns));
   PetscCall(MatSetType(*result, BSI_MAT_TYPE));
   PetscCall(bsi_mat_is_ours(like, &ours));
   if (ours) {
@@ -44,17 +46,22 @@ static PetscErrorCode read_blocks(Mat mat, Mat *host) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *host ← a SeqBAIJ with the values of a Mat. PETSc converts entries without preallocation, which
- * takes minutes in 3.18. */
+/* *host ← a SeqBAIJ or MPIBAIJ with the values of a Mat. PETSc converts entries without
+ * preallocation, which takes minutes in 3.18. */
 static PetscErrorCode to_blocks(Mat mat, Mat *host) {
-  PetscBool entries, upper;
+  PetscBool entries, upper, of_ranks = PETSC_FALSE;
+  MatType type;
   PetscFunctionBegin;
+  PetscCall(MatGetType(mat, &type));
+  PetscCall(PetscStrbeginswith(type, MATMPIAIJ, &of_ranks));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)mat, MATSEQAIJ, &entries));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)mat, MATSEQSBAIJ, &upper));
   if (entries || upper)
     PetscCall(read_blocks(mat, host));
+  else if (of_ranks)
+    PetscCall(bsi_mat_parts_convert(mat, host));
   else
-    PetscCall(MatConvert(mat, MATSEQBAIJ, MAT_INITIAL_MATRIX, host));
+    PetscCall(MatConvert(mat, MATBAIJ, MAT_INITIAL_MATRIX, host));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -121,9 +128,9 @@ PetscErrorCode bsi_mat_copy(Mat mat, Mat to, MatStructure structure) {
 PetscErrorCode bsi_mat_load(Mat mat, PetscViewer viewer) {
   Mat host;
   PetscFunctionBegin;
-  PetscCall(MatCreate(PETSC_COMM_SELF, &host));
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)mat), &host));
   PetscCall(PetscObjectSetOptionsPrefix((PetscObject)host, ((PetscObject)mat)->prefix));
-  PetscCall(MatSetType(host, MATSEQBAIJ));
+  PetscCall(MatSetType(host, MATBAIJ));
   PetscCall(MatLoad(host, viewer));
   PetscCall(bsi_mat_adopt(mat, host));
   PetscFunctionReturn(PETSC_SUCCESS);

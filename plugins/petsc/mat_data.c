@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A Mat of type "bisai" has its values twice. A SeqBAIJ on the host takes MatSetValues() and all
  * operations that change or read single values. A matrix of bisai on the host or on a GPU does the
- * products. It is updated when it is used and the SeqBAIJ has changed. */
+ * products. It is updated when it is used and the SeqBAIJ has changed. On several processes an
+ * MPIBAIJ takes the values, and petsc/ranks/mat_parts.h does the products. */
 #include "petsc/mat_data.h"
 
 #include "petsc/device.h"
 #include "petsc/mat_impl.h"
+#include "petsc/ranks/parts.h"
 
 static bsi_mat *data_of(Mat mat) { return mat->data; }
 
 PetscErrorCode bsi_mat_is_ours(Mat mat, bool *is) {
   PetscBool same = PETSC_FALSE;
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)mat, BSI_MAT_TYPE, &same));
+  PetscCall(
+      PetscObjectTypeCompareAny((PetscObject)mat, &same, BSI_MAT_TYPE, BSI_MAT_TYPE_OF_RANKS, ""));
   *is = same == PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -121,6 +124,18 @@ PetscErrorCode bsi_mat_use(Mat mat) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The pattern of an MPIBAIJ has no arrays, but PETSc counts its changes on all processes. */
+static PetscErrorCode pattern_of(Mat host, bsi_petsc_pattern *pattern) {
+  PetscMPIInt size;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)host), &size));
+  *pattern = (bsi_petsc_pattern){.col_idx = NULL};
+  PetscCall(PetscObjectGetId((PetscObject)host, &pattern->mat));
+  PetscCall(MatGetNonzeroState(host, &pattern->state));
+  if (size == 1) PetscCall(bsi_petsc_pattern_of(host, pattern));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode bsi_mat_tell(Mat mat) {
   bsi_mat *m = data_of(mat);
   bsi_petsc_pattern pattern;
@@ -130,7 +145,7 @@ PetscErrorCode bsi_mat_tell(Mat mat) {
   PetscCall(MatAssembled(m->host, &assembled));
   if (!assembled) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectStateGet((PetscObject)m->host, &state));
-  PetscCall(bsi_petsc_pattern_of(m->host, &pattern));
+  PetscCall(pattern_of(m->host, &pattern));
   if (!bsi_petsc_is_same_pattern(&m->pattern, &pattern)) mat->nonzerostate++;
   if (state != m->told) PetscCall(PetscObjectStateIncrease((PetscObject)mat));
   m->told = state;
@@ -152,17 +167,18 @@ PetscErrorCode bsi_mat_choose_vectors(Mat mat) {
 
 PetscErrorCode bsi_mat_prepare(Mat mat) {
   bsi_mat *m = data_of(mat);
-  PetscInt rows, columns, bs;
+  PetscInt rows, columns, own, own_columns, bs;
   PetscFunctionBegin;
   if (m->host) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLayoutSetUp(mat->rmap));
   PetscCall(PetscLayoutSetUp(mat->cmap));
   PetscCall(MatGetSize(mat, &rows, &columns));
   PetscCall(MatGetBlockSize(mat, &bs));
-  PetscCall(MatCreate(PETSC_COMM_SELF, &m->host));
-  PetscCall(MatSetSizes(m->host, rows, columns, rows, columns));
+  PetscCall(MatGetLocalSize(mat, &own, &own_columns));
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)mat), &m->host));
+  PetscCall(MatSetSizes(m->host, own, own_columns, rows, columns));
   PetscCall(MatSetBlockSize(m->host, bs));
-  PetscCall(MatSetType(m->host, MATSEQBAIJ));
+  PetscCall(MatSetType(m->host, MATBAIJ));
   PetscCall(bsi_mat_choose_vectors(mat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -171,6 +187,7 @@ PetscErrorCode bsi_mat_adopt(Mat mat, Mat host) {
   bsi_mat *m = data_of(mat);
   PetscBool assembled;
   PetscFunctionBegin;
+  PetscCall(bsi_mat_parts_destroy(&m->parts));
   PetscCall(MatDestroy(&m->host));
   m->host = host;
   m->state = 0;

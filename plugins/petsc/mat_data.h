@@ -12,7 +12,7 @@ PetscErrorCode bsi_mat_is_ours(Mat mat, bool *is);
 /* Returns the backend of a Mat of type "bisai". */
 bisai_backend bsi_mat_backend(Mat mat);
 
-/* Returns the SeqBAIJ in which a Mat of type "bisai" keeps its values on the host. */
+/* Returns the SeqBAIJ or MPIBAIJ in which a Mat of type "bisai" keeps its values on the host. */
 Mat bsi_mat_host(Mat mat);
 
 /* *readable ← the SeqBAIJ in a Mat of type "bisai", or a Mat of another type itself. */

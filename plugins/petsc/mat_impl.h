@@ -9,9 +9,13 @@
 #include "petsc/mat_values.h"
 
 #define BSI_MAT_TYPE "bisai"
+/* the name of the type on several processes */
+#define BSI_MAT_TYPE_OF_RANKS "mpibisai"
+
+struct bsi_mat_parts; /* petsc/ranks/parts.h */
 
 typedef struct bsi_mat {
-  /* a SeqBAIJ; NULL before the first preallocation */
+  /* a SeqBAIJ, or on several processes an MPIBAIJ; NULL before the first preallocation */
   Mat host;
   /* the options -mat_bisai_backend and -mat_bisai_threads */
   bisai_backend asked;
@@ -24,10 +28,15 @@ typedef struct bsi_mat {
   PetscObjectState told;
   bsi_petsc_pattern pattern;
   char message[256];
+  /* of several processes, in the place of `values`; NULL before the first use */
+  struct bsi_mat_parts *parts;
 } bsi_mat;
 
 /* Sets the operations on vectors: products. */
 void bsi_mat_set_products(Mat mat);
+
+/* y ← y + A x for a Mat of one process, after an operation that has set y. */
+PetscErrorCode bsi_mat_multiply_onto(Mat mat, Vec x, Vec y);
 
 /* Sets the operations that the SeqBAIJ does. */
 void bsi_mat_set_host_operations(Mat mat);

@@ -33,6 +33,22 @@ static PetscErrorCode multiply(Mat mat, Vec x, Vec y) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode bsi_mat_multiply_onto(Mat mat, Vec x, Vec y) {
+  const bsi_mat *m = mat->data;
+  bsi_petsc_arrays arrays;
+  PetscFunctionBegin;
+  PetscCall(bsi_mat_use(mat));
+  const bisai_bcsr *a = m->values->copy.matrix;
+  const double bs = bisai_bcsr_block_size(a), flops = 2.0 * bisai_bcsr_blocks(a) * bs * bs;
+  if (bisai_bcsr_blocks(a) == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(bsi_petsc_take(m->values->context, x, y, &arrays));
+  bisai_status status = bisai_bcsr_multiply_add(a, arrays.from, arrays.to);
+  PetscCall(bsi_petsc_give_back(&arrays, &status));
+  PetscCall(check(m->values->context, status));
+  PetscCall(bsi_petsc_log_flops(m->values->context, flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Makes the transpose on the host, unless there is one, and copies it to the backend. */
 static PetscErrorCode transpose(bsi_mat *m) {
   bsi_mat_values *v = m->values;
@@ -74,13 +90,13 @@ static PetscErrorCode add(Mat mat, PetscErrorCode (*product)(Mat, Vec, Vec), Vec
 
 static PetscErrorCode multiply_add(Mat mat, Vec x, Vec y, Vec z) {
   PetscFunctionBegin;
-  PetscCall(add(mat, multiply, x, y, z));
+  PetscCall(add(mat, mat->ops->mult, x, y, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode multiply_transposed_add(Mat mat, Vec x, Vec y, Vec z) {
   PetscFunctionBegin;
-  PetscCall(add(mat, multiply_transposed, x, y, z));
+  PetscCall(add(mat, mat->ops->multtranspose, x, y, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

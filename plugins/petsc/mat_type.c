@@ -5,15 +5,19 @@
 #include "petsc/device.h"
 #include "petsc/mat_data.h"
 #include "petsc/mat_impl.h"
+#include "petsc/ranks/mat_parts.h"
+#include "petsc/ranks/parts.h"
 
 static bsi_mat *data_of(Mat mat) { return mat->data; }
 
 static PetscErrorCode destroy(Mat mat) {
   bsi_mat *m = data_of(mat);
   PetscFunctionBegin;
+  PetscCall(bsi_mat_parts_destroy(&m->parts));
   PetscCall(MatDestroy(&m->host));
   bsi_mat_release(&m->values);
   PetscCall(PetscObjectComposeFunction((PetscObject)mat, "MatSeqBAIJSetPreallocation_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)mat, "MatMPIBAIJSetPreallocation_C", NULL));
   PetscCall(PetscFree(mat->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -33,6 +37,7 @@ static PetscErrorCode set_from_options(Mat mat, bsi_petsc_option_items PetscOpti
   PetscOptionsHeadEnd();
   if (m->asked == (bisai_backend)backend) PetscFunctionReturn(PETSC_SUCCESS);
   bsi_mat_release(&m->values);
+  PetscCall(bsi_mat_parts_destroy(&m->parts));
   m->asked = (bisai_backend)backend;
   PetscCall(bsi_mat_choose_vectors(mat));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -59,9 +64,6 @@ static PetscErrorCode create(Mat mat) {
   bsi_mat *m;
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)mat), &size));
-  PetscCheck(size == 1, PetscObjectComm((PetscObject)mat), PETSC_ERR_SUP,
-             "bisai: a Mat of type bisai lies on one process. In parallel use -mat_type baij, or "
-             "aijcusparse on GPUs, with -pc_type bjacobi -sub_pc_type bisai");
   PetscCall(PetscNew(&m));
   m->threads = 1; /* the processes of MPI share the processors */
   mat->data = m;
@@ -77,15 +79,21 @@ static PetscErrorCode create(Mat mat) {
   mat->ops->view = bsi_mat_view;
   bsi_mat_set_products(mat);
   bsi_mat_set_host_operations(mat);
-  bsi_mat_set_coloring(mat);
-  PetscCall(
-      PetscObjectComposeFunction((PetscObject)mat, "MatSeqBAIJSetPreallocation_C", preallocate));
-  PetscCall(PetscObjectChangeTypeName((PetscObject)mat, BSI_MAT_TYPE));
+  if (size == 1) {
+    bsi_mat_set_coloring(mat);
+    PetscCall(
+        PetscObjectComposeFunction((PetscObject)mat, "MatSeqBAIJSetPreallocation_C", preallocate));
+  } else {
+    PetscCall(bsi_mat_set_parts(mat));
+  }
+  PetscCall(PetscObjectChangeTypeName((PetscObject)mat,
+                                      size == 1 ? BSI_MAT_TYPE : BSI_MAT_TYPE_OF_RANKS));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode bsi_mat_register(void) {
   PetscFunctionBegin;
   PetscCall(MatRegister(BSI_MAT_TYPE, create));
+  PetscCall(MatRegister(BSI_MAT_TYPE_OF_RANKS, create));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -59,14 +59,31 @@ static PetscErrorCode check_vector(PC pc, Vec v) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same for one hierarchy of all processes, which is linear. That of a matrix that is not
- * symmetric is not refused, as that of one process is not. */
+static PetscErrorCode refuse_nonlinear(const char *what, KSPType type, PetscErrorCode *code,
+                                       char *message) {
+  PetscFunctionBegin;
+  *code = PETSC_ERR_ARG_INCOMP;
+  PetscCall(PetscSNPrintf(
+      message, BSI_PETSC_MESSAGE,
+      "bisai: the preconditioner is not linear (%s), and -ksp_type %s is not flexible: take "
+      "-ksp_type fgmres, gcr or fcg",
+      what, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same for one hierarchy of all processes. That of a matrix that is not symmetric is not
+ * refused, as that of one process is not. */
 static PetscErrorCode judge_ranks(const bsi_pc *m, KSP ksp, PetscErrorCode *code, char *message) {
   const bool uneven = m->options.multigrid.pre != m->options.multigrid.post;
   KSPType type;
-  PetscBool is_symmetric, estimates;
+  PetscBool is_symmetric, estimates, is_flexible;
   PetscFunctionBegin;
   PetscCall(KSPGetType(ksp, &type));
+  PetscCall(contains(flexible, PETSC_STATIC_ARRAY_LENGTH(flexible), type, &is_flexible));
+  if (m->options.multigrid.cycle == BISAI_CYCLE_K && !is_flexible) {
+    PetscCall(refuse_nonlinear("cycle=k", type, code, message));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(contains(symmetric, PETSC_STATIC_ARRAY_LENGTH(symmetric), type, &is_symmetric));
   PetscCall(KSPGetComputeSingularValues(ksp, &estimates));
   if (!is_symmetric || estimates || !uneven) PetscFunctionReturn(PETSC_SUCCESS);
@@ -97,12 +114,7 @@ static PetscErrorCode judge(const bsi_pc *m, KSP ksp, PetscErrorCode *code, char
   /* A few steps of CG estimate the eigenvalues for PETSc's Chebyshev smoothers. */
   PetscCall(KSPGetComputeSingularValues(ksp, &estimates));
   if (report.nonlinear && !is_flexible) {
-    *code = PETSC_ERR_ARG_INCOMP;
-    PetscCall(PetscSNPrintf(
-        message, BSI_PETSC_MESSAGE,
-        "bisai: the preconditioner is not linear (%s), and -ksp_type %s is not flexible: take "
-        "-ksp_type fgmres, gcr or fcg",
-        bisai_precond_describe(m->precond), type));
+    PetscCall(refuse_nonlinear(bisai_precond_describe(m->precond), type, code, message));
   } else if (is_symmetric && !estimates && never_symmetric(&report)) {
     *code = PETSC_ERR_ARG_INCOMP;
     PetscCall(PetscSNPrintf(

@@ -13,7 +13,10 @@
  *   -repeats  solves again, and new values
  *   -faults  values that one process cannot take
  *   -solves N  solves N times more, with new values and sometimes with a new preconditioner: memory
- *   does not grow */
+ *   does not grow
+ *   -settings FILE  times the options of each line, after its name and a colon: prints the
+ *   iterations, and the milliseconds of the slowest process for set-up, solve, and a set-up for new
+ *   values, each the least of three */
 #include <petscksp.h>
 
 #include <math.h>
@@ -459,10 +462,87 @@ static PetscErrorCode expect_no_growth(const problem *p, const partition *q, Pet
   PetscFunctionReturn((PetscErrorCode)0);
 }
 
+/* *ms ← the time since *start, after all processes have come here, and *start ← now. */
+static PetscErrorCode lap(MPI_Comm comm, double *start, double *ms) {
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Barrier(comm));
+  const double now = MPI_Wtime();
+  *ms = PetscMin(*ms, 1e3 * (now - *start));
+  *start = now;
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
+/* The least times of three solvers with the options that are set. */
+static PetscErrorCode time_solver(const char *name, const problem *p, const partition *q, Mat mat,
+                                  Vec b, Vec x) {
+  MPI_Comm comm = PetscObjectComm((PetscObject)mat);
+  double ms[3] = {INFINITY, INFINITY, INFINITY}, start = 0, spent = INFINITY;
+  KSPConvergedReason reason;
+  PetscInt iterations;
+  KSP ksp;
+  PetscFunctionBeginUser;
+  for (int turn = 0; turn < 3; turn++) {
+    PetscCall(make_solver(comm, p, &ksp));
+    PetscCall(lap(comm, &start, &spent));
+    PetscCall(KSPSetOperators(ksp, mat, mat));
+    PetscCall(KSPSetUp(ksp));
+    PetscCall(lap(comm, &start, &ms[0]));
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(lap(comm, &start, &ms[1]));
+    PetscCall(KSPGetIterationNumber(ksp, &iterations));
+    PetscCall(KSPGetConvergedReason(ksp, &reason));
+    if (reason > 0) {
+      PetscCall(fill(p, q, turn % 2 ? 1.0 : 2.0, mat));
+      PetscCall(lap(comm, &start, &spent));
+      PetscCall(KSPSetOperators(ksp, mat, mat));
+      PetscCall(KSPSetUp(ksp));
+      PetscCall(lap(comm, &start, &ms[2]));
+    }
+    PetscCall(KSPDestroy(&ksp));
+    if (reason <= 0 || ms[0] + ms[1] > 5e3) break;
+  }
+  PetscCall(PetscPrintf(comm, "%s: %s, %d iterations, set-up %.1f, solve %.1f, new values %.1f\n",
+                        name, KSPConvergedReasons[reason], (int)iterations, ms[0], ms[1], ms[2]));
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
+/* Times the settings of a file. */
+static PetscErrorCode time_settings(const char *path, const problem *p, const partition *q, Mat mat,
+                                    Vec b, Vec x) {
+  MPI_Comm comm = PetscObjectComm((PetscObject)mat);
+  char line[1024], *all;
+  PetscMPIInt rank;
+  FILE *file = NULL;
+  int there = 1;
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCall(PetscOptionsGetAll(NULL, &all));
+  if (rank == 0) file = fopen(path, "r");
+  for (;;) {
+    if (rank == 0) there = file && fgets(line, sizeof line, file);
+    PetscCallMPI(MPI_Bcast(&there, 1, MPI_INT, 0, comm));
+    if (!there) break;
+    PetscCallMPI(MPI_Bcast(line, sizeof line, MPI_CHAR, 0, comm));
+    char *options = strchr(line, ':');
+    PetscCheck(options, comm, PETSC_ERR_FILE_UNEXPECTED, "no colon in %s", line);
+    *options++ = '\0';
+    options[strcspn(options, "\n")] = '\0';
+    PetscCall(PetscOptionsInsertString(NULL, options));
+    PetscCall(time_solver(line, p, q, mat, b, x));
+    PetscCall(fill(p, q, 1.0, mat));
+    PetscCall(PetscOptionsClear(NULL));
+    PetscCall(PetscOptionsInsertString(NULL, all));
+  }
+  if (file) fclose(file);
+  PetscCall(PetscFree(all));
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
 static PetscErrorCode count(MPI_Comm comm, const problem *p, const char *parts,
                             PetscInt *iterations, int *failures) {
   partition q;
-  PetscBool repeats = PETSC_FALSE, faults = PETSC_FALSE;
+  PetscBool repeats = PETSC_FALSE, faults = PETSC_FALSE, timed = PETSC_FALSE;
+  char settings[PETSC_MAX_PATH_LEN];
   PetscInt solves = 0;
   KSP ksp;
   Mat mat;
@@ -479,6 +559,8 @@ static PetscErrorCode count(MPI_Comm comm, const problem *p, const char *parts,
     PetscCall(VecCopy(b, x));
     PetscCall(MatMult(mat, x, b));
   }
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-settings", settings, sizeof settings, &timed));
+  if (timed && comm == PETSC_COMM_WORLD) PetscCall(time_settings(settings, p, &q, mat, b, x));
   PetscCall(make_solver(comm, p, &ksp));
   PetscCall(solve(ksp, mat, b, x, iterations));
   if (repeats) PetscCall(expect_repeats(p, &q, ksp, mat, b, x, failures));

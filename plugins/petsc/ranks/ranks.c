@@ -104,9 +104,6 @@ static PetscErrorCode fill(bsi_ranks *ranks, Mat mat, bsi_ranks_failure *failure
 static PetscErrorCode check(const bsi_ranks *ranks) {
   const bisai_multigrid_options *o = &ranks->options.multigrid;
   PetscFunctionBegin;
-  PetscCheck(o->cycle != BISAI_CYCLE_K, ranks->setup.comm, PETSC_ERR_SUP,
-             "bisai: -pc_bisai_mg_cycle k needs a matrix on one process: take v, w or vw, or "
-             "-pc_bisai_mg_distributed 0");
   PetscCheck(o->smoother == BISAI_SMOOTHER_AUTO || o->smoother == BISAI_SMOOTHER_JACOBI ||
                  o->smoother == BISAI_SMOOTHER_CHEBYSHEV,
              ranks->setup.comm, PETSC_ERR_SUP,

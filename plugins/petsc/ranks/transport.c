@@ -7,14 +7,13 @@
 enum { MOST_BYTES = 1 << 30 };
 
 /* Sends or receives in parts. */
-static int start(bsi_ranks_transport *t, int *started, bool sends, void *data, size_t bytes,
-                 int rank) {
+static int start(bsi_ranks_transport *t, bool sends, void *data, size_t bytes, int rank) {
   char *at = data;
   int code = MPI_SUCCESS;
   while (bytes > 0 && !code) {
     const int part = bytes > MOST_BYTES ? MOST_BYTES : (int)bytes;
-    if (*started == t->room) return MPI_ERR_NO_MEM;
-    MPI_Request *request = &t->requests[(*started)++];
+    if (t->started == t->room) return MPI_ERR_NO_MEM;
+    MPI_Request *request = &t->requests[t->started++];
     code = sends ? MPI_Isend(at, part, MPI_BYTE, rank, 0, t->comm, request)
                  : MPI_Irecv(at, part, MPI_BYTE, rank, 0, t->comm, request);
     at += part;
@@ -31,21 +30,33 @@ static int count_parts(int count, const bisai_message *messages) {
   return parts < INT_MAX ? (int)parts : INT_MAX;
 }
 
-static bisai_status exchange(void *user, int count, const bisai_message *messages) {
+static bisai_status begin_exchange(void *user, int count, const bisai_message *messages) {
   bsi_ranks_transport *t = user;
   const int parts = count_parts(count, messages);
-  int started = 0, code = MPI_SUCCESS;
+  int code = MPI_SUCCESS;
+  t->started = 0;
   if (parts > t->room) {
     if (PetscFree(t->requests) || PetscMalloc1(parts, &t->requests)) return BISAI_OUT_OF_MEMORY;
     t->room = parts;
   }
   for (int k = 0; k < count && !code; k++) {
     const bisai_message *m = &messages[k];
-    code = start(t, &started, false, m->receive, m->receive_bytes, m->rank);
-    if (!code) code = start(t, &started, true, (void *)(uintptr_t)m->send, m->send_bytes, m->rank);
+    code = start(t, false, m->receive, m->receive_bytes, m->rank);
+    if (!code) code = start(t, true, (void *)(uintptr_t)m->send, m->send_bytes, m->rank);
   }
-  if (!code) code = MPI_Waitall(started, t->requests, MPI_STATUSES_IGNORE);
   return code ? BISAI_EXTERNAL_ERROR : BISAI_OK;
+}
+
+static bisai_status end_exchange(void *user, int count, const bisai_message *messages) {
+  bsi_ranks_transport *t = user;
+  (void)count, (void)messages;
+  return MPI_Waitall(t->started, t->requests, MPI_STATUSES_IGNORE) ? BISAI_EXTERNAL_ERROR
+                                                                   : BISAI_OK;
+}
+
+static bisai_status exchange(void *user, int count, const bisai_message *messages) {
+  const bisai_status status = begin_exchange(user, count, messages);
+  return status ? status : end_exchange(user, count, messages);
 }
 
 static bisai_status reduce(void *user, bisai_reduction how, int count, double *values) {
@@ -67,13 +78,26 @@ PetscErrorCode bsi_ranks_transport_create(MPI_Comm comm, bsi_ranks_transport *tr
                              .rank = (int)rank,
                              .user = transport,
                              .exchange = exchange,
-                             .reduce = reduce};
+                             .reduce = reduce,
+                             .begin_exchange = begin_exchange,
+                             .end_exchange = end_exchange};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static bisai_status enqueue_exchange(void *user, int count, const bisai_message *messages) {
   const bsi_ranks_transport *t = user;
   return bsi_nccl_exchange(t->nccl, t->stream, count, messages);
+}
+
+static bisai_status enqueue_begin(void *user, int count, const bisai_message *messages) {
+  const bsi_ranks_transport *t = user;
+  return bsi_nccl_begin(t->nccl, t->stream, count, messages);
+}
+
+static bisai_status enqueue_end(void *user, int count, const bisai_message *messages) {
+  const bsi_ranks_transport *t = user;
+  (void)count, (void)messages;
+  return bsi_nccl_end(t->nccl, t->stream);
 }
 
 static bisai_status enqueue_sum(void *user, int count, double *values) {
@@ -100,6 +124,8 @@ PetscErrorCode bsi_ranks_transport_choose(bisai_petsc_transport wanted, MPI_Comm
   transport->stream = bisai_context_stream(context);
   table->enqueue_exchange = enqueue_exchange;
   table->enqueue_sum = enqueue_sum;
+  table->begin_exchange = enqueue_begin;
+  table->end_exchange = enqueue_end;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

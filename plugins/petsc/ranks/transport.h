@@ -17,6 +17,8 @@ typedef struct bsi_ranks_transport {
   MPI_Comm comm;
   MPI_Request *requests;
   int room;
+  /* the requests under way */
+  int started;
   /* NULL: vectors go by MPI, and `why` says why not by NCCL */
   const bsi_nccl *nccl;
   char why[BSI_NCCL_MESSAGE];
