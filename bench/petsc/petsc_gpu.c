@@ -5,9 +5,9 @@
  *
  * -system is a file of PETSc with a matrix and the right-hand side behind it. The block size is
  * that of FILE.info. Entries that are zero are removed from the scalar matrix. Every method sets up
- * and begins a solve before it is timed. The solves begin at x = 0 and end at a relative residual
- * of 1e-5, preconditioned on the right, or after -limit seconds (20). -repeat solves are timed (3);
- * the shortest counts. -only runs the methods whose name contains the word, and `none`. With
+ * and begins a solve of at most 60 iterations, which are the first ones, before both are timed
+ * again. The solves begin at x = 0 and end at a relative residual of 1e-5, preconditioned on the
+ * right, or after -limit seconds (20). -repeat solves are timed (3); the shortest counts. -only runs the methods whose name contains the word, and `none`. With
  * -preallocate GMRES has its basis in one array, so that PETSc multiplies by it with cuBLAS.
  *
  * The program prints a table in Markdown. `application` is the time of PCApply(). `kB copied`
@@ -43,6 +43,7 @@ static const method methods[] = {
      "-pc_type bisai -pc_bisai_type isai -pc_bisai_k 3 -pc_bisai_storage fp16"},
     {"isai:k=3:fp16, Mat bisai", PETSC_TRUE,
      "-pc_type bisai -pc_bisai_type isai -pc_bisai_k 3 -pc_bisai_storage fp16"},
+    {"mg", PETSC_FALSE, "-pc_type bisai -pc_bisai_type mg"},
     {"mg, Mat bisai", PETSC_TRUE, "-pc_type bisai -pc_bisai_type mg"},
     {"PETSc ILU(0)", PETSC_FALSE, "-pc_type ilu"},
     {"PETSc pbjacobi", PETSC_FALSE, "-pc_type pbjacobi"},
@@ -58,7 +59,7 @@ typedef struct ending {
 } ending;
 
 typedef struct figures {
-  double setup, solve, application, residual;
+  double first_setup, first_solve, setup, solve, application, residual;
   PetscInt iterations;
   PetscBool converged, late;
   /* bytes for each iteration */
@@ -197,8 +198,11 @@ static PetscErrorCode measure(const method *m, Mat a, Vec b, PetscInt repeat, do
   *f = (figures){.solve = 1e300};
   PetscCall(VecDuplicate(b, &x));
   PetscCall(VecDuplicate(b, &work));
+  PetscCall(now(&begin));
   PetscCall(make_solver(m, a, &e, &ksp));
-  PetscCall(solve(ksp, &e, WARM_UP_ITERATIONS, 1e-5, b, x, &seconds));
+  PetscCall(now(&end));
+  f->first_setup = end - begin;
+  PetscCall(solve(ksp, &e, WARM_UP_ITERATIONS, 1e-5, b, x, &f->first_solve));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(now(&begin));
   PetscCall(make_solver(m, a, &e, &ksp));
@@ -233,13 +237,14 @@ static PetscErrorCode print_row(const method *m, const figures *f, double plain)
     PetscCall(PetscSNPrintf(relative, sizeof relative, "%.3f", step / (plain + f->application)));
   }
   PetscCall(PetscPrintf(PETSC_COMM_SELF,
-                        "| %s | %d%s | %.2f | %.2f | %.4f | %s | %.1e | %.2f | %s |\n", m->name,
-                        (int)f->iterations,
+                        "| %s | %d%s | %.2f | %.2f | %.2f | %.2f | %.4f | %s | %.1e | %.2f | %s "
+                        "|\n",
+                        m->name, (int)f->iterations,
                         f->converged ? ""
                         : f->late    ? " (time)"
                                      : " (no)",
-                        1e3 * f->setup, 1e3 * f->solve, 1e3 * step, application, f->residual,
-                        1e-3 * f->copied, relative));
+                        1e3 * f->first_setup, 1e3 * f->first_solve, 1e3 * f->setup, 1e3 * f->solve,
+                        1e3 * step, application, f->residual, 1e-3 * f->copied, relative));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -306,9 +311,10 @@ static PetscErrorCode run(void) {
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-limit", &limit, NULL));
   PetscCall(make_system(path, &scalar, &blocks, &b));
   PetscCall(PetscPrintf(PETSC_COMM_SELF,
-                        "| method | iterations | set-up ms | solve ms | ms per iteration | "
-                        "application ms | true residual | kB copied | relative |\n"
-                        "|---|---|---|---|---|---|---|---|---|\n"));
+                        "| method | iterations | first set-up ms | first solve ms | set-up ms | "
+                        "solve ms | ms per iteration | application ms | true residual | kB copied "
+                        "| relative |\n"
+                        "|---|---|---|---|---|---|---|---|---|---|---|\n"));
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
     const method *m = &methods[i];
     const PetscBool is_plain = strstr(m->name, "none") ? PETSC_TRUE : PETSC_FALSE;

@@ -16,7 +16,7 @@
  *   does not grow
  *   -settings FILE  times the options of each line, after its name and a colon: prints the
  *   iterations, and the milliseconds of the slowest process for set-up, solve, and a set-up for new
- *   values, each the least of three */
+ *   values, each the least of -turns N (3) */
 #include <petscksp.h>
 
 #include <math.h>
@@ -472,16 +472,17 @@ static PetscErrorCode lap(MPI_Comm comm, double *start, double *ms) {
   PetscFunctionReturn((PetscErrorCode)0);
 }
 
-/* The least times of three solvers with the options that are set. */
+/* The least times of some solvers with the options that are set. */
 static PetscErrorCode time_solver(const char *name, const problem *p, const partition *q, Mat mat,
                                   Vec b, Vec x) {
   MPI_Comm comm = PetscObjectComm((PetscObject)mat);
   double ms[3] = {INFINITY, INFINITY, INFINITY}, start = 0, spent = INFINITY;
-  KSPConvergedReason reason;
-  PetscInt iterations;
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  PetscInt iterations = 0, turns = 3;
   KSP ksp;
   PetscFunctionBeginUser;
-  for (int turn = 0; turn < 3; turn++) {
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-turns", &turns, NULL));
+  for (int turn = 0; turn < turns; turn++) {
     PetscCall(make_solver(comm, p, &ksp));
     PetscCall(lap(comm, &start, &spent));
     PetscCall(KSPSetOperators(ksp, mat, mat));
