@@ -7,8 +7,9 @@
  * that of FILE.info. Entries that are zero are removed from the scalar matrix. Every method sets up
  * and begins a solve of at most 60 iterations, which are the first ones, before both are timed
  * again. The solves begin at x = 0 and end at a relative residual of 1e-5, preconditioned on the
- * right, or after -limit seconds (20). -repeat solves are timed (3); the shortest counts. -only runs the methods whose name contains the word, and `none`. With
- * -preallocate GMRES has its basis in one array, so that PETSc multiplies by it with cuBLAS.
+ * right, or after -limit seconds (20). -repeat solves are timed (3); the shortest counts. -only
+ * runs the methods whose name contains the word, and `none`. With -preallocate GMRES has its basis
+ * in one array, so that PETSc multiplies by it with cuBLAS.
  *
  * The program prints a table in Markdown. `application` is the time of PCApply(). `kB copied`
  * are the bytes of vectors and matrices that PETSc moved between the host and the GPU for each
