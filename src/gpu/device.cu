@@ -47,7 +47,7 @@ bisai_status make_counters(bisai_context *context) {
       context->backend->memory->allocate(context, BSI_TICKETS, sizeof(unsigned)));
   context->record = context->backend->memory->allocate(context, BSI_RECORD_BYTES, 1);
   context->bounce =
-      context->backend->memory->allocate_shared(context, BSI_BOUNCE_BYTES / sizeof(double));
+      context->backend->memory->allocate_shared(context, BSI_BOUNCE_BYTES / sizeof(double) + 1);
   if (!context->tickets || !context->record || !context->bounce) return BISAI_OUT_OF_MEMORY;
   const cudaError_t error =
       cudaMemsetAsync(context->tickets, 0, BSI_TICKETS * sizeof(unsigned), bsi_stream_of(context));

@@ -4,7 +4,7 @@
  * repeated set-up asks the driver for nothing. */
 #include <cstring>
 
-#include "gpu/runtime.cuh"
+#include "gpu/launch.cuh"
 
 namespace {
 
@@ -25,6 +25,27 @@ bisai_status copy(bisai_context *context, const char *what, void *to, const void
   if (bytes == 0) return BISAI_OK;
   return bsi_gpu_status(context, what,
                         cudaMemcpyAsync(to, from, bytes, kind, bsi_stream_of(context)));
+}
+
+/* Threads of the kernels that move a few words. */
+enum { FEW_THREADS = 64 };
+
+/* Copies bytes to memory of the host, and then writes `number` behind them. */
+__global__ void __launch_bounds__(FEW_THREADS)
+    hand_over(const unsigned char *from, int bytes, unsigned char *to,
+              volatile unsigned long long *arrived, unsigned long long number) {
+  bsi_wait_for_predecessor();
+  for (int i = static_cast<int>(threadIdx.x); i < bytes; i += FEW_THREADS) to[i] = from[i];
+  __threadfence_system();
+  __syncthreads();
+  if (threadIdx.x == 0) *arrived = number;
+}
+
+__global__ void __launch_bounds__(FEW_THREADS)
+    set_words(unsigned long long *words, int ones, int zeros) {
+  bsi_wait_for_predecessor();
+  for (int i = static_cast<int>(threadIdx.x); i < ones + zeros; i += FEW_THREADS)
+    words[i] = i < ones ? ~0ull : 0ull;
 }
 
 } // namespace
@@ -108,24 +129,30 @@ static void clear_shared(bisai_context *context, int count, double *shared) {
   for (int i = 0; i < count; i++) reinterpret_cast<unsigned long long *>(shared)[i] = cleared;
 }
 
+/* Waits until a word in memory of the host no longer has a value. *word ← what it has then. */
+static bisai_status await_word(bisai_context *context, const volatile unsigned long long *there,
+                               unsigned long long before, unsigned long long *word) {
+  bool ended = false;
+  for (int reads = 0; (*word = *there) == before; reads++) {
+    if (reads < READS) continue;
+    reads = 0;
+    if (ended)
+      return bsi_fail(context, BISAI_DEVICE_ERROR,
+                      "a number that was to come from the device did not");
+    const cudaError_t error = cudaStreamQuery(bsi_stream_of(context));
+    if (error != cudaSuccess && error != cudaErrorNotReady)
+      return bsi_gpu_status(context, "waiting for the device", error);
+    ended = error == cudaSuccess;
+  }
+  return BISAI_OK;
+}
+
 static bisai_status await_shared(bisai_context *context, int count, const double *shared,
                                  double *values) {
-  const volatile unsigned long long *words =
-      reinterpret_cast<const volatile unsigned long long *>(shared);
   for (int i = 0; i < count; i++) {
-    bool ended = false;
-    for (int reads = 0; words[i] == cleared; reads++) {
-      if (reads < READS) continue;
-      reads = 0;
-      if (ended)
-        return bsi_fail(context, BISAI_DEVICE_ERROR,
-                        "a number that was to come from the device did not");
-      const cudaError_t error = cudaStreamQuery(bsi_stream_of(context));
-      if (error != cudaSuccess && error != cudaErrorNotReady)
-        return bsi_gpu_status(context, "waiting for the device", error);
-      ended = error == cudaSuccess;
-    }
-    const unsigned long long word = words[i];
+    unsigned long long word = 0;
+    BSI_TRY(await_word(context, reinterpret_cast<const volatile unsigned long long *>(shared + i),
+                       cleared, &word));
     memcpy(values + i, &word, sizeof word);
   }
   return BISAI_OK;
@@ -142,3 +169,33 @@ const bsi_memory_ops bsi_memory_cuda = {.synchronize = synchronize,
                                         .release_shared = release_shared,
                                         .clear_shared = clear_shared,
                                         .await_shared = await_shared};
+
+bisai_status bsi_gpu_set_words(bisai_context *context, const char *what, void *words, int ones,
+                               int zeros) {
+  bsi_launch_early(context, set_words, 1, FEW_THREADS, 0, words, ones, zeros);
+  return bsi_launched(context, what);
+}
+
+/* Large copies, and those whose pages the device does not reach, are the runtime's. */
+static bisai_status fetch_many(bisai_context *context, const char *what, void *host,
+                               const void *device, size_t bytes) {
+  BSI_TRY(bsi_gpu_fetch_later(context, what, host, device, bytes));
+  return bsi_gpu_status(context, what, cudaStreamSynchronize(bsi_stream_of(context)));
+}
+
+bisai_status bsi_gpu_fetch(bisai_context *context, const char *what, void *host, const void *device,
+                           size_t bytes) {
+  if (bytes > BSI_BOUNCE_BYTES) return fetch_many(context, what, host, device, bytes);
+  char *bounce = reinterpret_cast<char *>(context->bounce);
+  auto *arrived = reinterpret_cast<volatile unsigned long long *>(bounce + BSI_BOUNCE_BYTES);
+  const unsigned long long before = *arrived;
+  unsigned long long number = 0;
+  bsi_launch_early(context, hand_over, 1, FEW_THREADS, 0,
+                   static_cast<const unsigned char *>(device), static_cast<int>(bytes),
+                   reinterpret_cast<unsigned char *>(bounce), arrived, before + 1);
+  BSI_TRY(bsi_launched(context, what));
+  BSI_TRY(await_word(context, arrived, before, &number));
+  __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the bytes arrived before the number */
+  memcpy(host, bounce, bytes);
+  return BISAI_OK;
+}

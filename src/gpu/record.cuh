@@ -27,13 +27,8 @@ template <typename Record> static inline Record *bsi_record_of(const bisai_conte
 template <typename Record>
 static inline bisai_status bsi_record_begin(bisai_context *context, const char *what,
                                             Record *record) {
-  constexpr size_t firsts = Record::firsts * sizeof(unsigned long long),
-                   others = sizeof(Record) - firsts;
-  char *words = reinterpret_cast<char *>(record);
-  bisai_status status = BISAI_OK;
-  if (firsts > 0) status = bsi_gpu_fill(context, what, words, 0xff, firsts);
-  if (others > 0 && !status) status = bsi_gpu_fill(context, what, words + firsts, 0, others);
-  return status;
+  constexpr int words = sizeof(Record) / sizeof(unsigned long long);
+  return bsi_gpu_set_words(context, what, record, Record::firsts, words - Record::firsts);
 }
 
 /* The same for the record of the context. */

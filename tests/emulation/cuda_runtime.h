@@ -157,6 +157,7 @@ inline int __reduce_max_sync(unsigned mask, int value) {
 /* --- memory --- */
 
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 template <typename T> T __ldg(const T *from) { return emulation::load(from); }
 template <typename T> T __ldcs(const T *from) { return emulation::load(from); }
 template <typename T> T __ldca(const T *from) { return emulation::load(from); }
