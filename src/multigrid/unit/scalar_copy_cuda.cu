@@ -30,27 +30,43 @@ struct scalar_copy {
  * there. */
 enum copy_step { COUNT, FILL, REFILL };
 
+/* FILL: the entries of the rows of a thread block on their way to c. They are collected in shared
+ * memory, so that requests write whole lines, unless they are too many. */
+enum { COLLECTED = 3072 };
+
+struct collection {
+  int32_t begin, count;
+  int32_t *columns;
+  double *values;
+  __device__ __forceinline__ bool holds() const { return count <= COLLECTED; }
+};
+
+/* Writes an entry. */
+template <copy_step STEP>
+__device__ __forceinline__ void put(const scalar_copy &s, const collection &to, int32_t at,
+                                    int32_t column, double value) {
+  if (STEP == FILL) *(to.holds() ? to.columns + (at - to.begin) : s.c_col + at) = column;
+  if (STEP == FILL) *(to.holds() ? to.values + (at - to.begin) : s.c + at) = value;
+  if (STEP == REFILL) s.c[at] = value;
+}
+
 /* Does the diagonal entry of a scalar row whose diagonal block A does not store. Returns the place
  * behind it. */
 template <copy_step STEP>
-__device__ __forceinline__ int32_t place_zero(const scalar_copy &s, int32_t row, int32_t at,
-                                              int32_t last) {
+__device__ __forceinline__ int32_t place_zero(const scalar_copy &s, const collection &to,
+                                              int32_t row, int32_t at, int32_t last) {
   if (STEP == REFILL && (at == last || s.c_col[at] != row)) return at;
-  if (STEP == FILL) s.c_col[at] = row;
-  if (STEP != COUNT) s.c[at] = 0.0;
+  put<STEP>(s, to, at, row, 0.0);
   return at + 1;
 }
 
 /* A thread takes a scalar row, and loads the part of a block in it at once.
  *   BS: the block size; 0: any */
 template <int BS, copy_step STEP>
-__global__ void __launch_bounds__(BSI_FOR_EACH_THREADS) copy_matrix(const scalar_copy s) {
+__device__ __forceinline__ void copy_row(const scalar_copy &s, const collection &to, int32_t row) {
   constexpr int LOADED = BS > 0 ? BS : 1;
-  const int64_t index = blockIdx.x * static_cast<int64_t>(BSI_FOR_EACH_THREADS) + threadIdx.x;
   const int bs = BS > 0 ? BS : s.bs;
-  bsi_wait_for_predecessor();
-  if (index >= s.rows) return;
-  const int32_t row = static_cast<int32_t>(index), i = row / bs, end = __ldg(s.a_ptr + i + 1);
+  const int32_t i = row / bs, end = __ldg(s.a_ptr + i + 1);
   const int32_t last = STEP == COUNT ? 0 : __ldg(s.c_ptr + row + 1);
   int32_t at = STEP == COUNT ? 0 : __ldg(s.c_ptr + row);
   bool complete = true, diagonal = false;
@@ -58,7 +74,7 @@ __global__ void __launch_bounds__(BSI_FOR_EACH_THREADS) copy_matrix(const scalar
   for (int32_t p = __ldg(s.a_ptr + i); p < end; p++) {
     const double *from = s.a + static_cast<int64_t>(p) * bs * bs + row % bs;
     const int32_t j = __ldg(s.a_col + p), first = j * bs;
-    if (!diagonal && j > i) at = place_zero<STEP>(s, row, at, last);
+    if (!diagonal && j > i) at = place_zero<STEP>(s, to, row, at, last);
     diagonal = diagonal || j >= i;
     for (int k = 0; k < bs; k += LOADED) {
       double value[LOADED];
@@ -69,17 +85,39 @@ __global__ void __launch_bounds__(BSI_FOR_EACH_THREADS) copy_matrix(const scalar
         const int32_t column = first + k + l;
         const bool there =
             STEP == REFILL ? at < last && s.c_col[at] == column : value[l] != 0.0 || column == row;
-        if (STEP == FILL && there) s.c_col[at] = column;
-        if (STEP != COUNT && there) s.c[at] = value[l];
+        if (there) put<STEP>(s, to, at, column, value[l]);
         complete = complete && (there || value[l] == 0.0);
         at += there;
       }
     }
   }
-  if (!diagonal) at = place_zero<STEP>(s, row, at, last);
+  if (!diagonal) at = place_zero<STEP>(s, to, row, at, last);
   if (STEP == COUNT) s.lengths[row] = at;
   if (STEP == REFILL && !complete)
     atomicMin(&s.record->index, static_cast<unsigned long long>(row));
+}
+
+/* Template parameters: those of copy_row(). */
+template <int BS, copy_step STEP>
+__global__ void __launch_bounds__(BSI_FOR_EACH_THREADS) copy_matrix(const scalar_copy s) {
+  __shared__ int32_t columns[STEP == FILL ? COLLECTED : 1];
+  __shared__ double values[STEP == FILL ? COLLECTED : 1];
+  const int64_t first = blockIdx.x * static_cast<int64_t>(BSI_FOR_EACH_THREADS),
+                row = first + threadIdx.x;
+  bsi_wait_for_predecessor();
+  collection to = {0, 0, columns, values};
+  if (STEP == FILL) {
+    to.begin = __ldg(s.c_ptr + first);
+    to.count =
+        __ldg(s.c_ptr + min(first + BSI_FOR_EACH_THREADS, static_cast<int64_t>(s.rows))) - to.begin;
+  }
+  if (row < s.rows) copy_row<BS, STEP>(s, to, static_cast<int32_t>(row));
+  if (STEP != FILL || !to.holds()) return;
+  __syncthreads();
+  for (int32_t k = static_cast<int32_t>(threadIdx.x); k < to.count; k += BSI_FOR_EACH_THREADS) {
+    s.c_col[to.begin + k] = columns[k];
+    s.c[to.begin + k] = values[k];
+  }
 }
 
 template <copy_step STEP> bisai_status copy(bisai_context *context, const scalar_copy &s) {
