@@ -28,16 +28,16 @@ enum {
 
 /* --- tables --- */
 
-/* The lanes of a row, the most columns that they hold, and the bits of an index of the hash table.
- * The table stays at most half full. Short rows have none. */
+/* The lanes of a row, the most columns that they hold, the bits of an index of the hash table, and
+ * the lanes that copy a row. The table stays at most half full. Short rows have none. */
 struct brief {
-  enum { LANES = 1, MOST = 16 };
+  enum { LANES = 1, MOST = 16, COPIERS = 4 };
 };
 struct few {
-  enum { LANES = 8, MOST = 64, BITS = 7 };
+  enum { LANES = 8, MOST = 64, BITS = 7, COPIERS = 8 };
 };
 struct many {
-  enum { LANES = BSI_WARP, MOST = 256, BITS = 10 };
+  enum { LANES = BSI_WARP, MOST = 256, BITS = 10, COPIERS = BSI_WARP };
 };
 /* of the rows of the list */
 struct listed {
@@ -197,7 +197,7 @@ __global__ void __launch_bounds__(THREADS) search_short_rows(const product s) {
 
 /* Copies the columns of the same rows into C. */
 template <typename SIZE> __global__ void __launch_bounds__(THREADS) copy_rows(const product s) {
-  constexpr int LANES = SIZE::LANES;
+  constexpr int LANES = SIZE::COPIERS;
   const int member = threadIdx.x % LANES;
   const int64_t i = (blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x) / LANES;
   bsi_wait_for_predecessor();
@@ -293,7 +293,7 @@ bisai_status search(bisai_context *context, bsi_temporary *memory, product *s,
 template <typename SIZE>
 bisai_status write(bisai_context *context, const product &s, bool empty_list) {
   bsi_launch_early(context, copy_rows<SIZE>,
-                   bsi_grid(static_cast<int64_t>(s.rows) * SIZE::LANES, THREADS), THREADS, 0, s);
+                   bsi_grid(static_cast<int64_t>(s.rows) * SIZE::COPIERS, THREADS), THREADS, 0, s);
   if (!empty_list) bsi_launch_early(context, search_listed<true>, LISTED_BLOCKS, THREADS, 0, s);
   return bsi_launched(context, what);
 }
