@@ -113,6 +113,11 @@ static bisai_status auto_apply_transpose(bisai_precond *m, const bsi_vectors *v)
   return bsi_precond_transpose_inside(auto_of(m)->inner, v->b, v->x);
 }
 
+static const bisai_bcsr *auto_rounded(const bisai_precond *m, const bisai_bcsr *a) {
+  const bisai_precond *inner = auto_of(m)->inner;
+  return inner->ops->about.rounded ? inner->ops->about.rounded(inner, a) : NULL;
+}
+
 static bisai_status auto_smaller_copy(const bisai_precond *m, const bisai_bcsr *a,
                                       const bisai_bcsr **copy) {
   const bisai_precond *inner = auto_of(m)->inner;
@@ -164,6 +169,7 @@ const bsi_precond_ops bsi_precond_automatic = {.options = {&own_options, &bsi_nu
                                                .transpose.apply = auto_apply_transpose,
                                                .about.symmetry = auto_symmetry,
                                                .about.smaller_copy = auto_smaller_copy,
+                                               .about.rounded = auto_rounded,
                                                .about.say_indefinite = auto_say_indefinite,
                                                .about.describe = auto_describe,
                                                .about.report = auto_report,

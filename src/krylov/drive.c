@@ -13,6 +13,7 @@
 #include "core/context/context_impl.h"
 #include "krylov/drive.h"
 #include "krylov/passes/krylov_ops.h"
+#include "krylov/run/late_products.h"
 #include "krylov/run/operations.h"
 #include "krylov/run/residual.h"
 #include "precond/application.h"
@@ -54,6 +55,7 @@ static bisai_status start_cycle(bsi_solver_run *run) {
   run->norms.start = run->norms.residual;
   run->cycle.breakdown = BISAI_BREAKDOWN_NONE;
   run->counts.cycles++;
+  run->late.used = false;
   if (run->norms.residual < run->norms.best) {
     BSI_TRY(bsi_backend_of(run)->vectors->copy(s->context, s->n, run->system.x, s->vectors.best));
     run->norms.best = run->norms.residual;
@@ -246,8 +248,8 @@ static bisai_reason judge(bsi_solver_run *run) {
   if (!isfinite(run->norms.residual) || run->cycle.end == BSI_CYCLE_NOT_FINITE)
     return BISAI_REASON_NOT_FINITE;
   if (run->stop) return BISAI_REASON_STOPPED;
-  const bool restartable =
-      run->solver->method->restartable || run->cycle.breakdown == BISAI_BREAKDOWN_GROWTH;
+  const bool restartable = run->solver->method->restartable || run->late.used ||
+                           run->cycle.breakdown == BISAI_BREAKDOWN_GROWTH;
   if (run->cycle.end == BSI_CYCLE_BREAKDOWN &&
       !(restartable && run->norms.residual <= (1 - least_reduction) * run->norms.start))
     return run->norms.residual > rounding_level * run->norms.b ? BISAI_REASON_BREAKDOWN
@@ -297,6 +299,7 @@ static bisai_status begin(bsi_solver_run *run) {
     run->norms.first = run->norms.residual;
     run->reason = judge(run);
     if (!run->reason) BSI_TRY(choose_matrix(run));
+    bsi_late_products_begin(run);
   }
   if (run->reason && run->reason != BISAI_REASON_NOT_FINITE)
     record_residual(run, run->norms.residual / run->norms.b);

@@ -20,6 +20,11 @@ bisai_status bsi_precond_transpose_inside(bisai_precond *precond, const double *
 bisai_status bsi_precond_operator(const bisai_context *context, const bisai_precond *precond,
                                   const bisai_bcsr *a, const bisai_bcsr **same);
 
+/* Returns a copy of A in fp32 that the preconditioner has in this context, or NULL. The values of A
+ * may have changed since it was made. */
+const bisai_bcsr *bsi_precond_rounded(const bisai_context *context, const bisai_precond *precond,
+                                      const bisai_bcsr *a);
+
 /* text ← why M may not be definite although A is, and what is, as the end of a sentence. Otherwise
  * text ← "". */
 void bsi_precond_say_indefinite(const bisai_precond *precond, size_t size, char *text);

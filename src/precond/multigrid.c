@@ -389,6 +389,15 @@ static bisai_status multigrid_smaller_copy(const bisai_precond *m, const bisai_b
   return BISAI_OK;
 }
 
+/* The copy of level 0, which has the structure of that matrix. The copy of a singular matrix may not
+ * be singular, and may be indefinite. */
+static const bisai_bcsr *multigrid_rounded(const bisai_precond *m, const bisai_bcsr *a) {
+  const bsi_hierarchy *h = bsi_multigrid_levels(m);
+  const bsi_level *first = h->levels;
+  return first->fp32.in_use && first->matrix == a && h->coarse.nullity == 0 ? first->fp32.matrix
+                                                                            : NULL;
+}
+
 static bisai_symmetry multigrid_symmetry(const bisai_precond *m) {
   const bsi_hierarchy *h = bsi_multigrid_levels(m);
   const bisai_multigrid_options *o = &h->setup.options;
@@ -498,6 +507,7 @@ const bsi_precond_ops bsi_precond_multigrid = {
     .transpose.is_own = multigrid_is_own,
     .about.symmetry = multigrid_symmetry,
     .about.smaller_copy = multigrid_smaller_copy,
+    .about.rounded = multigrid_rounded,
     .about.say_indefinite = multigrid_say_indefinite,
     .about.nonlinear = multigrid_nonlinear,
     .about.describe = multigrid_describe,

@@ -321,6 +321,12 @@ bisai_status bsi_precond_operator(const bisai_context *context, const bisai_prec
   return precond->ops->about.smaller_copy(precond, a, same);
 }
 
+const bisai_bcsr *bsi_precond_rounded(const bisai_context *context, const bisai_precond *precond,
+                                      const bisai_bcsr *a) {
+  if (context != precond->context || !precond->ready || !precond->ops->about.rounded) return NULL;
+  return precond->ops->about.rounded(precond, a);
+}
+
 bisai_status bisai_precond_apply(bisai_precond *precond, const double *v, double *z) {
   return bsi_precond_apply(precond, v, z, 0);
 }

@@ -29,6 +29,8 @@ typedef struct bsi_precond_about {
   void (*report)(const bisai_precond *, bisai_precond_report *);
   /* does bsi_precond_operator() for a preconditioner that is up to date */
   bisai_status (*smaller_copy)(const bisai_precond *, const bisai_bcsr *a, const bisai_bcsr **copy);
+  /* does bsi_precond_rounded() for a preconditioner that is up to date */
+  const bisai_bcsr *(*rounded)(const bisai_precond *, const bisai_bcsr *a);
 } bsi_precond_about;
 
 /* How a kind applies M⁻ᵀ: by one of these. Without any it cannot. */

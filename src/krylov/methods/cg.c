@@ -7,6 +7,7 @@
  * 9.1. Flexible CG takes β = z·(r − r_old)/ρ instead, so that p is conjugate to the last direction
  * even if M changes. Source: Notay, SIAM J. Sci. Comput. 22 (2000) 1444–1460. */
 #include "krylov/methods/short_recurrence.h"
+#include "krylov/run/late_products.h"
 #include "krylov/run/operations.h"
 #include "krylov/run/symmetry.h"
 
@@ -53,7 +54,7 @@ static bisai_status step(bsi_solver_run *run, int j, double *words) {
     r.z = r.r;
   }
   BSI_TRY(bsi_recurrence_pass(run, &r, BSI_CG_DIRECTION));
-  BSI_TRY(bsi_multiply(run, r.p, r.q));
+  BSI_TRY(bsi_multiply_in_step(run, r.p, r.q, r.z));
   BSI_TRY(bsi_recurrence_pass(run, &r, BSI_CG_CURVATURE));
   return bsi_recurrence_pass(run, &r, BSI_CG_UPDATE);
 }

@@ -23,6 +23,7 @@
 
 #include "core/context/context_impl.h"
 #include "krylov/passes/krylov_ops.h"
+#include "krylov/run/late_products.h"
 #include "krylov/run/memory.h"
 #include "krylov/run/operations.h"
 #include "krylov/run/residual.h"
@@ -161,7 +162,8 @@ static bisai_status expand(bsi_solver_run *run, int j, double *w) {
   }
   double *z = s->options.gmres.flexible ? g->search + (int64_t)j * s->ld : s->vectors.spare;
   BSI_TRY(bsi_precondition(run, v, z));
-  return bsi_multiply(run, z, w);
+  return bsi_multiply_in_step(run, z, w,
+                              j + 2 <= s->options.gmres.restart ? basis_vector(s, j + 2) : NULL);
 }
 
 /* products ← V_{j+1}ᵀw, w ← w − V_{j+1}(V_{j+1}ᵀw), norm2 ← w·w. If a second pass was made,

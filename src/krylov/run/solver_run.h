@@ -133,6 +133,16 @@ typedef struct bsi_run_timing {
   int step;
 } bsi_run_timing;
 
+/* Products of late steps: krylov/run/late_products.h */
+typedef struct bsi_late_products {
+  /* A in fp32; NULL: all products read A */
+  const bisai_bcsr *rounded;
+  /* ‖A z − rounded z‖/‖A z‖ of one z; NaN: not measured */
+  double error;
+  /* the last cycle had rounded products */
+  bool used;
+} bsi_late_products;
+
 /* Lets a solve wait between two steps. */
 typedef struct bsi_run_pause {
   /* NULL, or returns true after an iteration if the solve shall wait */
@@ -155,6 +165,7 @@ typedef struct bsi_solver_run {
   bsi_run_cycle cycle;
   bsi_run_counts counts;
   bsi_run_timing timing;
+  bsi_late_products late;
   bsi_run_pause pause;
   /* asked for by the monitor */
   bool stop;
