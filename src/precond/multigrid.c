@@ -292,13 +292,14 @@ bsi_multigrid_setup bsi_multigrid_setup_of(const bisai_context *context,
   /* a cycle that never smooths needs the inverse, whatever it costs: check_smoothings() */
   const bool bounded =
       given->coarsest == BISAI_MULTIGRID_COARSEST_AUTO && (chosen->pre > 0 || chosen->post > 0);
+  const bsi_multigrid_ops *ops = context->backend->multigrid;
   return (bsi_multigrid_setup){.options = *chosen,
                                .symmetric = symmetric,
                                .shift_amount = shift_amount,
-                               .least_copied = context->backend->multigrid->fp32_copy->least_bytes,
+                               .rows_without_copies = ops->coarse_graph->most_rows,
+                               .least_copied = ops->fp32_copy->least_bytes,
                                .inverse_work = bounded ? BSI_INVERSE_WORK : 0,
-                               .inverts_first =
-                                   bounded && context->backend->multigrid->dense->cheap,
+                               .inverts_first = bounded && ops->dense->cheap,
                                .most_singular = bounded ? BSI_SINGULAR_ROWS : 0,
                                .spares_inverses = given->complexity == 0.0};
 }

@@ -46,8 +46,7 @@ typedef struct bsi_fp32_rounding {
 } bsi_fp32_rounding;
 
 typedef struct bsi_fp32_copy_ops {
-  /* bsi_multigrid_setup::least_copied of preconditioners. The values of smaller levels stay in a
-   * cache. */
+  /* bsi_multigrid_setup::least_copied of preconditioners */
   int64_t least_bytes;
   /* the bytes of a record; 0: `record` is always NULL */
   size_t record_bytes;

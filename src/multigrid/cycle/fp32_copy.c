@@ -45,6 +45,7 @@ static bisai_status reserve_inverse(bsi_hierarchy *h, bsi_level *level) {
 bisai_status bsi_fp32_copy_create(bsi_hierarchy *h, bsi_level *level) {
   const bsi_block_matrix a = bsi_block_matrix_of(level->matrix);
   if (h->setup.options.precision != BISAI_FP32 ||
+      bsi_level_rows(level) <= h->setup.rows_without_copies ||
       bsi_bcsr_product_bytes(level->matrix) <= h->setup.least_copied)
     return BISAI_OK;
   BSI_TRY(reserve_copy(h, &a, &level->fp32.matrix));

@@ -8,7 +8,8 @@
 namespace {
 
 constexpr char what[] = "copy in fp32";
-constexpr int64_t cache_bytes = 1 << 25;
+/* Smaller levels would take longer to copy than cycles gain. */
+constexpr int64_t least_bytes = 1 << 21;
 enum { THREADS = 256, VALUES = 4 };
 
 __global__ void __launch_bounds__(THREADS) copy_values(int64_t count, const double *from, float *to,
@@ -53,7 +54,7 @@ static bisai_status copy(bisai_context *context, int arrays, const bsi_fp32_roun
   return BISAI_OK;
 }
 
-const bsi_fp32_copy_ops bsi_fp32_copy_cuda = {.least_bytes = cache_bytes,
+const bsi_fp32_copy_ops bsi_fp32_copy_cuda = {.least_bytes = least_bytes,
                                               .record_bytes = sizeof(bsi_first_record),
                                               .copy = copy,
                                               .fits = fits_narrow};

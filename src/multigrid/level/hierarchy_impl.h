@@ -41,8 +41,9 @@ typedef struct bsi_multigrid_setup {
   /* the shift of the diagonal blocks of level 0 that are singular (bsi_inversion_ops::invert) */
   double shift_amount;
   bsi_nested nested;
-  /* a level has copies in fp32 if the product with its matrix moves more bytes than this */
-  int64_t least_copied;
+  /* a level has copies in fp32 if it has more scalar rows than this, because those that the coarse
+   * graph records have none, and if the product with its matrix moves more bytes than this */
+  int64_t rows_without_copies, least_copied;
   /* several ranks: bisai_ranks_options::overlap, but not −1 */
   int64_t least_overlapped;
   /* A matrix of n ≤ options.coarsest scalar rows is inverted if it cannot be coarsened. It is
