@@ -135,12 +135,13 @@ static bisai_status prepare(bsi_solver_run *run, double *seen) {
                                                    g->rhs, seen);
 }
 
-/* Returns true if vectors are rounded from now on. */
-static bool may_round(const bsi_solver_run *run) {
+/* Returns true if vectors are rounded from step j on. */
+static bool may_round(const bsi_solver_run *run, int j) {
   const bsi_forecast *f = &run->forecast;
   const double target = run->norms.target;
   return gmres_of(run->solver)->rounded && run->counts.cycles == 1 &&
-         f->estimate <= ROUNDING * target && bsi_forecast_ends(f, target, run->cycle.steps.limit);
+         bsi_forecast_before(f, j) <= ROUNDING * target &&
+         bsi_forecast_ends(f, target, run->cycle.steps.limit);
 }
 
 static bisai_status start(bsi_solver_run *run, double beta) {
@@ -236,7 +237,7 @@ static bisai_status step(bsi_solver_run *run, int j, double *words) {
   bisai_solver *s = run->solver;
   gmres_state *g = gmres_of(s);
   const bsi_backend *backend = bsi_backend_of(run);
-  if (j + 1 < g->wide && (j + 1) % BSI_BASIS_GROUP == 0 && may_round(run)) g->wide = j + 1;
+  if (j + 1 < g->wide && (j + 1) % BSI_BASIS_GROUP == 0 && may_round(run, j)) g->wide = j + 1;
   double *w = j + 1 < g->wide ? basis_vector(s, j + 1) : g->image;
   bool refined = false;
   BSI_TRY(expand(run, j, w));

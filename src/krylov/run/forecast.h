@@ -31,6 +31,13 @@ static inline void bsi_forecast_add(bsi_forecast *f, double estimate) {
   f->steps++;
 }
 
+/* Returns the estimate before step j, of which the last ones may not be known yet, at the pace so
+ * far. */
+static inline double bsi_forecast_before(const bsi_forecast *f, int j) {
+  if (f->steps == 0 || !(f->estimate < f->first)) return f->estimate;
+  return f->estimate * pow(f->estimate / f->first, (double)(j - f->steps) / f->steps);
+}
+
 /* Returns true if a cycle of so many steps reaches the target at its pace so far. */
 static inline bool bsi_forecast_ends(const bsi_forecast *f, double target, int steps) {
   return f->estimate < f->first &&
