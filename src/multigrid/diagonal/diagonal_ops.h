@@ -34,11 +34,21 @@ typedef struct bsi_level_inversion_ops {
   bsi_load_code *load;
 } bsi_level_inversion_ops;
 
+/* p, q = A p, then z = D⁻¹r, and r of a Lanczos process. */
+typedef struct bsi_lanczos_vectors {
+  double *p, *q, *r;
+} bsi_lanczos_vectors;
+
 /* The vectors of step k of the Lanczos process of multigrid/diagonal/lanczos.h. `work` has
  * BSI_LANCZOS_WORK doubles in backend memory. */
 typedef struct bsi_lanczos_ops {
   /* r ← the first residual, for D⁻¹ of n rows in blocks of size bs */
   bisai_status (*start)(bisai_context *, int64_t n, int bs, const double *inverse, double *r);
+  /* Does all of step k behind q = A p, and q ← z. With k = −1 it begins with z = D⁻¹r. For blocks
+   * of at most `largest` rows. */
+  bisai_status (*advance)(bisai_context *, int k, int32_t block_rows, int bs, const double *inverse,
+                          const bsi_lanczos_vectors *, double *work);
+  int largest;
   /* r ← r − αₖ q, where q = A p */
   bisai_status (*reduce)(bisai_context *, int k, int64_t n, const double *p, const double *q,
                          double *r, double *work);

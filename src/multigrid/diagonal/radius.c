@@ -53,11 +53,6 @@ static const bisai_bcsr *matrix_to_read(const bsi_level *level) {
 
 /* --- Lanczos --- */
 
-/* p, q = A p, then z = D⁻¹r, and r: of one rank */
-typedef struct lanczos_vectors {
-  double *p, *q, *r;
-} lanczos_vectors;
-
 /* z ← D⁻¹r */
 static bisai_status scale(const bsi_hierarchy *h, const bsi_level *level, const double *r,
                           double *z) {
@@ -71,7 +66,7 @@ static bisai_status scale(const bsi_hierarchy *h, const bsi_level *level, const 
 
 /* q ← D⁻¹r, and then p ← q + βₖ p */
 static bisai_status next_direction(const bsi_hierarchy *h, const bsi_level *level, int k,
-                                   const lanczos_vectors *v) {
+                                   const bsi_lanczos_vectors *v) {
   BSI_TRY(scale(h, level, v->r, v->q));
   return bsi_ops_of(h)->lanczos->direct(h->context, k, bsi_level_rows(level), v->r, v->q, v->p,
                                         h->lanczos.work);
@@ -88,11 +83,18 @@ static bisai_status multiply(const bsi_hierarchy *h, const bsi_level *level, con
                                                         .y = y});
 }
 
-static bisai_status next_residual(const bsi_hierarchy *h, const bsi_level *level, int k,
-                                  const lanczos_vectors *v) {
-  BSI_TRY(multiply(h, level, v->p, v->q));
-  return bsi_ops_of(h)->lanczos->reduce(h->context, k, bsi_level_rows(level), v->p, v->q, v->r,
-                                        h->lanczos.work);
+/* Step k of one rank, or what comes before the first one with k = −1. */
+static bisai_status step_of_one(const bsi_hierarchy *h, const bsi_level *level, int k,
+                                const bsi_lanczos_vectors *v) {
+  const bsi_lanczos_ops *ops = bsi_ops_of(h)->lanczos;
+  const bisai_bcsr *a = level->matrix;
+  if (k >= 0) BSI_TRY(multiply(h, level, v->p, v->q));
+  if (a->block_size <= ops->largest)
+    return ops->advance(h->context, k, a->block_rows, a->block_size, level->diagonal.inverse, v,
+                        h->lanczos.work);
+  if (k >= 0)
+    BSI_TRY(ops->reduce(h->context, k, bsi_level_rows(level), v->p, v->q, v->r, h->lanczos.work));
+  return next_direction(h, level, k, v);
 }
 
 /* Returns the smallest number of BITS bits that is not below x > 0. */
@@ -118,13 +120,9 @@ static bisai_status start(const bsi_hierarchy *h, const bsi_level *level, double
 
 static bisai_status steps_of_one(const bsi_hierarchy *h, const bsi_level *level,
                                  double coefficients[BSI_LANCZOS_COEFFICIENTS]) {
-  const lanczos_vectors v = {level->work.x, level->work.y, level->work.residual};
+  const bsi_lanczos_vectors v = {level->work.x, level->work.y, level->work.residual};
   BSI_TRY(start(h, level, v.r));
-  BSI_TRY(next_direction(h, level, -1, &v));
-  for (int k = 0; k < BSI_LANCZOS_STEPS; k++) {
-    BSI_TRY(next_residual(h, level, k, &v));
-    BSI_TRY(next_direction(h, level, k, &v));
-  }
+  for (int k = -1; k < BSI_LANCZOS_STEPS; k++) BSI_TRY(step_of_one(h, level, k, &v));
   return h->context->backend->memory->fetch(h->context, coefficients, h->lanczos.work,
                                             BSI_LANCZOS_COEFFICIENTS * sizeof *coefficients);
 }
