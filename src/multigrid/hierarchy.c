@@ -182,6 +182,8 @@ static bisai_status create_levels(bisai_context *context, const bisai_bcsr *matr
   BSI_TRY(begin(context, matrix, setup, h));
   BSI_TRY(make_levels(h));
   for (int l = 0; l < h->count; l++) BSI_TRY(bsi_fp32_copy_create_transfers(h, &h->levels[l]));
+  BSI_TRY(bsi_records_fetch(h));
+  bsi_fp32_copy_complete(h);
   BSI_TRY(
       bsi_coarse_graph_create(h, bsi_ops_of(h)->coarse_graph->most_rows, bsi_hierarchy_correct));
   return end(h);

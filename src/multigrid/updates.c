@@ -55,6 +55,7 @@ static void release_level(const bsi_hierarchy *h, bsi_level *level) {
   bsi_transfers_release_places(h->context, t);
   bsi_diagonal_release_places(h->context, level);
   if (t->restriction.row_ptr) bsi_block_matrix_destroy(h->context, &t->tentative_transposed);
+  if (t->weak) bsi_transfers_release_filtered(h->context, t);
   if (!is(h, BISAI_MULTIGRID_UPDATE_NONE)) return;
   if (t->prolongation.row_ptr) bsi_block_matrix_destroy(h->context, &t->tentative);
   bsi_transfers_release_filter(h->context, t);

@@ -373,5 +373,8 @@ static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a, const
 
 static bisai_status load(bisai_context *context) { return bsi_gpu_load(context, make_aggregates); }
 
-const bsi_aggregation_ops bsi_aggregation_cuda = {
-    .weigh = weigh, .aggregate = aggregate, .filter = bsi_filter_cuda, .load = load};
+const bsi_aggregation_ops bsi_aggregation_cuda = {.weigh = weigh,
+                                                  .aggregate = aggregate,
+                                                  .filter = bsi_filter_cuda,
+                                                  .filter_again = bsi_filter_again_cuda,
+                                                  .load = load};

@@ -388,5 +388,7 @@ static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a, const
   return complete ? BISAI_OK : BISAI_OUT_OF_MEMORY;
 }
 
-const bsi_aggregation_ops bsi_aggregation_host = {
-    .weigh = weigh, .aggregate = aggregate, .filter = bsi_filter_host};
+const bsi_aggregation_ops bsi_aggregation_host = {.weigh = weigh,
+                                                  .aggregate = aggregate,
+                                                  .filter = bsi_filter_host,
+                                                  .filter_again = bsi_filter_again_host};

@@ -17,14 +17,26 @@ struct bsi_strength_rule; /* multigrid/aggregation/strength.h */
 
 /* Aggregation of block rows. multigrid/aggregation/aggregate.h states the rule, which both backends
  * follow to the same result. */
-/* filtered[p] ← the column of P to which block p of A contributes (multigrid/aggregation/filter.h),
- * or `count` if there is none. identity ← the structure of a count × count identity, with an empty
- * row below. The caller has reserved its arrays. A with the columns `filtered`, times this
- * identity, is the filtered A T. */
+/* The columns of the filtered A T, one for each block of A. */
+typedef struct bsi_filtered {
+  /* the column of P to which the block contributes (multigrid/aggregation/filter.h), or that of the
+   * empty row of the identity if there is none */
+  int32_t *column;
+  /* 1 if the block is weak, from which `column` can be made again. NULL: not wanted */
+  uint8_t *weak;
+} bsi_filtered;
+
+/* Makes `filtered`, and the structure of an identity of identity->cols rows with an empty row below.
+ * The caller has reserved the arrays. A with the columns of `filtered`, times this identity, is the
+ * filtered A T. */
 typedef bisai_status bsi_filter(bisai_context *, const bisai_bcsr *a, const double *inverse,
-                                double threshold, const int32_t *aggregate, int32_t count,
-                                int32_t *filtered, bsi_block_matrix *identity);
+                                double threshold, const int32_t *aggregate,
+                                const bsi_filtered *filtered, bsi_block_matrix *identity);
+/* Makes filtered->column from filtered->weak and T, of an A without ghosts. */
+typedef bisai_status bsi_filter_again(bisai_context *, const bisai_bcsr *a,
+                                      const bsi_block_matrix *t, const bsi_filtered *filtered);
 bsi_filter bsi_filter_host, bsi_filter_cuda;
+bsi_filter_again bsi_filter_again_host, bsi_filter_again_cuda;
 
 typedef struct bsi_aggregation_ops {
   /* strength[p] ← the coupling of i and j for block p = (i, j) if i ≠ j and it is strong; minus the
@@ -37,6 +49,7 @@ typedef struct bsi_aggregation_ops {
   bisai_status (*aggregate)(bisai_context *, const bisai_bcsr *a, const float *strength,
                             int32_t *aggregate, int32_t *count);
   bsi_filter *filter;
+  bsi_filter_again *filter_again;
   bsi_load_code *load;
 } bsi_aggregation_ops;
 

@@ -40,4 +40,9 @@ BSI_INLINE int32_t bsi_filter_rule(int32_t own, int32_t other, int32_t none, boo
   return weak ? own : other;
 }
 
+/* Returns the aggregate of row i of T, −1 if it has none. */
+BSI_INLINE int32_t bsi_aggregate_of(const int32_t *row_ptr, const int32_t *col_idx, int32_t i) {
+  return row_ptr[i] < row_ptr[i + 1] ? col_idx[row_ptr[i]] : -1;
+}
+
 #endif

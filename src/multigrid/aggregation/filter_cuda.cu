@@ -24,6 +24,7 @@ struct aim_job {
   int32_t count;
   float threshold;
   int32_t *target;
+  uint8_t *weak;
 };
 
 /* The weights stand in `target` until the largest of the row is known.
@@ -47,14 +48,16 @@ template <int BS> __global__ void __launch_bounds__(THREADS) aim_rows(const aim_
     const bool weak =
         part.row != j && (is_long || __int_as_float(job.target[p]) < job.threshold * largest);
     job.target[p] = bsi_filter_rule(job.aggregate[i], job.aggregate[j], job.count, weak);
+    if (job.weak) job.weak[p] = weak;
   }
 }
 
 } // namespace
 
 bisai_status bsi_filter_cuda(bisai_context *context, const bisai_bcsr *a, const double *inverse,
-                             double threshold, const int32_t *aggregate, int32_t count,
-                             int32_t *target, bsi_block_matrix *identity) {
+                             double threshold, const int32_t *aggregate,
+                             const bsi_filtered *filtered, bsi_block_matrix *identity) {
+  const int32_t count = identity->cols;
   if (a->block_rows == 0) return BISAI_OK;
   const int lanes = lanes_for(mean_length(a->block_rows, a->blocks), BLOCKS_OF_LANE);
   const aim_job job = {.s = {a->block_rows, lanes},
@@ -67,7 +70,8 @@ bisai_status bsi_filter_cuda(bisai_context *context, const bisai_bcsr *a, const 
                        .aggregate = aggregate,
                        .count = count,
                        .threshold = static_cast<float>(threshold),
-                       .target = target};
+                       .target = filtered->column,
+                       .weak = filtered->weak};
   const unsigned grid = bsi_grid(static_cast<int64_t>(a->block_rows) * lanes, THREADS);
   switch (a->block_size) {
 #define CASE(BS)                                                                                   \
@@ -82,5 +86,18 @@ bisai_status bsi_filter_cuda(bisai_context *context, const bisai_bcsr *a, const 
     const int32_t c = static_cast<int32_t>(k);
     row_ptr[c] = c < count ? c : count;
     if (c < count) col_idx[c] = c;
+  });
+}
+
+bisai_status bsi_filter_again_cuda(bisai_context *context, const bisai_bcsr *a,
+                                   const bsi_block_matrix *t, const bsi_filtered *filtered) {
+  const bsi_filtered to = *filtered;
+  const int32_t none = t->cols, *row_ptr = a->row_ptr, *col_idx = a->col_idx,
+                *t_ptr = t->row_ptr, *t_col = t->col_idx;
+  return bsi_for_each(context, what, a->block_rows, [=] __device__(int64_t k) {
+    const int32_t i = static_cast<int32_t>(k), own = bsi_aggregate_of(t_ptr, t_col, i);
+    for (int32_t p = row_ptr[i]; p < row_ptr[i + 1]; p++)
+      to.column[p] = bsi_filter_rule(own, bsi_aggregate_of(t_ptr, t_col, col_idx[p]), none,
+                                     to.weak[p] != 0);
   });
 }

@@ -100,6 +100,11 @@ static bisai_status update(const bsi_hierarchy *h, bsi_level *level, bsi_copies 
   return BISAI_OK;
 }
 
+/* Returns the record of copies in backend memory, or NULL. */
+static void *record_of(const bsi_hierarchy *h, const bsi_level *level, bsi_copies copies) {
+  return h->records.there ? bsi_record_of_copies(h, h->records.there, level, copies) : NULL;
+}
+
 bisai_status bsi_fp32_copy_update(const bsi_hierarchy *h, bsi_level *level, bsi_copies copies) {
   return update(h, level, copies, copies == BSI_COPY_OF_MATRIX, NULL);
 }
@@ -110,13 +115,13 @@ bisai_status bsi_fp32_copy_create_transfers(bsi_hierarchy *h, bsi_level *level) 
   BSI_TRY(reserve_transfer(h, p, &level->fp32.prolongation, &level->fp32.prolongation_values));
   BSI_TRY(reserve_transfer(h, r, &level->fp32.restriction, &level->fp32.restriction_values));
   BSI_TRY(reserve_inverse(h, level));
-  return update(h, level, BSI_COPIES_OF_TRANSFERS, true, NULL);
+  return update(h, level, BSI_COPIES_OF_TRANSFERS, true,
+                record_of(h, level, BSI_COPIES_OF_TRANSFERS));
 }
 
 bisai_status bsi_fp32_copy_begin_update(const bsi_hierarchy *h, bsi_level *level,
                                         bsi_copies copies) {
-  return update(h, level, copies, copies == BSI_COPY_OF_MATRIX,
-                h->records.there ? bsi_record_of_copies(h, h->records.there, level, copies) : NULL);
+  return update(h, level, copies, copies == BSI_COPY_OF_MATRIX, record_of(h, level, copies));
 }
 
 void bsi_fp32_copy_complete(bsi_hierarchy *h) {

@@ -7,7 +7,8 @@
 
 /* Makes the copy in fp32 of A, if the level is large and the options ask for it. */
 bisai_status bsi_fp32_copy_create(bsi_hierarchy *h, bsi_level *level);
-/* Makes those of P, R and D⁻¹, if there is one of A. */
+/* Makes those of P, R and D⁻¹, if there is one of A. On a device the host does not wait, and
+ * bsi_fp32_copy_complete() ends that. */
 bisai_status bsi_fp32_copy_create_transfers(bsi_hierarchy *h, bsi_level *level);
 /* Takes new values for the copies that there are, and waits until it is known whether fp32
  * represents them. Allocates nothing. */

@@ -53,6 +53,7 @@ static void count_transfers(const bsi_level *level, int64_t *bytes) {
   if (t->prolongation_position)
     bytes[BISAI_MULTIGRID_PART_PLACES] += 4 * (int64_t)t->prolongation.blocks;
   if (t->filtered) bytes[BISAI_MULTIGRID_PART_FILTER] += 4 * (int64_t)level->matrix->blocks;
+  if (t->weak) bytes[BISAI_MULTIGRID_PART_FILTER] += level->matrix->blocks;
   bytes[BISAI_MULTIGRID_PART_FILTER] += indices_of(&t->identity);
   bytes[BISAI_MULTIGRID_PART_PRODUCT] += indices_of(&t->product) + values_of(&t->product);
   bytes[BISAI_MULTIGRID_PART_SLOTS] +=

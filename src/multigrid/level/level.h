@@ -56,8 +56,10 @@ typedef struct bsi_level_transfers {
   bsi_block_matrix coarse;
   /* for each block of Tᵀ its place in T; for each block of R = Pᵀ its place in P */
   int32_t *tentative_position, *prolongation_position;
-  /* T of identity blocks: what makes A T (bsi_aggregation_ops::filter) */
+  /* T of identity blocks: what makes A T (bsi_aggregation_ops::filter). `weak` is kept for updates,
+   * NULL over ranks and if all or none is kept */
   int32_t *filtered;
+  uint8_t *weak;
   bsi_block_matrix identity;
   /* bsi_row_scaling::first_size */
   double first_size;

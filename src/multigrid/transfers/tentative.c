@@ -34,6 +34,13 @@ static bisai_status list(bsi_hierarchy *h, bsi_level *level, const bsi_coarsenin
              : BISAI_OK;
 }
 
+/* Returns true if the columns of A T are released after creation and made again in updates. */
+static bool keeps_weak(const bsi_hierarchy *h) {
+  const bisai_multigrid_update update = h->setup.options.update;
+  return !h->setup.transport &&
+         (update == BISAI_MULTIGRID_UPDATE_AUTO || update == BISAI_MULTIGRID_UPDATE_LEAN);
+}
+
 bisai_status bsi_filter_create(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c,
                                int32_t columns) {
   bsi_level_transfers *t = &level->transfers;
@@ -48,9 +55,13 @@ bisai_status bsi_filter_create(bsi_hierarchy *h, bsi_level *level, const bsi_coa
                          .row_ptr = bsi_hierarchy_reserve(h, (int64_t)columns + 2, sizeof(int32_t)),
                          .col_idx = bsi_hierarchy_reserve(h, columns, sizeof(int32_t))};
   if (!t->filtered || !t->identity.row_ptr || !t->identity.col_idx) return BISAI_OUT_OF_MEMORY;
-  return bsi_ops_of(h)->aggregation->filter(h->context, level->matrix, level->diagonal.inverse,
-                                            h->setup.options.strength, c->aggregate, columns,
-                                            t->filtered, &t->identity);
+  if (keeps_weak(h)) {
+    t->weak = bsi_hierarchy_reserve(h, level->matrix->blocks, sizeof *t->weak);
+    if (!t->weak) return BISAI_OUT_OF_MEMORY;
+  }
+  return bsi_ops_of(h)->aggregation->filter(
+      h->context, level->matrix, level->diagonal.inverse, h->setup.options.strength, c->aggregate,
+      &(bsi_filtered){t->filtered, t->weak}, &t->identity);
 }
 
 /* Fills the blocks of T and Tᵀ with the vectors. */

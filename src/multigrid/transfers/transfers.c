@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "multigrid/transfers/transfers.h"
 
+#include "multigrid/aggregation/aggregation_ops.h"
 #include "multigrid/diagonal/radius.h"
 #include "multigrid/spgemm/spgemm_ops.h"
 #include "multigrid/transfers/row_scaling.h"
@@ -122,6 +123,15 @@ static bisai_status renew_places(bsi_hierarchy *h, bsi_level *level) {
   return renew_position(h, &t->prolongation, &t->restriction, &t->prolongation_position);
 }
 
+static bisai_status renew_filtered(bsi_hierarchy *h, bsi_level *level) {
+  bsi_level_transfers *t = &level->transfers;
+  if (!t->weak || t->filtered) return BISAI_OK;
+  t->filtered = bsi_hierarchy_reserve(h, level->matrix->blocks, sizeof *t->filtered);
+  if (!t->filtered) return BISAI_OUT_OF_MEMORY;
+  return bsi_ops_of(h)->aggregation->filter_again(h->context, level->matrix, &t->tentative,
+                                                  &(bsi_filtered){t->filtered, t->weak});
+}
+
 static bisai_status renew_slots(bsi_hierarchy *h, bsi_level *level) {
   bsi_level_transfers *t = &level->transfers;
   const bsi_block_matrix a = bsi_block_matrix_of(level->matrix);
@@ -136,6 +146,7 @@ bisai_status bsi_transfers_renew(bsi_hierarchy *h, bsi_level *level) {
   if (h->setup.options.keep_transfers) /* rows of rounding errors are looked for with Tᵀ */
     return t->tentative_transposed.row_ptr ? BISAI_OK : renew_tentative_transposed(h, level);
   BSI_TRY(renew_places(h, level));
+  BSI_TRY(renew_filtered(h, level));
   return h->setup.options.update == BISAI_MULTIGRID_UPDATE_LEAN ? BISAI_OK : renew_slots(h, level);
 }
 
@@ -145,10 +156,16 @@ void bsi_transfers_release_places(bisai_context *context, bsi_level_transfers *t
   t->tentative_position = t->prolongation_position = NULL;
 }
 
-void bsi_transfers_release_filter(bisai_context *context, bsi_level_transfers *t) {
-  bsi_block_matrix_destroy(context, &t->identity);
+void bsi_transfers_release_filtered(bisai_context *context, bsi_level_transfers *t) {
   context->backend->memory->release(context, t->filtered);
   t->filtered = NULL;
+}
+
+void bsi_transfers_release_filter(bisai_context *context, bsi_level_transfers *t) {
+  bsi_block_matrix_destroy(context, &t->identity);
+  bsi_transfers_release_filtered(context, t);
+  context->backend->memory->release(context, t->weak);
+  t->weak = NULL;
 }
 
 /* --- release --- */

@@ -27,7 +27,9 @@ bisai_status bsi_transfers_update(bsi_hierarchy *h, bsi_level *level);
 bisai_status bsi_transfers_renew(bsi_hierarchy *h, bsi_level *level);
 /* Releases the places of transposed blocks. */
 void bsi_transfers_release_places(bisai_context *context, bsi_level_transfers *t);
-/* Releases what A T is computed from. */
+/* Releases the columns of A T, which updates make again. */
+void bsi_transfers_release_filtered(bisai_context *context, bsi_level_transfers *t);
+/* Releases all that A T is computed from. */
 void bsi_transfers_release_filter(bisai_context *context, bsi_level_transfers *t);
 /* Releases what smoothed transfers have beside T and Tᵀ. */
 void bsi_transfers_release_smoothed(bisai_context *context, bsi_level_transfers *t);
