@@ -243,7 +243,9 @@ typedef struct bisai_gmres_options {
   /** Keeps all vectors of the basis in fp64. Otherwise GMRES rounds vectors of a large basis to
    *  fp32 in its first cycle, if that is going to end at the tolerance, once the residual estimate
    *  is within 10⁶ times the tolerance: rounding changes the residual by some 5 % of the tolerance
-   *  then. Sums and products are in fp64, and the true residual decides. Default false */
+   *  then. Products of such steps also read a copy of A in fp32, if the preconditioner has one and
+   *  the error of a product, which is measured, lets them. Those of CG do so whatever this option
+   *  is. Sums and arithmetic are in fp64, and the true residual decides. Default false */
   bool fp64_basis;
 } bisai_gmres_options;
 

@@ -259,10 +259,10 @@ typedef struct bisai_multigrid_options {
    *  same bits. FAST takes two to three times the memory of LEAN */
   bisai_multigrid_update update;
   /** BISAI_FP32 (default) or BISAI_FP64: the format in which cycles read the matrices and transfers
-   *  of large levels. A level is large if a product with its matrix moves more than 32 MB on a GPU,
-   *  or 2 MB on the host. With FP32 large levels have copies. A level whose matrix has
-   *  values outside of 2⁻¹⁰⁰ … 2¹⁰⁰, or whose transfers have larger ones, keeps FP64. Arithmetic,
-   *  coarse matrices and the solver's residuals are fp64 */
+   *  of large levels. A level is large if a product with its matrix moves more than 2 MB. With FP32
+   *  large levels have copies. A level whose matrix has values outside of 2⁻¹⁰⁰ … 2¹⁰⁰, or whose
+   *  transfers have larger ones, keeps FP64. Arithmetic, coarse matrices and the solver's true
+   *  residuals are fp64 */
   bisai_value_type precision;
   /** near-null-space vectors, for example rigid-body modes: block_rows·bs rows of null_count
    *  values, stored row by row, as bisai_read_vectors() reads them, in host memory or in that of

@@ -390,8 +390,8 @@ static bisai_status multigrid_smaller_copy(const bisai_precond *m, const bisai_b
   return BISAI_OK;
 }
 
-/* The copy of level 0, which has the structure of that matrix. The copy of a singular matrix may not
- * be singular, and may be indefinite. */
+/* The copy of level 0, which has the structure of that matrix. The copy of a singular matrix may
+ * not be singular, and may be indefinite. */
 static const bisai_bcsr *multigrid_rounded(const bisai_precond *m, const bisai_bcsr *a) {
   const bsi_hierarchy *h = bsi_multigrid_levels(m);
   const bsi_level *first = h->levels;

@@ -19,7 +19,6 @@ enum { BSI_OPTION_LISTS = 4, BSI_ADVISED_STEPS = 100000, BSI_ADVISED_RATIO = 100
 /* What a preconditioner tells of itself. A function that is NULL does nothing. */
 typedef struct bsi_precond_about {
   bisai_symmetry (*symmetry)(const bisai_precond *);
-  /* NULL, or does bsi_precond_say_indefinite() */
   void (*say_indefinite)(const bisai_precond *, size_t size, char *text);
   /* NULL: an application is linear. Otherwise returns true if it is not. */
   bool (*nonlinear)(const bisai_precond *);
@@ -27,9 +26,8 @@ typedef struct bsi_precond_about {
   void (*describe)(bisai_precond *);
   /* reports the memory and the figures of the kind itself */
   void (*report)(const bisai_precond *, bisai_precond_report *);
-  /* does bsi_precond_operator() for a preconditioner that is up to date */
+  /* do bsi_precond_operator() and bsi_precond_rounded() for one that is up to date */
   bisai_status (*smaller_copy)(const bisai_precond *, const bisai_bcsr *a, const bisai_bcsr **copy);
-  /* does bsi_precond_rounded() for a preconditioner that is up to date */
   const bisai_bcsr *(*rounded)(const bisai_precond *, const bisai_bcsr *a);
 } bsi_precond_about;
 

@@ -46,11 +46,9 @@ static bisai_status measure(bsi_solver_run *run, const double *x, double *y, dou
 
 bisai_status bsi_multiply_in_step(bsi_solver_run *run, const double *x, double *y, double *spare) {
   const bsi_forecast *f = &run->forecast;
-  const double target = run->norms.target,
-               estimate = bsi_forecast_before(f, run->cycle.steps.sent);
+  const double target = run->norms.target, estimate = bsi_forecast_before(f, run->cycle.steps.sent);
   if (!run->late.rounded || run->counts.cycles != 1 || run->scaling.products != 1 ||
-      !(estimate <= MEASURED * target) ||
-      !bsi_forecast_ends(f, target, run->cycle.steps.limit))
+      !(estimate <= MEASURED * target) || !bsi_forecast_ends(f, target, run->cycle.steps.limit))
     return bsi_multiply(run, x, y);
   if (isnan(run->late.error)) return spare ? measure(run, x, y, spare) : bsi_multiply(run, x, y);
   if (run->late.error * estimate > SHARE * target) return bsi_multiply(run, x, y);

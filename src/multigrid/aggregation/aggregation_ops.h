@@ -26,9 +26,9 @@ typedef struct bsi_filtered {
   uint8_t *weak;
 } bsi_filtered;
 
-/* Makes `filtered`, and the structure of an identity of identity->cols rows with an empty row below.
- * The caller has reserved the arrays. A with the columns of `filtered`, times this identity, is the
- * filtered A T. */
+/* Makes `filtered`, and the structure of an identity of identity->cols rows with an empty row
+ * below. The caller has reserved the arrays. A with the columns of `filtered`, times this identity,
+ * is the filtered A T. */
 typedef bisai_status bsi_filter(bisai_context *, const bisai_bcsr *a, const double *inverse,
                                 double threshold, const int32_t *aggregate,
                                 const bsi_filtered *filtered, bsi_block_matrix *identity);

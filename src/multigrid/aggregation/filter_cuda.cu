@@ -92,12 +92,12 @@ bisai_status bsi_filter_cuda(bisai_context *context, const bisai_bcsr *a, const 
 bisai_status bsi_filter_again_cuda(bisai_context *context, const bisai_bcsr *a,
                                    const bsi_block_matrix *t, const bsi_filtered *filtered) {
   const bsi_filtered to = *filtered;
-  const int32_t none = t->cols, *row_ptr = a->row_ptr, *col_idx = a->col_idx,
-                *t_ptr = t->row_ptr, *t_col = t->col_idx;
+  const int32_t none = t->cols, *row_ptr = a->row_ptr, *col_idx = a->col_idx, *t_ptr = t->row_ptr,
+                *t_col = t->col_idx;
   return bsi_for_each(context, what, a->block_rows, [=] __device__(int64_t k) {
     const int32_t i = static_cast<int32_t>(k), own = bsi_aggregate_of(t_ptr, t_col, i);
     for (int32_t p = row_ptr[i]; p < row_ptr[i + 1]; p++)
-      to.column[p] = bsi_filter_rule(own, bsi_aggregate_of(t_ptr, t_col, col_idx[p]), none,
-                                     to.weak[p] != 0);
+      to.column[p] =
+          bsi_filter_rule(own, bsi_aggregate_of(t_ptr, t_col, col_idx[p]), none, to.weak[p] != 0);
   });
 }

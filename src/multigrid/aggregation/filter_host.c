@@ -66,9 +66,9 @@ bisai_status bsi_filter_host(bisai_context *context, const bisai_bcsr *a, const 
                              const bsi_filtered *filtered, bsi_block_matrix *identity) {
   const int32_t count = identity->cols;
   const int threads = bsi_threads_for(context->threads, a->blocks, BLOCKS_PER_THREAD);
-  bsi_run(context, threads, BSI_SOME_PARTS, aim_part,
-          &(aim_job){a, inverse, aggregate, count, (float)threshold, filtered->column,
-                     filtered->weak});
+  bsi_run(
+      context, threads, BSI_SOME_PARTS, aim_part,
+      &(aim_job){a, inverse, aggregate, count, (float)threshold, filtered->column, filtered->weak});
   for (int32_t c = 0; c < count; c++) identity->row_ptr[c] = identity->col_idx[c] = c;
   identity->row_ptr[count] = identity->row_ptr[count + 1] = count;
   return BISAI_OK;
@@ -87,10 +87,9 @@ static void again_part(void *work, bsi_part part) {
   const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
   for (int32_t i = rows.begin; i < rows.end; i++)
     for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++)
-      job->filtered.column[p] =
-          bsi_filter_rule(bsi_aggregate_of(t_ptr, t_col, i),
-                          bsi_aggregate_of(t_ptr, t_col, a->col_idx[p]), job->t->cols,
-                          job->filtered.weak[p] != 0);
+      job->filtered.column[p] = bsi_filter_rule(bsi_aggregate_of(t_ptr, t_col, i),
+                                                bsi_aggregate_of(t_ptr, t_col, a->col_idx[p]),
+                                                job->t->cols, job->filtered.weak[p] != 0);
 }
 
 bisai_status bsi_filter_again_host(bisai_context *context, const bisai_bcsr *a,

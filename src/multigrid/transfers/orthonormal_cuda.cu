@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Orthonormal near-null-space vectors of aggregates on a device. A warp takes an aggregate, and each
- * lane keeps to its own scalar rows. Its values are in registers if they are few and the compiler
- * knows the number of vectors. Otherwise they lie where the blocks of T are. Both ways have the
- * same bits. */
+/* Orthonormal near-null-space vectors of aggregates on a device. A warp takes an aggregate, and
+ * each lane keeps to its own scalar rows. Its values are in registers if they are few and the
+ * compiler knows the number of vectors. Otherwise they lie where the blocks of T are. Both ways
+ * have the same bits. */
 #include "multigrid/spgemm/rows_cuda.cuh"
 
 namespace {

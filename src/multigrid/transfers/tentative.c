@@ -59,9 +59,9 @@ bisai_status bsi_filter_create(bsi_hierarchy *h, bsi_level *level, const bsi_coa
     t->weak = bsi_hierarchy_reserve(h, level->matrix->blocks, sizeof *t->weak);
     if (!t->weak) return BISAI_OUT_OF_MEMORY;
   }
-  return bsi_ops_of(h)->aggregation->filter(
-      h->context, level->matrix, level->diagonal.inverse, h->setup.options.strength, c->aggregate,
-      &(bsi_filtered){t->filtered, t->weak}, &t->identity);
+  return bsi_ops_of(h)->aggregation->filter(h->context, level->matrix, level->diagonal.inverse,
+                                            h->setup.options.strength, c->aggregate,
+                                            &(bsi_filtered){t->filtered, t->weak}, &t->identity);
 }
 
 /* Fills the blocks of T and Tᵀ with the vectors. */
