@@ -31,11 +31,11 @@ static inline void bsi_forecast_add(bsi_forecast *f, double estimate) {
   f->steps++;
 }
 
-/* Returns the estimate before step j, of which the last ones may not be known yet, at the pace so
- * far. */
+/* Returns the estimate before step j, whose last ones may not be known yet, at the pace of the last
+ * two steps. */
 static inline double bsi_forecast_before(const bsi_forecast *f, int j) {
-  if (f->steps == 0 || !(f->estimate < f->first)) return f->estimate;
-  return f->estimate * pow(f->estimate / f->first, (double)(j - f->steps) / f->steps);
+  const double pace = isnan(f->factors[0]) ? f->factors[1] : sqrt(f->factors[0] * f->factors[1]);
+  return pace < 1.0 ? f->estimate * pow(pace, j - f->steps) : f->estimate;
 }
 
 /* Returns true if a cycle of so many steps reaches the target at its pace so far. */
