@@ -35,6 +35,9 @@ static const double rounding_level = 1e-12;
 /* If reading the clock means waiting, one application in so many steps is timed. */
 enum { TIMED_EVERY = 30 };
 
+/* A step is long if A has more bytes, whose product takes 24 µs on an H200. */
+enum { LONG_STEP = 100000000 };
+
 static void record_residual(bsi_solver_run *run, double relative) {
   const bisai_solver_options *options = &run->solver->options;
   run->norms.estimate = relative;
@@ -106,10 +109,21 @@ static bisai_status await_step(bsi_solver_run *run, int j) {
   return BISAI_OK;
 }
 
-/* Returns how many steps the host enqueues beyond the one whose status it reads next. */
+/* Returns true if a step takes a device longer than the host takes to enqueue one. Steps of several
+ * processes do not depend on what one of them has. */
+static bool steps_are_long(const bsi_solver_run *run) {
+  const bisai_bcsr *a = run->system.matrix;
+  if (!a || run->solver->options.reduce) return false;
+  const int64_t bs = bisai_bcsr_block_size(a), block = 8 * bs * bs + 4;
+  return bisai_bcsr_blocks(a) * block > LONG_STEP;
+}
+
+/* Returns how many steps the host enqueues beyond the one whose status it reads next. The more they
+ * are, the older are the estimates by which steps round. */
 static int steps_ahead(const bsi_solver_run *run) {
   const bisai_solver *s = run->solver;
-  const int most = bsi_backend_of(run)->krylov->lookahead,
+  const int lookahead = bsi_backend_of(run)->krylov->lookahead,
+            most = lookahead > 1 && steps_are_long(run) ? 1 : lookahead,
             left = bsi_forecast_left(&run->forecast, run->norms.target);
   if (s->options.monitor && !s->options.monitor_late && steps_update_x(s)) return 0;
   return left - 1 < most ? left - 1 : most;
