@@ -509,6 +509,8 @@ def reasons(results):
         " published): GMRES here reads each vector of its basis twice and does not wait for the"
         " host. ISAI is therefore further ahead of exact solves than in the paper. PETSc's"
         " solves run on one processor, whose speed and whose distance from the GPU set their time."
+        " On two machines of this kind it differed by almost a factor of two, and so do the"
+        " speed-ups over PETSc."
     )
     yield ""
 
