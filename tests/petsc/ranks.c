@@ -2,13 +2,17 @@
 /* bisai on several processes, of which the first and each third one after it has no rows: an error
  * of one process is raised on all of them. A process that goes on alone would wait forever. */
 #include <petscksp.h>
+#include <stdbool.h>
 
 #include <bisai/petsc.h>
 
 enum { BS = 2, ROWS = 20 };
 
-/* Tridiagonal blocks. With `skew` those of the second process are not symmetric. */
-static PetscErrorCode make(PetscBool skew, Mat *mat) {
+/* Tridiagonal blocks. With SKEW those of the second process are not symmetric, and with BORDER its
+ * last block differs from the mirrored one of the third process. */
+typedef enum form { SYMMETRIC, SKEW, BORDER } form;
+
+static PetscErrorCode make(form how, Mat *mat) {
   PetscMPIInt rank;
   PetscInt first, last, all;
   PetscFunctionBeginUser;
@@ -23,7 +27,8 @@ static PetscErrorCode make(PetscBool skew, Mat *mat) {
   PetscCall(MatGetSize(*mat, &all, NULL));
   for (PetscInt i = first / BS; i < last / BS; i++)
     for (PetscInt j = i - 1; j <= i + 1; j++) {
-      const double side = skew && rank == 1 && j > i ? -0.5 : -1;
+      const bool weak = rank == 1 && j > i && (how == SKEW || (how == BORDER && j == last / BS));
+      const double side = weak ? -0.5 : -1;
       const double diagonal = i == j ? 2.1 : side;
       const PetscScalar block[] = {diagonal, 0, 0, diagonal};
       if (j >= 0 && j < all / BS)
@@ -90,8 +95,8 @@ static PetscErrorCode run(int *failures) {
   scaled.factor.equilibrate = true;
   choice.kind = idle.kind = BISAI_PRECOND_AUTO;
   idle.automatic.work = -1;
-  PetscCall(make(PETSC_FALSE, &mat));
-  PetscCall(make(PETSC_TRUE, &skew));
+  PetscCall(make(SYMMETRIC, &mat));
+  PetscCall(make(SKEW, &skew));
   PetscCall(expect("a cycle K in GMRES", mat, KSPGMRES, &flexible, PETSC_ERR_ARG_INCOMP, failures));
   PetscCall(expect("an isai in CG", mat, KSPCG, &isai, PETSC_ERR_ARG_INCOMP, failures));
   PetscCall(expect("a wrong option", mat, KSPGMRES, &wrong, PETSC_ERR_ARG_OUTOFRANGE, failures));
@@ -114,11 +119,37 @@ static PetscErrorCode run(int *failures) {
   PetscFunctionReturn((PetscErrorCode)0);
 }
 
+/* One hierarchy of all processes says whether the matrix is symmetric, also after an update. */
+static PetscErrorCode view_symmetry(form how) {
+  bisai_precond_options o = bisai_precond_options_default();
+  Mat mat;
+  PC pc;
+  PetscFunctionBeginUser;
+  o.kind = BISAI_PRECOND_MULTIGRID;
+  PetscCall(make(how, &mat));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, "bisai"));
+  PetscCall(bisai_petsc_pc_set_options(pc, &o));
+  PetscCall(PCSetOperators(pc, mat, mat));
+  PetscCall(PCSetUp(pc));
+  PetscCall(MatScale(mat, 2));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCView(pc, PETSC_VIEWER_STDOUT_WORLD));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&mat));
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
 int main(int argc, char **argv) {
   int failures = 0;
+  PetscInt how = -1;
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   PetscCall(bisai_petsc_register());
-  PetscCall(run(&failures));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-symmetry", &how, NULL));
+  if (how >= 0)
+    PetscCall(view_symmetry((form)how));
+  else
+    PetscCall(run(&failures));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d failed\n", failures));
   PetscCall(PetscFinalize());
   return failures != 0;

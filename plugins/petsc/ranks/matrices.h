@@ -23,10 +23,4 @@ PetscErrorCode bsi_ranks_mat_create(MPI_Comm comm, const bsi_ranks_blocks *block
 /* Writes the values into a Mat that was made from the same structure. All processes call it. */
 PetscErrorCode bsi_ranks_mat_fill(const bsi_ranks_blocks *blocks, Mat mat);
 
-/* *symmetric ← whether the matrix of these rows differs from its transpose by BISAI_SYMMETRY_LIMIT
- * at most. The own rows of a process alone may show that it does. All processes call it, and get
- * the same. */
-PetscErrorCode bsi_ranks_rows_are_symmetric(MPI_Comm comm, const bsi_ranks_rows *rows, Mat mat,
-                                            bool *symmetric);
-
 #endif

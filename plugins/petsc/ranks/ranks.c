@@ -2,8 +2,8 @@
 #include "petsc/ranks/ranks.h"
 
 #include "petsc/null_space.h"
-#include "petsc/ranks/matrices.h"
 #include "petsc/ranks/ranks_impl.h"
+#include "petsc/ranks/symmetry.h"
 
 /* --- rows --- */
 
@@ -76,8 +76,7 @@ static PetscErrorCode make_levels(bsi_ranks *ranks, bsi_ranks_failure *failure) 
   const bsi_ranks_rows *rows = &ranks->rows;
   int64_t *ghosts;
   PetscFunctionBegin;
-  PetscCall(
-      bsi_ranks_rows_are_symmetric(ranks->setup.comm, rows, ranks->source.mat, &ranks->symmetric));
+  PetscCall(bsi_ranks_rows_are_symmetric(ranks->setup.comm, rows, &ranks->symmetric));
   PetscCall(PetscMalloc1(rows->ghosts, &ghosts));
   for (PetscInt j = 0; j < rows->ghosts; j++) ghosts[j] = rows->ghost[j];
   const bisai_ranks_rows of = {rows->matrix, ghosts, ranks->symmetric};
@@ -158,8 +157,7 @@ static PetscErrorCode refresh(bsi_ranks *ranks, Mat mat, bool *kept, bsi_ranks_f
   *kept = all != 0;
   if (!*kept || !ranks->symmetric || ranks->options.multigrid.unweighted)
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(
-      bsi_ranks_rows_are_symmetric(ranks->setup.comm, &ranks->rows, ranks->source.mat, &symmetric));
+  PetscCall(bsi_ranks_rows_are_symmetric(ranks->setup.comm, &ranks->rows, &symmetric));
   *kept = symmetric;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

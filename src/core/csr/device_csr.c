@@ -44,7 +44,7 @@ bisai_status bsi_device_csr_fetch(bisai_context *context, const bisai_csr_desc *
   host->values = NULL;
   const int32_t *row_ptr = host->row_ptr =
       fetch(context, desc->row_ptr, (size_t)desc->rows + 1, sizeof *row_ptr, &status);
-  if (status) return status;
+  if (status || !row_ptr) return status;
   const int32_t end = row_ptr[desc->rows] - (desc->index_base == 1),
                 entries = end > 0 ? end : 0; /* refused later */
   host->col_idx = fetch(context, desc->col_idx, (size_t)entries, sizeof *host->col_idx, &status);
