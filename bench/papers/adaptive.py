@@ -240,11 +240,17 @@ def over_floor(figures):
     if not values:
         return ""
     ratio, m, name = max(values)
+    slowest = large_of(figures)[m][name]
+    rate = figures["large"]["copy_rate"]
+    of_blocks = slowest["floor"] * rate - 16 * m * slowest["blocks"]  # without the vectors
     within = sum(value <= 1.25 for value, _, _ in values)
     beyond = sorted({m for value, m, _ in values if value > 1.25})
     return (
-        f"{digits(min(values)[0])} to {digits(ratio)} ({name}, {m} rows); {within} of"
-        f" {len(values)} at most 1.25; the others have {', '.join(map(str, beyond))} rows"
+        f"{digits(min(values)[0])} to {digits(ratio)} ({name}, {m} rows:"
+        f" {digits(of_blocks / 1e6)} MB of blocks and {digits(16e-6 * m * slowest['blocks'])} MB of"
+        f" vectors at {digits(rate / ratio / 1e12)} TB/s; a copy has {digits(rate / 1e12)});"
+        f" {within} of {len(values)} at most 1.25; the others have"
+        f" {', '.join(map(str, beyond))} rows"
     )
 
 
