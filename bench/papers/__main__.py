@@ -137,10 +137,10 @@ def left_out(folder, backend):
             names = read[0].get(key) if read else None
             if names:
                 yield from ["", f"{text} on the {common.DEVICES[backend]} ({module.NAME}) for"
-                            f" {', '.join(names)}."]
+                            f" {'; '.join(names)}."]
         for source, names in (read[0].get("others") or {}).items() if read else ():
             run = f"Of another run on the {common.DEVICES[backend]} ({module.NAME}; {source})"
-            yield from ["", f"{run}: {', '.join(names)}."]
+            yield from ["", f"{run}: {'; '.join(names)}."]
 
 
 def table(rows):
