@@ -88,15 +88,17 @@ static bisai_status transpose(bisai_context *context, const bsi_block_matrix *m,
 
 static bisai_status transpose_values(bisai_context *context, const bsi_block_matrix *m,
                                      const int32_t *position, bsi_block_matrix *transposed) {
-  const int h = m->height, w = m->width;
+  const int h = m->height, w = m->width, values = h * w;
   const double *from = m->values;
   double *to = transposed->values;
-  /* a row of a block of m */
+  /* each thread moves one value, so that neighbours write neighbours */
   return bsi_for_each(
-      context, what, static_cast<int64_t>(m->blocks) * h, [=] __device__(int64_t k) {
-        const int64_t q = k / h;
-        const double *row = from + static_cast<int64_t>(position[q]) * h * w + (k - q * h);
-        for (int c = 0; c < w; c++) to[k * w + c] = row[c * h];
+      context, what, static_cast<int64_t>(m->blocks) * values, [=] __device__(int64_t k) {
+        /* dividing 32 bits takes a fraction of the time */
+        const int64_t q =
+            k >> 32 == 0 ? static_cast<uint32_t>(k) / static_cast<uint32_t>(values) : k / values;
+        const int v = static_cast<int>(k - q * values), r = v / w, c = v - r * w;
+        to[k] = from[static_cast<int64_t>(__ldg(position + q)) * values + c * h + r];
       });
 }
 
