@@ -55,6 +55,19 @@ static void an_estimate_at_the_target_has_one_step_left(void **state) {
   assert_int_equal(bsi_forecast_left(&f, 1e-8), 1);
 }
 
+/* The last two steps tell the pace of those whose estimates are not known yet. */
+static void estimates_are_foretold_by_the_last_steps(void **state) {
+  (void)state;
+  bsi_forecast f = bsi_forecast_begin(1.0);
+  assert_true(bsi_forecast_before(&f, 3) == 1.0);
+  bsi_forecast_add(&f, 2.0);
+  assert_true(bsi_forecast_before(&f, 3) == 2.0);
+  bsi_forecast_add(&f, 0.5);
+  bsi_forecast_add(&f, 0.125);
+  assert_true(bsi_forecast_before(&f, 3) == 0.125);
+  assert_true(fabs(bsi_forecast_before(&f, 5) - 0.0078125) < 1e-15);
+}
+
 /* z ← v, and counts the calls. */
 static bisai_status count_calls(void *user, int64_t n, const double *v, double *z) {
   test_synchronize();
@@ -94,6 +107,7 @@ int main(void) {
       cmocka_unit_test(the_smaller_of_two_factors_counts),
       cmocka_unit_test(estimates_that_do_not_fall_have_no_end_in_sight),
       cmocka_unit_test(an_estimate_at_the_target_has_one_step_left),
+      cmocka_unit_test(estimates_are_foretold_by_the_last_steps),
       cmocka_unit_test(few_applications_are_made_in_vain),
   };
   return cmocka_run_group_tests_name("krylov_forecast", tests, setup, teardown);
