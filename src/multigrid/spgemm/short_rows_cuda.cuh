@@ -11,8 +11,8 @@
 
 namespace {
 
-/* The most blocks of C in a row on average, and the largest blocks. */
-enum { MEAN_SHORT = 12, LARGEST_SHORT = 4 };
+/* The most blocks of C in a row on average, the most of one value, and the largest blocks. */
+enum { MEAN_SHORT = 8, MEAN_SHORT_VALUES = 12, LARGEST_SHORT = 4 };
 
 /* The blocks of A of the rows of a thread block in shared memory, as far as there is room. */
 struct staged_blocks {

@@ -112,8 +112,9 @@ bool is_small(const bisai_context *context, const bsi_block_matrix *c) {
  *   blocks: those of A */
 bool fits_short(product *s, int32_t blocks, int32_t longest, size_t *shared) {
   const double length = static_cast<double>(blocks) / s->rows;
-  if (static_cast<int64_t>(s->rows) * s->width <= FEW_THREADS ||
-      s->blocks > static_cast<int64_t>(MEAN_SHORT) * s->rows || length > MEAN_LEFT)
+  const int64_t mean = s->height * s->width == 1 ? MEAN_SHORT_VALUES : MEAN_SHORT;
+  if (static_cast<int64_t>(s->rows) * s->width <= FEW_THREADS || s->blocks > mean * s->rows ||
+      length > MEAN_LEFT)
     return false;
   s->longest = longest;
   s->window = static_cast<int>(SPARE * length * (BLOCK_THREADS / s->width)) + 1;
