@@ -249,7 +249,7 @@ def check_limit(folder):
                    str(results), "--only", "gauss-huard", "--seconds", limit]
         done = subprocess.run(command, capture_output=True, text=True)
         page = " ".join((results / "papers.md").read_text().split())
-        wanted = f"{text} on the host (gauss-huard) for BiCGSTAB, atmosphere, BiCGSTAB, convdiff"
+        wanted = f"{text} on the host (gauss-huard) for BiCGSTAB, atmosphere; BiCGSTAB, convdiff"
         check(wanted in page, f"--seconds {limit}: the page lacks '{wanted}': {done.stderr}")
 
 
