@@ -3,7 +3,7 @@
 #ifndef BENCH_PEER_H
 #define BENCH_PEER_H
 
-#include "multigrid/systems.h"
+#include "systems.h"
 
 /* A system with the scalar matrix of its entries that are not zero, on the host. */
 typedef struct peer_system {

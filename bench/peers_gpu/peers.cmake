@@ -24,6 +24,7 @@ if(sources)
   bench_program(peers_gpu peers_gpu/peers_gpu.c ${sources} multigrid/all_in.c multigrid/methods.c
     multigrid/record.c multigrid/systems.c)
   target_include_directories(peers_gpu
-    PRIVATE $<TARGET_PROPERTY:bisai_cases,INTERFACE_INCLUDE_DIRECTORIES>)
+    PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/multigrid
+    $<TARGET_PROPERTY:bisai_cases,INTERFACE_INCLUDE_DIRECTORIES>)
   target_link_libraries(peers_gpu PRIVATE bench_peers_gpu bisai_cases bisai)
 endif()

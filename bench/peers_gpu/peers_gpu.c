@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "all_in.h"
 #include "common/device.h"
 #include "common/memory.h"
-#include "multigrid/all_in.h"
 #include "peer.h"
 
 static const char usage[] =
