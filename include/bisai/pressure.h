@@ -11,13 +11,14 @@
  *  process has, to the bit.
  *
  *  An application of CPR consists of bisai_pressure_gather(), the caller's first stage,
- *  bisai_pressure_subtract(), the second stage, and bisai_pressure_add().
+ *  bisai_pressure_subtract(), the second stage, and bisai_pressure_add(). If the first stage is a
+ *  hierarchy over ranks (bisai/ranks.h), a bisai_pressure_stage does all of this on its backend.
  *
- *  Pressures work in host memory: a context with another backend is refused. */
+ *  Pressures are computed in host memory: a context with another backend is refused. */
 #ifndef BISAI_PRESSURE_H
 #define BISAI_PRESSURE_H
 
-#include <bisai/precond.h>
+#include <bisai/ranks.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -88,6 +89,37 @@ BISAI_API void bisai_pressure_subtract(const bisai_pressure *pressure, const dou
 
 /** x ← x + E z, where z has n pressures. */
 BISAI_API void bisai_pressure_add(const bisai_pressure *pressure, const double *z, double *x);
+
+/** The first stage of CPR by a hierarchy over ranks, on its backend. */
+typedef struct bisai_pressure_stage bisai_pressure_stage;
+
+/** Makes a first stage. Local.
+ *  @param pressure  has been computed; must live as long as the stage
+ *  @param ranks     the hierarchy of the pressure matrix, with the rows and the ghosts of those of
+ *                   `pressure`; its context may have another backend. Must live as long as the stage
+ *  @param stage     out; unchanged on failure; free with bisai_pressure_stage_destroy()
+ *  @retval BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
+BISAI_API bisai_status bisai_pressure_stage_create(const bisai_pressure *pressure,
+                                                   bisai_ranks *ranks,
+                                                   bisai_pressure_stage **stage);
+
+/** Takes what bisai_pressure_compute() or bisai_pressure_keep() has computed again. Local; allocates
+ *  nothing. */
+BISAI_API bisai_status bisai_pressure_stage_update(bisai_pressure_stage *stage);
+
+/** Corrects the pressures z for the own n·bs values v, by one cycle. All ranks call it.
+ *  @param v     in host memory or in that of the backend
+ *  @param rest  out: what the second stage gets, v − A E z in the memory of the backend until the
+ *               next call or, with bisai_cpr_options::additive, v itself
+ *  @retval BISAI_CALLBACK_FAILED  the transport failed */
+BISAI_API bisai_status bisai_pressure_stage_begin(bisai_pressure_stage *stage, const double *v,
+                                                  const double **rest);
+
+/** x ← x + E z for the own n·bs values, in host memory or in that of the backend. Local. */
+BISAI_API bisai_status bisai_pressure_stage_end(bisai_pressure_stage *stage, double *x);
+
+/** Frees *stage and sets it to NULL; accepts NULL and pointers to NULL. */
+BISAI_API void bisai_pressure_stage_destroy(bisai_pressure_stage **stage);
 
 /** Returns the report. Rows are those of this process; `second` is AUTO. */
 BISAI_API bisai_cpr_report bisai_pressure_report(const bisai_pressure *pressure);

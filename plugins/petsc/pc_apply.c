@@ -23,37 +23,24 @@ static PetscErrorCode apply_ranks(const bsi_pc *m, const double *v, double *z) {
   }
   PetscCall(bsi_ranks_cpr_begin(m->ranks.cpr, v, &rest));
   if (m->precond) status = bisai_precond_apply(m->precond, rest, z);
+  if (m->precond && !status) status = bisai_context_synchronize(m->context);
   BSI_PC_CALL(m, status);
-  bsi_ranks_cpr_end(m->ranks.cpr, z);
+  PetscCall(bsi_ranks_cpr_end(m->ranks.cpr, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* On a GPU the arrays of the vectors may be there. */
-static PetscErrorCode apply_hierarchy(bsi_ranks *hierarchy, Vec v, Vec z) {
+static PetscErrorCode apply_ranks_vec(const bsi_pc *m, Vec v, Vec z) {
+  bisai_context *context = m->ranks.hierarchy ? bsi_ranks_context(m->ranks.hierarchy)
+                                              : bsi_ranks_cpr_context(m->ranks.cpr);
   bisai_status status = BISAI_OK;
   bsi_petsc_arrays arrays;
   PetscFunctionBegin;
-  PetscCall(bsi_petsc_take(bsi_ranks_context(hierarchy), v, z, &arrays));
-  PetscCall(bsi_ranks_apply(hierarchy, arrays.from, arrays.to));
+  PetscCall(bsi_petsc_take(context, v, z, &arrays));
+  PetscCall(apply_ranks(m, arrays.from, arrays.to));
   PetscCall(bsi_petsc_give_back(&arrays, &status));
   PetscCheck(!status, PETSC_COMM_SELF, bsi_petsc_error(status), "bisai: %s",
-             bsi_petsc_message(bsi_ranks_context(hierarchy), status));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode apply_ranks_vec(const bsi_pc *m, Vec v, Vec z) {
-  const PetscScalar *from;
-  PetscScalar *to;
-  PetscFunctionBegin;
-  if (m->ranks.hierarchy) {
-    PetscCall(apply_hierarchy(m->ranks.hierarchy, v, z));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(VecGetArrayRead(v, &from));
-  PetscCall(VecGetArrayWrite(z, &to));
-  PetscCall(apply_ranks(m, from, to));
-  PetscCall(VecRestoreArrayWrite(z, &to));
-  PetscCall(VecRestoreArrayRead(v, &from));
+             bsi_petsc_message(context, status));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

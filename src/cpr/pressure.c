@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The pressure equations of the rows of one process. Entries (j, i) of other processes come by the
  * caller's functions, and sums are of integers: all processes together have the matrix of one. */
-#include <bisai/pressure.h>
+#include "cpr/pressure.h"
 
 #include "core/context/context_impl.h"
 #include "core/matrix/matrix_ops.h"
@@ -302,6 +302,11 @@ void bisai_pressure_keep(bisai_pressure *pressure) {
 }
 
 /* --- use --- */
+
+bsi_pressure_arrays bsi_pressure_arrays_of(const bisai_pressure *pressure) {
+  return (bsi_pressure_arrays){pressure->rows, pressure->weights, pressure->columns,
+                               pressure->weighing.pressure, pressure->options.additive};
+}
 
 const double *bisai_pressure_values(const bisai_pressure *pressure) { return pressure->values; }
 

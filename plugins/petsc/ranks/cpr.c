@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bisai computes the pressure equations of the own rows (bisai/pressure.h), and PETSc transposes
- * their matrix. */
+/* bisai computes the pressure equations of the own rows in host memory (bisai/pressure.h), and PETSc
+ * transposes their matrix. Applications work on the backend of the hierarchy. */
 #include "petsc/ranks/cpr.h"
 
 #include <bisai/pressure.h>
 
 #include "petsc/ranks/matrices.h"
+#include "petsc/ranks/ranks_impl.h"
 #include "petsc/ranks/view.h"
 
 struct bsi_ranks_cpr {
@@ -19,9 +20,7 @@ struct bsi_ranks_cpr {
   /* the pressure matrix, and its transpose */
   Mat matrix, transposed;
   bsi_ranks *hierarchy;
-  /* right-hand sides of the pressure equations, corrections of the own rows and the ghosts, and
-   * what they leave of a vector */
-  double *right, *correction, *residual;
+  bisai_pressure_stage *stage;
   /* an error of PETSc in a callback */
   PetscErrorCode code;
 };
@@ -112,9 +111,7 @@ static PetscErrorCode read_rows(bsi_ranks_cpr *cpr, PetscInt block_size,
   PetscCall(bsi_ranks_agree(&cpr->setup, own, status, failure));
   if (failure->status) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(bsi_ranks_rows_connect(cpr->source.mat, rows));
-  const size_t n = (size_t)rows->n, ghosts = (size_t)rows->ghosts;
-  PetscCall(PetscMalloc4(n + ghosts, &cpr->column, n, &cpr->right, n + ghosts, &cpr->correction,
-                         n * (size_t)block_size, &cpr->residual));
+  PetscCall(PetscMalloc1((size_t)(rows->n + rows->ghosts), &cpr->column));
   for (PetscInt i = 0; i < rows->n; i++) cpr->column[i] = rows->first + i;
   for (PetscInt j = 0; j < rows->ghosts; j++) cpr->column[rows->n + j] = rows->ghost[j];
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -130,6 +127,10 @@ static PetscErrorCode make_hierarchy(bsi_ranks_cpr *cpr, const bsi_ranks_options
       bisai_pressure_stage_options(cpr->setup.context, given->precond, rows, 0);
   o.precond = &first;
   PetscCall(bsi_ranks_create(cpr->matrix, &o, &cpr->hierarchy, failure));
+  if (failure->status) PetscFunctionReturn(PETSC_SUCCESS);
+  const bisai_status status =
+      bisai_pressure_stage_create(cpr->pressure, cpr->hierarchy->levels, &cpr->stage);
+  PetscCall(bsi_ranks_agree(&cpr->hierarchy->setup, PETSC_SUCCESS, status, failure));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -179,6 +180,13 @@ static PetscErrorCode take_values(bsi_ranks_cpr *cpr, bool *same, bsi_ranks_fail
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode update_stage(bsi_ranks_cpr *cpr, bsi_ranks_failure *failure) {
+  PetscFunctionBegin;
+  const bisai_status status = bisai_pressure_stage_update(cpr->stage);
+  PetscCall(bsi_ranks_agree(&cpr->hierarchy->setup, PETSC_SUCCESS, status, failure));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode bsi_ranks_cpr_update(bsi_ranks_cpr *cpr, Mat mat, bool *kept,
                                     bsi_ranks_failure *failure) {
   PetscFunctionBegin;
@@ -188,29 +196,40 @@ PetscErrorCode bsi_ranks_cpr_update(bsi_ranks_cpr *cpr, Mat mat, bool *kept,
   if (!*kept || failure->status) PetscFunctionReturn(PETSC_SUCCESS);
   if (cpr->options.keep_pressure) {
     bisai_pressure_keep(cpr->pressure);
+    PetscCall(update_stage(cpr, failure));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(compute(cpr, failure));
   if (!failure->status) PetscCall(bsi_ranks_update(cpr->hierarchy, cpr->matrix, kept, failure));
+  if (!failure->status && *kept) PetscCall(update_stage(cpr, failure));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* --- use --- */
 
-PetscErrorCode bsi_ranks_cpr_begin(bsi_ranks_cpr *cpr, const double *v, const double **rest) {
+bisai_context *bsi_ranks_cpr_context(const bsi_ranks_cpr *cpr) {
+  return bsi_ranks_context(cpr->hierarchy);
+}
+
+static PetscErrorCode check(const bsi_ranks_cpr *cpr, bisai_status status) {
   PetscFunctionBegin;
-  bisai_pressure_gather(cpr->pressure, v, cpr->right);
-  PetscCall(bsi_ranks_apply(cpr->hierarchy, cpr->right, cpr->correction));
-  *rest = v;
-  if (cpr->options.additive) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(bsi_ranks_rows_exchange(&cpr->rows, 1, cpr->correction, cpr->correction + cpr->rows.n));
-  bisai_pressure_subtract(cpr->pressure, cpr->correction, v, cpr->residual);
-  *rest = cpr->residual;
+  PetscCheck(!status, PETSC_COMM_SELF, bsi_petsc_error(status), "bisai: %s",
+             bsi_petsc_message(bsi_ranks_cpr_context(cpr), status));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void bsi_ranks_cpr_end(const bsi_ranks_cpr *cpr, double *x) {
-  bisai_pressure_add(cpr->pressure, cpr->correction, x);
+PetscErrorCode bsi_ranks_cpr_begin(bsi_ranks_cpr *cpr, const double *v, const double **rest) {
+  PetscFunctionBegin;
+  PetscCall(check(cpr, bisai_pressure_stage_begin(cpr->stage, v, rest)));
+  /* the second stage may work on another stream */
+  PetscCall(check(cpr, bisai_context_synchronize(bsi_ranks_cpr_context(cpr))));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode bsi_ranks_cpr_end(const bsi_ranks_cpr *cpr, double *x) {
+  PetscFunctionBegin;
+  PetscCall(check(cpr, bisai_pressure_stage_end(cpr->stage, x)));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode bsi_ranks_cpr_view(const bsi_ranks_cpr *cpr, PetscViewer viewer) {
@@ -233,13 +252,14 @@ PetscErrorCode bsi_ranks_cpr_destroy(bsi_ranks_cpr **result) {
   PetscFunctionBegin;
   *result = NULL;
   if (!cpr) PetscFunctionReturn(PETSC_SUCCESS);
+  bisai_pressure_stage_destroy(&cpr->stage);
   PetscCall(bsi_ranks_destroy(&cpr->hierarchy));
   PetscCall(MatDestroy(&cpr->matrix));
   PetscCall(MatDestroy(&cpr->transposed));
   bisai_pressure_destroy(&cpr->pressure);
   PetscCall(bsi_ranks_rows_destroy(&cpr->rows));
   PetscCall(MatDestroy(&cpr->source.mat));
-  PetscCall(PetscFree4(cpr->column, cpr->right, cpr->correction, cpr->residual));
+  PetscCall(PetscFree(cpr->column));
   bisai_context_destroy(&cpr->setup.context);
   PetscCall(PetscFree(cpr));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -8,10 +8,10 @@
 #include "core/context/staging.h"
 #include "core/matrix/bcsr_impl.h"
 #include "multigrid/halo/agreement.h"
-#include "multigrid/ranks/rank_levels.h"
 #include "multigrid/unit/votes.h"
 #include "precond/multigrid_setup.h"
 #include "precond/precond_impl.h"
+#include "precond/ranks/ranks_impl.h"
 
 /* bisai_ranks_options::gather if the caller leaves it open. On two H200, the cavity of 2000² nodes
  * took 81 ms with the limit of the host, and 69 ms with 40,000 rows. */
@@ -19,11 +19,6 @@ enum { GATHER = 10000, GATHER_ON_DEVICE = 50000 };
 
 /* bisai_ranks_options::overlap if the caller leaves it open. */
 enum { OVERLAP = 0, OVERLAP_ON_DEVICE = 4000000 };
-
-struct bisai_ranks {
-  bisai_context *context;
-  bsi_rank_hierarchy levels;
-};
 
 bisai_ranks_options bisai_ranks_options_default(void) {
   return (bisai_ranks_options){.struct_size = sizeof(bisai_ranks_options),
