@@ -12,19 +12,34 @@ static void fill(PetscInt n, double *z) {
   for (PetscInt i = 0; i < n; i++) z[i] = INFINITY;
 }
 
+/* z ← M⁻¹ v of the second stage of CPR. A process without rows has none, and takes part in the
+ * exchange. */
+static PetscErrorCode apply_second(const bsi_pc *m, const double *v, double *z) {
+  const bsi_overlap *overlap = &m->ranks.overlap;
+  const double *from = v;
+  double *to = z;
+  bisai_status status = BISAI_OK;
+  PetscFunctionBegin;
+  if (overlap->rows) PetscCall(bsi_overlap_gather(overlap, v, &from));
+  if (overlap->rows) PetscCall(bsi_overlap_result(overlap, &to));
+  if (m->precond) status = bisai_precond_apply(m->precond, from, to);
+  /* the first stage may work on another stream */
+  if (m->precond && !status) status = bisai_context_synchronize(m->context);
+  if (overlap->rows) PetscCall(bsi_overlap_restrict(overlap, &from, &to, z));
+  BSI_PC_CALL(m, status);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* z ← M⁻¹ v of one hierarchy of all processes, for the own values. */
 static PetscErrorCode apply_ranks(const bsi_pc *m, const double *v, double *z) {
   const double *rest;
-  bisai_status status = BISAI_OK;
   PetscFunctionBegin;
   if (m->ranks.hierarchy) {
     PetscCall(bsi_ranks_apply(m->ranks.hierarchy, v, z));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(bsi_ranks_cpr_begin(m->ranks.cpr, v, &rest));
-  if (m->precond) status = bisai_precond_apply(m->precond, rest, z);
-  if (m->precond && !status) status = bisai_context_synchronize(m->context);
-  BSI_PC_CALL(m, status);
+  PetscCall(apply_second(m, rest, z));
   PetscCall(bsi_ranks_cpr_end(m->ranks.cpr, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -8,6 +8,7 @@
 #include "petsc/calls.h"
 #include "petsc/pc_matrix.h"
 #include "petsc/ranks/cpr.h"
+#include "petsc/ranks/overlap.h"
 
 /* Events of -log_view. */
 typedef enum bsi_pc_event {
@@ -80,8 +81,11 @@ typedef struct bsi_pc_ranks {
   /* the options -pc_bisai_mg_distributed, -pc_bisai_mg_gather, which may be PETSC_DECIDE, and
    * -pc_bisai_transport */
   PetscBool wanted;
-  /* the preconditioner of each process is the second stage of CPR */
+  /* the preconditioner of each process is the second stage of CPR, for its own rows and for that
+   * many layers of others around them: -pc_bisai_cpr_overlap */
   bool stage;
+  PetscInt layers;
+  bsi_overlap overlap;
   PetscInt gather;
   bisai_petsc_transport transport;
   /* multigrid, or the first stage of CPR; both NULL: each process has a preconditioner alone */

@@ -218,7 +218,7 @@ PetscErrorCode bsi_pc_set_from_options(PC pc, bsi_petsc_option_items PetscOption
   bsi_pc *m = pc->data;
   bisai_precond_options *o = &m->options;
   PetscEnum ordering;
-  PetscBool equilibrate, changed = PETSC_FALSE, found[9] = {PETSC_FALSE};
+  PetscBool equilibrate, changed = PETSC_FALSE, found[10] = {PETSC_FALSE};
   bsi_pc_ranks *ranks = &m->ranks;
   PetscEnum backend = (PetscEnum)m->place.backend;
   const char *orderings[BISAI_ORDERING_GIVEN + 4] = {NULL}, *backends[BSI_PETSC_BACKENDS + 3];
@@ -248,15 +248,21 @@ PetscErrorCode bsi_pc_set_from_options(PC pc, bsi_petsc_option_items PetscOption
                             "mg: the most scalar rows of a level that goes to the first process",
                             "", ranks->gather, &ranks->gather, &found[6]));
   PetscCall(read_transport(PetscOptionsObject, &ranks->transport, &found[8]));
+  PetscCall(PetscOptionsInt("-pc_bisai_cpr_overlap",
+                            "cpr: layers of other processes' rows in the second stage", "",
+                            ranks->layers, &ranks->layers, &found[9]));
   PetscOptionsHeadEnd();
   PetscCheck(!found[6] || ranks->gather >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "bisai: -pc_bisai_mg_gather is %" PetscInt_FMT "; it must be at least 0",
              ranks->gather);
+  PetscCheck(ranks->layers >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "bisai: -pc_bisai_cpr_overlap is %" PetscInt_FMT "; it must be at least 0",
+             ranks->layers);
   if (ordering == (PetscEnum)BISAI_ORDERING_GIVEN) ordering = (PetscEnum)BISAI_ORDERING_COLOUR;
   o->factor.ordering = (bisai_ordering)ordering;
   o->factor.equilibrate = equilibrate == PETSC_TRUE;
   m->place.backend = (bisai_backend)backend;
-  for (int i = 0; i < 9; i++)
+  for (int i = 0; i < 10; i++)
     if (found[i]) changed = PETSC_TRUE;
   if (changed) {
     /* The old options have become invalid: the set-up runs again, even for the same matrix. */

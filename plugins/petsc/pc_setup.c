@@ -127,6 +127,12 @@ static PetscErrorCode set_up_own(PC pc, bisai_status *status) {
   PetscCall(MatGetLocalSize(pc->pmat, &rows, NULL));
   PetscCall(MatGetDiagonalBlock(pc->pmat, &block));
   PetscCall(make_context(pc, block));
+  if (m->ranks.stage && m->ranks.layers > 0) {
+    PetscCheck(bisai_context_backend(m->context) == BISAI_BACKEND_HOST,
+               PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+               "bisai: -pc_bisai_cpr_overlap needs -pc_bisai_backend host");
+    PetscCall(bsi_overlap_take(pc->pmat, m->ranks.layers, &m->ranks.overlap, &block));
+  }
   if (rows > 0) PetscCall(read_and_set_up(pc, block, status));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -566,6 +566,54 @@ static void products_need_no_levels(void **state) {
   }
 }
 
+/* M is its own transpose where the header says so: u·M⁻¹v = v·M⁻ᵀu. */
+static bisai_status run_transpose(test_rank *rank) {
+  const solve *s = rank->user;
+  const int64_t all = (int64_t)s->matrix->block_rows * s->matrix->block_size,
+                first = (int64_t)test_rank_begin(rank) * s->matrix->block_size,
+                n = (int64_t)bisai_bcsr_block_rows(rank->matrix) * s->matrix->block_size;
+  const bool own = s->options.multigrid.cycle == BISAI_CYCLE_V &&
+                   s->options.multigrid.pre == s->options.multigrid.post;
+  double *u = test_random_vector(all, 3), *z = calloc((size_t)(2 * n) + 1, sizeof *z),
+         sums[2] = {0.0, 0.0};
+  bisai_ranks *ranks = NULL;
+  bisai_status status =
+      bisai_ranks_create(rank->context, &rank->rows, &rank->transport, &s->options, &ranks);
+  if (!status) status = bisai_ranks_apply(ranks, s->b + first, z);
+  const bisai_status transposed =
+      status ? status : bisai_ranks_apply_transpose(ranks, u + first, z + n);
+  if (!status && transposed != (own ? BISAI_OK : BISAI_UNSUPPORTED)) status = BISAI_EXTERNAL_ERROR;
+  for (int64_t i = 0; i < n; i++) {
+    sums[0] += u[first + i] * z[i];
+    sums[1] += s->b[first + i] * z[n + i];
+  }
+  if (!status) status = rank->transport.reduce(rank->transport.user, BISAI_REDUCE_SUM, 2, sums);
+  if (!status && own && !(fabs(sums[0] - sums[1]) <= 1e-5 * fabs(sums[0])))
+    status = BISAI_EXTERNAL_ERROR;
+  bisai_ranks_destroy(&ranks);
+  free(u), free(z);
+  return status;
+}
+
+static void symmetric_hierarchies_are_their_transposes(void **state) {
+  (void)state;
+  test_bcsr a = test_mesh_diffusion(24, 21, 2, TEST_ZERO_OUTSIDE, 0.0);
+  for (int variant = 0; variant < 3; variant++) {
+    test_rank ranks[TEST_MOST_RANKS];
+    const test_sharing sharing = test_share(3, a.block_rows, true);
+    solve s = solve_of(&a);
+    s.options.multigrid.cycle = variant == 1 ? BISAI_CYCLE_K : BISAI_CYCLE_V;
+    s.options.multigrid.post = variant == 2 ? 2 : 1;
+    test_run_ranks(&a, &sharing, &(test_job){.run = run_transpose, .user = &s}, ranks);
+    for (int k = 0; k < 3; k++) {
+      if (ranks[k].status) print_error("%d: %s\n", variant, ranks[k].message);
+      assert_int_equal(ranks[k].status, BISAI_OK);
+    }
+    free_solve(&s);
+  }
+  test_bcsr_free(&a);
+}
+
 /* --- failures --- */
 
 static bisai_status run_create(test_rank *rank) {
@@ -676,6 +724,7 @@ int main(void) {
                                      cmocka_unit_test(overlapped_exchanges_change_no_bit),
                                      cmocka_unit_test(an_update_gives_what_creation_gives),
                                      cmocka_unit_test(products_need_no_levels),
+                                     cmocka_unit_test(symmetric_hierarchies_are_their_transposes),
                                      cmocka_unit_test(a_singular_block_of_one_rank_fails_on_all),
                                      cmocka_unit_test(a_rank_without_memory_ends_all),
                                      cmocka_unit_test(a_transport_that_fails_ends_all),

@@ -44,8 +44,9 @@ typedef struct bsi_multigrid_setup {
   /* a level has copies in fp32 if it has more scalar rows than this, because those that the coarse
    * graph records have none, and if the product with its matrix moves more bytes than this */
   int64_t rows_without_copies, least_copied;
-  /* several ranks: bisai_ranks_options::overlap, but not −1 */
-  int64_t least_overlapped;
+  /* several ranks: a product overlaps an exchange if its rows without ghosts have at least that
+   * many bytes, and the ghosts of a vector that many */
+  int64_t least_overlapped, least_exchanged;
   /* A matrix of n ≤ options.coarsest scalar rows is inverted if it cannot be coarsened. It is
    * inverted without an attempt to coarsen it if also n³ ≤ inverse_work·(v + 8 b), where level 0
    * has v values and b blocks. 0: the second condition is dropped */

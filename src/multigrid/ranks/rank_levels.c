@@ -298,18 +298,23 @@ static bisai_status make_levels(bsi_rank_hierarchy *r, bsi_coarsening *c) {
   return gather(r, c->vectors);
 }
 
+/* Groups the rows of a product whose ghosts are those of a halo, if it is to overlap the exchange. */
+static bisai_status split(const bsi_rank_hierarchy *r, const bsi_halo *halo,
+                          const bsi_block_matrix *m, bsi_split *groups) {
+  const int64_t most = halo->send.rows > halo->receive.rows ? halo->send.rows : halo->receive.rows;
+  if (most * m->width * (int64_t)sizeof(double) < r->h.setup.least_exchanged) return BISAI_OK;
+  return bsi_split_create(r->h.context, m, halo->rows, r->h.setup.least_overlapped, groups);
+}
+
 static bisai_status split_level(bsi_rank_hierarchy *r, int l) {
   bsi_level *level = &r->h.levels[l];
   bsi_splits *splits = &r->levels[l].splits;
   const bsi_block_matrix a = bsi_block_matrix_of(level->matrix);
-  const int64_t least = r->h.setup.least_overlapped;
   level->splits = splits;
-  BSI_TRY(bsi_split_create(r->h.context, &a, a.rows, least, &splits->matrix));
+  BSI_TRY(split(r, level->halo, &a, &splits->matrix));
   if (l == r->h.count - 1) return BISAI_OK;
-  BSI_TRY(bsi_split_create(r->h.context, bsi_restriction_of(level), a.rows, least,
-                           &splits->restriction));
-  return bsi_split_create(r->h.context, bsi_prolongation_of(level), level[1].matrix->block_rows,
-                          least, &splits->prolongation);
+  BSI_TRY(split(r, level->halo, bsi_restriction_of(level), &splits->restriction));
+  return split(r, level[1].halo, bsi_prolongation_of(level), &splits->prolongation);
 }
 
 /* Makes what the cycles of all levels need. The matrix that is gathered has no products. */
@@ -383,7 +388,8 @@ bisai_status bsi_rank_levels_create(bisai_context *context, const bisai_ranks_ro
 bisai_status bsi_rank_products_create(bisai_context *context, const bisai_ranks_rows *rows,
                                       const bisai_transport *transport,
                                       const bsi_multigrid_setup *setup, bsi_rank_hierarchy *r) {
-  const bsi_multigrid_setup products = {.least_overlapped = setup->least_overlapped};
+  const bsi_multigrid_setup products = {.least_overlapped = setup->least_overlapped,
+                                        .least_exchanged = setup->least_exchanged};
   double *vectors = NULL;
   initialise(context, transport, &products, r);
   r->products_only = true;
