@@ -96,15 +96,16 @@ typedef struct bisai_pressure_stage bisai_pressure_stage;
 /** Makes a first stage. Local.
  *  @param pressure  has been computed; must live as long as the stage
  *  @param ranks     the hierarchy of the pressure matrix, with the rows and the ghosts of those of
- *                   `pressure`; its context may have another backend. Must live as long as the stage
+ *                   `pressure`; its context may have another backend. Must live as long as the
+ *                   stage
  *  @param stage     out; unchanged on failure; free with bisai_pressure_stage_destroy()
  *  @retval BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_pressure_stage_create(const bisai_pressure *pressure,
                                                    bisai_ranks *ranks,
                                                    bisai_pressure_stage **stage);
 
-/** Takes what bisai_pressure_compute() or bisai_pressure_keep() has computed again. Local; allocates
- *  nothing. */
+/** Takes what bisai_pressure_compute() or bisai_pressure_keep() has computed again. Local;
+ *  allocates nothing. */
 BISAI_API bisai_status bisai_pressure_stage_update(bisai_pressure_stage *stage);
 
 /** Corrects the pressures z for the own n·bs values v, by one cycle. All ranks call it.

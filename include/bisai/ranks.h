@@ -97,8 +97,8 @@ typedef struct bisai_ranks_options {
   int64_t gather;
   /** A product does its rows without ghosts while these come, if the rows have at least that many
    *  bytes on a rank and the transport has begin_exchange and end_exchange; -1 (default): 0 on the
-   *  host, and 4,000,000 on a device, where it costs another launch, but only for ghosts of at least
-   *  200,000 bytes if the transport has enqueue_exchange. It changes no bit */
+   *  host, and 4,000,000 on a device, where it costs another launch, but only for ghosts of at
+   *  least 200,000 bytes if the transport has enqueue_exchange. It changes no bit */
   int64_t overlap;
   /** Only bisai_ranks_multiply() and bisai_ranks_sum() are wanted: no levels are made, the options
    *  of multigrid are not read, and bisai_ranks_apply() is refused */
@@ -134,8 +134,8 @@ BISAI_API bisai_status bisai_ranks_update(bisai_ranks *ranks, const bisai_bcsr *
  *  @retval BISAI_UNSUPPORTED  bisai_ranks_options::products_only */
 BISAI_API bisai_status bisai_ranks_apply(bisai_ranks *ranks, const double *v, double *z);
 
-/** z ← M⁻ᵀ v, as bisai_ranks_apply(). M is its own transpose if A is symmetric, `pre` and `post` are
- *  the same, and the cycle is not K.
+/** z ← M⁻ᵀ v, as bisai_ranks_apply(). M is its own transpose if A is symmetric, `pre` and `post`
+ *  are the same, and the cycle is not K.
  *  @retval BISAI_UNSUPPORTED  M is not its own transpose: a hierarchy of the transposed matrix is a
  *                             preconditioner for that */
 BISAI_API bisai_status bisai_ranks_apply_transpose(bisai_ranks *ranks, const double *v, double *z);

@@ -88,8 +88,8 @@ static bisai_status add(void *user, int count, int64_t *values) {
 
 /* --- a rank --- */
 
-/* The own rows of a matrix in a context of the host or, with `pressures`, the pressure matrix in the
- * context of the rank. */
+/* The own rows of a matrix in a context of the host or, with `pressures`, the pressure matrix in
+ * the context of the rank. */
 static bisai_status make_rows(const piece *p, const test_bcsr *a, bool pressures,
                               bisai_bcsr **rows) {
   const bisai_bcsr *pattern = pressures ? p->rows : p->rank->matrix;

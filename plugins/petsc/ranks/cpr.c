@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bisai computes the pressure equations of the own rows in host memory (bisai/pressure.h), and PETSc
- * transposes their matrix. Applications work on the backend of the hierarchy. */
+/* bisai computes the pressure equations of the own rows in host memory (bisai/pressure.h), and
+ * PETSc transposes their matrix. Applications work on the backend of the hierarchy. */
 #include "petsc/ranks/cpr.h"
 
 #include <bisai/pressure.h>

@@ -24,7 +24,8 @@ typedef struct bsi_overlap {
  * All processes call it. */
 PetscErrorCode bsi_overlap_take(Mat mat, PetscInt layers, bsi_overlap *overlap, Mat *matrix);
 
-/* *here ← the values of the rows here, from those of the own rows of all processes, which call it. */
+/* *here ← the values of the rows here, from those of the own rows of all processes, which call it.
+ */
 PetscErrorCode bsi_overlap_gather(const bsi_overlap *overlap, const double *own,
                                   const double **here);
 

@@ -298,7 +298,8 @@ static bisai_status make_levels(bsi_rank_hierarchy *r, bsi_coarsening *c) {
   return gather(r, c->vectors);
 }
 
-/* Groups the rows of a product whose ghosts are those of a halo, if it is to overlap the exchange. */
+/* Groups the rows of a product whose ghosts are those of a halo, if it is to overlap the exchange.
+ */
 static bisai_status split(const bsi_rank_hierarchy *r, const bsi_halo *halo,
                           const bsi_block_matrix *m, bsi_split *groups) {
   const int64_t most = halo->send.rows > halo->receive.rows ? halo->send.rows : halo->receive.rows;
