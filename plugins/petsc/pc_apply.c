@@ -121,14 +121,36 @@ static PetscErrorCode agree_on_transpose(PC pc, bisai_status status) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* z ← M⁻ᵀ v of one hierarchy of all processes. All of them refuse it, or none. */
+static PetscErrorCode apply_ranks_transpose(PC pc, Vec v, Vec z) {
+  bsi_pc *m = pc->data;
+  bisai_status status = BISAI_OK;
+  bsi_petsc_arrays arrays;
+  PetscFunctionBegin;
+  PetscCheck(m->ranks.hierarchy, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "bisai: cpr over all processes has no transpose: take -pc_bisai_mg_distributed 0");
+  bisai_context *context = bsi_ranks_context(m->ranks.hierarchy);
+  PetscCall(bsi_pc_begin(BSI_PC_APPLY_TRANSPOSE, pc));
+  PetscCall(bsi_petsc_take(context, v, z, &arrays));
+  status = bsi_ranks_apply_transpose(m->ranks.hierarchy, arrays.from, arrays.to);
+  PetscCall(bsi_petsc_give_back(&arrays, &status));
+  PetscCheck(status != BISAI_UNSUPPORTED, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "bisai: %s: take -pc_bisai_mg_distributed 0", bsi_petsc_message(context, status));
+  PetscCheck(!status, PETSC_COMM_SELF, bsi_petsc_error(status), "bisai: %s",
+             bsi_petsc_message(context, status));
+  PetscCall(bsi_pc_end(BSI_PC_APPLY_TRANSPOSE, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode bsi_pc_apply_transpose(PC pc, Vec v, Vec z) {
   bsi_pc *m = pc->data;
   bisai_status status = BISAI_OK;
   PetscInt n;
   PetscFunctionBegin;
-  PetscCheck(!has_ranks(m), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "bisai: one hierarchy of all processes has no transpose: take "
-             "-pc_bisai_mg_distributed 0");
+  if (has_ranks(m)) {
+    PetscCall(apply_ranks_transpose(pc, v, z));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (!m->transpose_ready) PetscCall(bsi_pc_choose(pc, BSI_PC_SOLVER_TRANSPOSED));
   PetscCall(bsi_pc_begin(BSI_PC_APPLY_TRANSPOSE, pc));
   PetscCall(VecGetLocalSize(z, &n));

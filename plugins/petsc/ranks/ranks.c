@@ -181,6 +181,10 @@ PetscErrorCode bsi_ranks_apply(bsi_ranks *ranks, const double *v, double *z) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+bisai_status bsi_ranks_apply_transpose(bsi_ranks *ranks, const double *v, double *z) {
+  return bisai_ranks_apply_transpose(ranks->levels, v, z);
+}
+
 bisai_context *bsi_ranks_context(const bsi_ranks *ranks) { return ranks->setup.context; }
 
 PetscErrorCode bsi_ranks_destroy(bsi_ranks **result) {
