@@ -404,12 +404,12 @@ static void read_aggregates(const bsi_ghost_rows *g, int32_t *aggregate) {
 
 static bisai_status finish(bsi_ghost_rows *g, bsi_numbering *numbering, bsi_block_matrix *m,
                            int32_t *aggregate) {
-  BSI_TRY(take_rows(g, numbering));
-  if (aggregate) read_aggregates(g, aggregate);
-  BSI_TRY(lengthen(g, bsi_numbering_count(numbering), m));
-  if (g->valued) BSI_TRY(reserve_values(g));
+  bisai_status status = take_rows(g, numbering);
+  if (!status && aggregate) read_aggregates(g, aggregate);
+  if (!status) status = lengthen(g, bsi_numbering_count(numbering), m);
+  if (!status && g->valued) status = reserve_values(g);
   release(g);
-  return BISAI_OK;
+  return status;
 }
 
 bisai_status bsi_ghost_rows_append(bsi_ghost_rows *g, bsi_numbering *numbering, bsi_block_matrix *m,

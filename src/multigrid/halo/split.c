@@ -9,11 +9,11 @@ bisai_status bsi_split_create(bisai_context *context, const bsi_block_matrix *m,
   if (m->cols <= own || m->rows == 0 || bytes < least) return BISAI_OK;
   split->order = context->backend->memory->allocate(context, (size_t)m->rows, sizeof *split->order);
   if (!split->order) return BISAI_OUT_OF_MEMORY;
-  BSI_TRY(BSI_ON_BACKEND(context, bsi_order_rows)(context, m->rows, m->row_ptr, m->col_idx, own,
-                                                  split->order, &split->inner));
+  const bisai_status status = BSI_ON_BACKEND(context, bsi_order_rows)(
+      context, m->rows, m->row_ptr, m->col_idx, own, split->order, &split->inner);
   if (split->inner == 0 || split->inner == split->rows || bytes / m->rows * split->inner < least)
     bsi_split_destroy(context, split);
-  return BISAI_OK;
+  return status;
 }
 
 int64_t bsi_split_memory(const bsi_split *split) {

@@ -55,6 +55,19 @@ static bisai_status append_to_tentative(bsi_rank_hierarchy *r, int l, const bsi_
   return BISAI_OK;
 }
 
+/* Takes the near-null-space vectors of ghosts or, without vectors, makes the filtered A T. */
+static bisai_status fill_tentative(bsi_rank_hierarchy *r, int l, const bsi_coarsening *c,
+                                   const bsi_numbering *columns, bisai_status *own) {
+  bsi_level *level = &r->h.levels[l];
+  if (!c->vectors) {
+    if (!*own) *own = bsi_filter_create(&r->h, level, c, bsi_numbering_count(columns));
+    return BISAI_OK;
+  }
+  BSI_TRY(agree(r, *own));
+  *own = bsi_ghost_rows_update(&r->levels[l].of_tentative, &level->transfers.tentative);
+  return BISAI_OK;
+}
+
 /* Makes T with the rows of ghosts, and what P is the product of. */
 static bisai_status make_tentative(bsi_rank_hierarchy *r, int l, bsi_coarsening *c,
                                    bsi_numbering *columns, bisai_status *own) {
@@ -70,14 +83,7 @@ static bisai_status make_tentative(bsi_rank_hierarchy *r, int l, bsi_coarsening 
   status = agree(r, status);
   if (!status) status = append_to_tentative(r, l, c, columns, aggregate, own);
   bsi_release(context, aggregate);
-  if (status) return status;
-  if (c->vectors) {
-    BSI_TRY(agree(r, *own));
-    *own = bsi_ghost_rows_update(&rank->of_tentative, t);
-  } else if (!*own) {
-    *own = bsi_filter_create(&r->h, level, c, bsi_numbering_count(columns));
-  }
-  return BISAI_OK;
+  return status ? status : fill_tentative(r, l, c, columns, own);
 }
 
 /* --- structures ---
@@ -117,6 +123,12 @@ static bisai_status end_product(bsi_rank_hierarchy *r, bsi_numbering *columns,
   return status;
 }
 
+static void drop_product(const bsi_rank_hierarchy *r, const product_of_rank *p) {
+  bsi_ghost_rows_destroy(p->ghosts);
+  bsi_block_matrix_destroy(r->h.context, p->own);
+  *p->with = (bsi_block_matrix){0};
+}
+
 /* Makes the structure of a product. *fits ← false if a rank has more than the most blocks: there is
  * no product then. */
 static bisai_status multiply(bsi_rank_hierarchy *r, int l, const product_of_rank *p,
@@ -127,9 +139,7 @@ static bisai_status multiply(bsi_rank_hierarchy *r, int l, const product_of_rank
   BSI_TRY(bsi_agree_and_reduce(r->h.context, &r->transport, *own, BISAI_REDUCE_MAX, 1, too_large));
   *fits = too_large[0] == 0.0;
   if (*fits) return end_product(r, columns, p, own);
-  bsi_ghost_rows_destroy(p->ghosts);
-  bsi_block_matrix_destroy(r->h.context, p->own);
-  *p->with = (bsi_block_matrix){0};
+  drop_product(r, p);
   return BISAI_OK;
 }
 
@@ -175,9 +185,9 @@ static bisai_status make_restriction(bsi_rank_hierarchy *r, int l, int32_t aggre
       bsi_block_matrix_destroy(r->h.context, &r->levels[l].transposed);
     return status;
   }
-  BSI_TRY(products_of(r)->multiply_structure(r->h.context, &t->tentative_transposed, &a, INT64_MAX,
-                                             &t->restriction));
-  return bsi_block_matrix_reserve_values(r->h.context, &t->restriction);
+  status = products_of(r)->multiply_structure(r->h.context, &t->tentative_transposed, &a, INT64_MAX,
+                                              &t->restriction);
+  return status ? status : bsi_block_matrix_reserve_values(r->h.context, &t->restriction);
 }
 
 /* Returns the most values that the limit of the complexity leaves. */

@@ -290,12 +290,14 @@ static bisai_status make_level(bsi_rank_hierarchy *r, int l, bsi_coarsening *c, 
 }
 
 static bisai_status make_levels(bsi_rank_hierarchy *r, bsi_coarsening *c) {
-  for (bool more = true; !is_small(r);) {
-    BSI_TRY(make_level(r, r->h.count - 1, c, &more));
-    if (!more) return end_levels(r, c->vectors);
-    bsi_coarsening_release(r->h.context, c);
+  bisai_status status = BISAI_OK;
+  bool more = true;
+  while (!status && more && !is_small(r)) {
+    status = make_level(r, r->h.count - 1, c, &more);
+    if (!status && more) bsi_coarsening_release(r->h.context, c);
   }
-  return gather(r, c->vectors);
+  if (status) return status;
+  return more ? gather(r, c->vectors) : end_levels(r, c->vectors);
 }
 
 /* Groups the rows of a product whose ghosts are those of a halo, if it is to overlap the exchange.
