@@ -25,8 +25,8 @@ PetscErrorCode bsi_pc_destroy_ranks(PC pc) {
 
 static PetscErrorCode create(PC pc, bsi_ranks_failure *failure) {
   bsi_pc *m = pc->data;
-  bsi_ranks_options o = {.precond = &m->options, .gather = m->ranks.gather,
-                         .transport = m->ranks.transport};
+  bsi_ranks_options o = {
+      .precond = &m->options, .gather = m->ranks.gather, .transport = m->ranks.transport};
   Mat block;
   PetscFunctionBegin;
   PetscCall(MatGetDiagonalBlock(pc->pmat, &block));

@@ -31,8 +31,9 @@ set(krylov_may krylov core/context/backend.h core/vector/chunks_host.h core/bloc
 set(text_may text core/context/context_impl.h precond krylov)
 set(choice_may choice core order lu factor study krylov precond text)
 # Libraries of their own on top of the public headers.
-set(plugins petsc cusparse)
-set(petsc_may petsc)
+set(plugins petsc cusparse nccl)
+set(petsc_may petsc nccl)
+set(nccl_may nccl)
 set(cusparse_may cusparse)
 
 set(problems "")
@@ -176,8 +177,10 @@ endforeach()
 file(GLOB_RECURSE outside RELATIVE ${ROOT} ${ROOT}/include/*.h ${ROOT}/tools/*.c ${ROOT}/tools/*.h
   ${ROOT}/cases/*.c ${ROOT}/cases/*.h ${ROOT}/bench/*.c ${ROOT}/bench/*.h ${ROOT}/bench/*.cu
   ${ROOT}/bench/*.cuh ${ROOT}/examples/*.c)
-# They time kernels and the levels of multigrid, which have no public functions.
-list(FILTER outside EXCLUDE REGEX "^bench/((block-jacobi|isai)/.*\\.cuh?|multigrid/levels\\.c)$")
+# They time kernels, the levels of multigrid and the plug-in's exchanges by NCCL, which have no
+# public functions.
+list(FILTER outside EXCLUDE REGEX
+  "^bench/((block-jacobi|isai)/.*\\.cuh?|multigrid/(levels|ranks)\\.c)$")
 list(JOIN src "|" any_room)
 list(JOIN plugins "|" any_plugin)
 foreach(file IN LISTS outside)

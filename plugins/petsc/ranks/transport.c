@@ -118,8 +118,8 @@ PetscErrorCode bsi_ranks_transport_choose(bisai_petsc_transport wanted, MPI_Comm
     PetscCallMPI(bsi_nccl_of(comm, &transport->nccl, transport->why));
   PetscCheck(transport->nccl || wanted != BISAI_PETSC_TRANSPORT_NCCL, comm, PETSC_ERR_SUP,
              "bisai: -pc_bisai_transport nccl: %s", transport->why);
-  PetscCall(PetscInfo(NULL, "bisai: vectors by %s%s\n", transport->nccl ? "NCCL" : "MPI: ",
-                      transport->why));
+  PetscCall(PetscInfo(NULL, "bisai: vectors by %s%s\n",
+                      transport->nccl ? "NCCL" : "MPI: ", transport->why));
   if (!transport->nccl) PetscFunctionReturn(PETSC_SUCCESS);
   transport->stream = bisai_context_stream(context);
   table->enqueue_exchange = enqueue_exchange;

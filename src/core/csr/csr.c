@@ -491,6 +491,26 @@ static bisai_status from_any_base(bisai_context *context, const bisai_csr_desc *
   return status;
 }
 
+/* The same for arrays on a device, by copies in host memory. */
+static bisai_status from_copies(bisai_context *context, const bisai_csr_desc *desc,
+                                bisai_bcsr **matrix) {
+  bisai_csr_desc host;
+  bisai_status status = bsi_device_csr_fetch(context, desc, &host);
+  if (!status) status = from_any_base(context, &host, matrix);
+  bsi_device_csr_release(context, &host);
+  return status;
+}
+
+static bisai_status from_device(bisai_context *context, const bisai_csr_desc *desc,
+                                bisai_bcsr **matrix) {
+  bisai_bcsr *made = NULL;
+  BSI_TRY(bsi_device_csr_check(context, desc));
+  BSI_TRY(BSI_ON_BACKEND(context, bsi_unite_rows)(context, desc, &made));
+  if (!made) return from_copies(context, desc, matrix);
+  *matrix = made;
+  return BISAI_OK;
+}
+
 bisai_status bisai_bcsr_from_csr(bisai_context *context, const bisai_csr_desc *desc,
                                  bisai_bcsr **matrix) {
   if (!context) return BISAI_INVALID_ARGUMENT;
@@ -498,17 +518,6 @@ bisai_status bisai_bcsr_from_csr(bisai_context *context, const bisai_csr_desc *d
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_from_csr: %s is NULL",
                     desc ? "matrix" : "desc");
   BSI_TRY(bsi_check_struct(context, "bisai_csr_desc", desc->struct_size, sizeof *desc));
-  if (!bsi_csr_is_on_device(context, desc)) return from_any_base(context, desc, matrix);
-  bisai_csr_desc host;
-  bisai_bcsr *made = NULL;
-  BSI_TRY(bsi_device_csr_check(context, desc));
-  BSI_TRY(BSI_ON_BACKEND(context, bsi_unite_rows)(context, desc, &made));
-  if (made) {
-    *matrix = made;
-    return BISAI_OK;
-  }
-  bisai_status status = bsi_device_csr_fetch(context, desc, &host);
-  if (!status) status = from_any_base(context, &host, matrix);
-  bsi_device_csr_release(context, &host);
-  return status;
+  return bsi_csr_is_on_device(context, desc) ? from_device(context, desc, matrix)
+                                             : from_any_base(context, desc, matrix);
 }

@@ -166,6 +166,23 @@ bisai_status fill(bisai_context *context, const scalar_rows &rows, int32_t entri
                                                  blocks);
 }
 
+/* Makes the matrix of counted blocks. */
+bisai_status make(bisai_context *context, const scalar_rows &rows, const bsi_bcsr_sizes &sizes,
+                  int32_t entries, const int32_t *row_ptr, const double *values,
+                  bisai_bcsr **matrix) {
+  bisai_bcsr *a = nullptr;
+  bisai_status status = bsi_bcsr_reserve(context, &sizes, nullptr, nullptr, &a);
+  if (status) return status;
+  a->rows = rows.rows;
+  a->kept.updated_only = true;
+  status = fill(context, rows, entries, row_ptr, values, a);
+  if (status)
+    bisai_bcsr_destroy(&a);
+  else
+    *matrix = a;
+  return status;
+}
+
 /* *entries ← their number. *sound ← false for what the device does not unite. */
 bisai_status look(bisai_context *context, const scalar_rows &rows, const double *values,
                   int32_t *row_ptr, int32_t *entries, bool *sound) {
@@ -188,21 +205,12 @@ bisai_status unite(bisai_context *context, const scalar_rows &rows, const double
   bsi_bcsr_sizes sizes = {block_rows, rows.cols / rows.block_size, rows.block_size, 0, BISAI_FP64};
   int32_t entries = 0;
   bool sound = false;
-  bisai_bcsr *a = nullptr;
   if (!room.complete) return BISAI_OUT_OF_MEMORY;
   BSI_TRY(look(context, rows, values, row_ptr, &entries, &sound));
   if (!sound) return BISAI_OK;
   BSI_TRY(context->backend->memory->fetch(context, &sizes.blocks, row_ptr + block_rows,
                                           sizeof sizes.blocks));
-  BSI_TRY(bsi_bcsr_reserve(context, &sizes, nullptr, nullptr, &a));
-  a->rows = rows.rows;
-  a->kept.updated_only = true;
-  const bisai_status status = fill(context, rows, entries, row_ptr, values, a);
-  if (status)
-    bisai_bcsr_destroy(&a);
-  else
-    *matrix = a;
-  return status;
+  return make(context, rows, sizes, entries, row_ptr, values, matrix);
 }
 
 } // namespace
