@@ -176,7 +176,7 @@ bisai_status bsi_gpu_set_words(bisai_context *context, const char *what, void *w
   return bsi_launched(context, what);
 }
 
-/* Large copies, and those whose pages the device does not reach, are the runtime's. */
+/* A copy of the runtime, which may be large. */
 static bisai_status fetch_many(bisai_context *context, const char *what, void *host,
                                const void *device, size_t bytes) {
   BSI_TRY(bsi_gpu_fetch_later(context, what, host, device, bytes));
