@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ * With nccl each process sees one GPU (CUDA_VISIBLE_DEVICES). */
 /* Multigrid over ranks of MPI, each on its part of a case: set-up, update, and FGMRES(30) to 1e-5.
  *   mpirun -n N bench_ranks CASE SIZE [backend=cuda] [gather=ROWS] [overlap=BYTES] [repeats=K]
  *                           [alone] [nccl] [waiting]
