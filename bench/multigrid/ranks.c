@@ -1,12 +1,12 @@
-/* SPDX-License-Identifier: BSD-3-Clause
- * With nccl each process sees one GPU (CUDA_VISIBLE_DEVICES). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Multigrid over ranks of MPI, each on its part of a case: set-up, update, and FGMRES(30) to 1e-5.
  *   mpirun -n N bench_ranks CASE SIZE [backend=cuda] [gather=ROWS] [overlap=BYTES] [repeats=K]
  *                           [alone] [nccl] [waiting]
  * CASE is cavity, convdiff, elasticity or reaction; SIZE are nodes of a side. Rows are in equal
  * slabs. `alone`: a single rank without the transport, bisai's preconditioner mg. `waiting`:
- * products wait for the ghosts instead of overlapping them. Each repeat makes a hierarchy, updates
- * it and solves; the best times are printed as JSON, those of the slowest rank. */
+ * products wait for the ghosts instead of overlapping them. With nccl each process sees one GPU
+ * (CUDA_VISIBLE_DEVICES). Each repeat makes a hierarchy, updates it and solves; the best times are
+ * printed as JSON, those of the slowest rank. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
