@@ -6,6 +6,7 @@
 
 #include "common/device.h"
 #include "peer.h"
+#include "systems.h"
 
 enum { MOST_ITERATIONS = 500, RESTART = 30 };
 

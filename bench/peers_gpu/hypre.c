@@ -10,6 +10,7 @@
 
 #include "common/device.h"
 #include "peer.h"
+#include "systems.h"
 
 enum { MOST_ITERATIONS = 500, RESTART = 30, NO_COMMUNICATOR = 0 };
 

@@ -3,11 +3,14 @@
 #ifndef BENCH_PEER_H
 #define BENCH_PEER_H
 
-#include "systems.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bench_system;
 
 /* A system with the scalar matrix of its entries that are not zero, on the host. */
 typedef struct peer_system {
-  const bench_system *system;
+  const struct bench_system *system;
   /* of rows, and of blocks: the unknowns of a node follow each other */
   int32_t n, block_size;
   int32_t *row_ptr, *col_idx;
@@ -36,7 +39,7 @@ typedef struct peer {
   int settings;
   const char *(*setting)(int setting);
   /* whether a setting is meant for such a system */
-  bool (*applies)(int setting, const bench_system *system);
+  bool (*applies)(int setting, const struct bench_system *system);
   /* copies a system to the device */
   void *(*load)(const peer_system *system);
   void (*unload)(void *loaded);

@@ -15,6 +15,7 @@
 #include "common/device.h"
 #include "common/memory.h"
 #include "peer.h"
+#include "systems.h"
 
 static const char usage[] =
     "usage: peers_gpu [--systems LIST] [--methods LIST] [--library NAME] [--rounds N]"
