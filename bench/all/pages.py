@@ -29,7 +29,8 @@ BY_HAND = {
     ),
     "peers-gpu": (
         "cuda", "hypre, Ginkgo and AmgX on a GPU, and amgcl on a CPU, each beside bisai",
-        "the programs that call these libraries are not in the sources"
+        "the programs that called these libraries are not in the sources; multigrid-peers, which"
+        " has hypre again, takes its place once it is measured"
     ),
     "python": (
         "host", "the package for Python beside the calls of C, PyAMG and SciPy, on one thread",
