@@ -10,8 +10,8 @@
 
 /* Products are measured once the estimate is at most that many times the target. */
 static const double MEASURED = 0x1p20;
-/* The errors of products may change the residual by that share of the target, in one step. */
-static const double SHARE = 0.02;
+/* The errors of the products that are left may change the residual by that share of the target. */
+static const double SHARE = 0.2;
 
 void bsi_late_products_begin(bsi_solver_run *run) {
   const bisai_solver *s = run->solver;
@@ -51,7 +51,8 @@ bisai_status bsi_multiply_in_step(bsi_solver_run *run, const double *x, double *
       !(estimate <= MEASURED * target) || !bsi_forecast_ends(f, target, run->cycle.steps.limit))
     return bsi_multiply(run, x, y);
   if (isnan(run->late.error)) return spare ? measure(run, x, y, spare) : bsi_multiply(run, x, y);
-  if (run->late.error * estimate > SHARE * target) return bsi_multiply(run, x, y);
+  if (run->late.error * estimate * bsi_forecast_left(f, target) > SHARE * target)
+    return bsi_multiply(run, x, y);
   run->late.used = true;
   return multiply_rounded(run, x, y);
 }
