@@ -7,7 +7,7 @@
 #include "core/matrix/bcsr_impl.h"
 #include "core/matrix/block_row.h"
 #include "core/threads/parallel.h"
-#include "core/vector/row_list.h"
+#include "core/vector/row_runs.h"
 
 enum { BYTES_PER_THREAD = 1 << 18 };
 
@@ -83,17 +83,8 @@ static void product_part(void *job, bsi_part part) {
   const product *p = job;
   const bisai_bcsr *a = p->a;
   rows_function *function = rows_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0];
-  const bsi_row_list *list = p->of.rows;
-  if (!list) {
-    const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
-    function(p, rows.begin, rows.end);
-    return;
-  }
-  const bsi_range range = bsi_range_of(list->count, part);
-  for (int32_t k = (int32_t)range.begin, next; k < range.end; k = next) {
-    next = bsi_run_of_rows(list, k, (int32_t)range.end);
-    function(p, list->rows[k], list->rows[k] + next - k);
-  }
+  bsi_row_runs runs = bsi_row_runs_of(p->of.rows, a->block_rows, a->row_ptr, part);
+  while (bsi_next_run(&runs)) function(p, runs.rows.begin, runs.rows.end);
 }
 
 static bisai_status multiply(bisai_context *context, const bisai_bcsr *a, const bsi_product *all) {

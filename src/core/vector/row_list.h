@@ -15,13 +15,6 @@ typedef struct bsi_row_list {
   const int32_t *rows;
 } bsi_row_list;
 
-/* Returns the end of the consecutive rows that begin at rows[at]. */
-static inline int32_t bsi_run_of_rows(const bsi_row_list *list, int32_t at, int32_t end) {
-  const int32_t first = list->rows[at], begin = at;
-  while (at < end && list->rows[at] - first == at - begin) at++;
-  return at;
-}
-
 #ifdef __cplusplus
 }
 #endif

@@ -7,7 +7,7 @@
 #include "core/matrix/block_row.h"
 #include "core/threads/parallel.h"
 #include "core/vector/chunks_host.h"
-#include "core/vector/row_list.h"
+#include "core/vector/row_runs.h"
 #include "multigrid/cycle/cycle_ops.h"
 #include "multigrid/cycle/inner_steps.h"
 #include "multigrid/spgemm/square.h"
@@ -131,16 +131,8 @@ void bsi_relax_rows(const bsi_relaxation *j, int32_t begin, int32_t end) {
 
 static void relax_part(void *job, bsi_part part) {
   const bsi_relaxation *j = job;
-  if (!j->rows) {
-    const bsi_rows rows = bsi_rows_of(j->a->block_rows, j->a->row_ptr, part);
-    bsi_relax_rows(j, rows.begin, rows.end);
-    return;
-  }
-  const bsi_range range = bsi_range_of(j->rows->count, part);
-  for (int32_t k = (int32_t)range.begin, next; k < range.end; k = next) {
-    next = bsi_run_of_rows(j->rows, k, (int32_t)range.end);
-    bsi_relax_rows(j, j->rows->rows[k], j->rows->rows[k] + next - k);
-  }
+  bsi_row_runs runs = bsi_row_runs_of(j->rows, j->a->block_rows, j->a->row_ptr, part);
+  while (bsi_next_run(&runs)) bsi_relax_rows(j, runs.rows.begin, runs.rows.end);
 }
 
 static bisai_status relax(bisai_context *context, const bsi_operation *o) {
@@ -207,16 +199,8 @@ static void multiply_part(void *job, bsi_part part) {
   const product *p = job;
   const bsi_block_matrix *m = p->m;
   multiply_function *function = multiply_functions[m->height <= BSI_SPECIAL_SIZES ? m->height : 0];
-  if (!p->rows) {
-    const bsi_rows rows = bsi_rows_of(m->rows, m->row_ptr, part);
-    function(p, rows.begin, rows.end);
-    return;
-  }
-  const bsi_range range = bsi_range_of(p->rows->count, part);
-  for (int32_t k = (int32_t)range.begin, next; k < range.end; k = next) {
-    next = bsi_run_of_rows(p->rows, k, (int32_t)range.end);
-    function(p, p->rows->rows[k], p->rows->rows[k] + next - k);
-  }
+  bsi_row_runs runs = bsi_row_runs_of(p->rows, m->rows, m->row_ptr, part);
+  while (bsi_next_run(&runs)) function(p, runs.rows.begin, runs.rows.end);
 }
 
 static bisai_status multiply(bisai_context *context, const bsi_block_matrix *m,
