@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 
+#include "bench.h"
 #include "device.h"
 
 enum { ROUNDS = 5, COPIES = 10 };
+
+double bench_device_now(void) {
+  bench_device_wait();
+  return bench_now();
+}
 
 double bench_device_copy_rate(size_t bytes, void *stream) {
   void *from = bench_device_allocate(bytes), *to = bench_device_allocate(bytes);

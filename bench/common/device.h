@@ -17,6 +17,8 @@ void bench_device_upload(void *device, const void *host, size_t bytes);
 void bench_device_download(void *host, const void *device, size_t bytes);
 /* Waits for all work of the device. */
 void bench_device_wait(void);
+/* The same. Returns the seconds of bench_now(). */
+double bench_device_now(void);
 
 /* Bytes of the device's memory that are in use now, and the most since the last reset. What the
  * driver's pool keeps without use counts as free; the most is that of the pool. */
