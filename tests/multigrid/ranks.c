@@ -136,6 +136,15 @@ static int run_and_check(solve *s, const test_sharing *sharing) {
   return s->iterations[0];
 }
 
+/* Fails unless x has the bits of the first solve, of which *first becomes a copy. The caller frees
+ * it. */
+static void expect_same_bits(double **first, const double *x, size_t bytes) {
+  if (*first)
+    assert_memory_equal(*first, x, bytes);
+  else
+    *first = memcpy(malloc(bytes), x, bytes);
+}
+
 /* --- counts --- */
 
 static void expect_counts(test_bcsr a, const double *modes, bool symmetric, int more) {
@@ -213,9 +222,7 @@ static void cycles_of_the_kind_k_work_on_ranks(void **state) {
       assert_true(iterations <= first + 1);
       assert_true(s.report.levels >= 1 && s.report.gathered >= 2);
       assert_int_equal(s.report.cycle, BISAI_CYCLE_K);
-      if (before) assert_memory_equal(before, s.x, bytes);
-      free(before);
-      before = memcpy(malloc(bytes), s.x, bytes);
+      expect_same_bits(&before, s.x, bytes);
       free_solve(&s);
     }
     free(before);
@@ -272,9 +279,7 @@ static void the_same_ranks_give_the_same_bits(void **state) {
     solve s = solve_of(&a);
     s.enqueues = turn == REPEATS - 1; /* which changes no bit */
     run_and_check(&s, &sharing);
-    if (before) assert_memory_equal(before, s.x, bytes);
-    free(before);
-    before = memcpy(malloc(bytes), s.x, bytes);
+    expect_same_bits(&before, s.x, bytes);
     free_solve(&s);
   }
   free(before);
@@ -304,9 +309,7 @@ static void overlapped_exchanges_change_no_bit(void **state) {
       s.options.overlap = turn == 3 ? INT64_MAX : 0;
       run_and_check(&s, &sharing);
       assert_int_equal(s.overlapped > 0, turn == 1 || turn == 2);
-      if (before) assert_memory_equal(before, s.x, bytes);
-      free(before);
-      before = memcpy(malloc(bytes), s.x, bytes);
+      expect_same_bits(&before, s.x, bytes);
       free_solve(&s);
     }
     free(before);
