@@ -107,15 +107,11 @@ static void unload(void *data) {
 
 /* --- a run --- */
 
-static PetscErrorCode make_solver(const loaded *l, const setting *o, KSP *ksp) {
+static PetscErrorCode make_solver(const loaded *l, KSP *ksp) {
   const bench_system *s = l->from->system;
-  PetscOptions options;
   PC pc;
   PetscFunctionBeginUser;
-  PetscCall(PetscOptionsCreate(&options));
-  PetscCall(PetscOptionsInsertString(options, o->options));
   PetscCall(KSPCreate(PETSC_COMM_SELF, ksp));
-  PetscCall(PetscObjectSetOptions((PetscObject)*ksp, options));
   PetscCall(KSPSetOperators(*ksp, l->a, l->a));
   PetscCall(KSPSetTolerances(*ksp, s->tolerance, 0, PETSC_DEFAULT, MOST_ITERATIONS));
   PetscCall(KSPSetType(*ksp, s->symmetric ? KSPCG : KSPFGMRES));
@@ -124,7 +120,6 @@ static PetscErrorCode make_solver(const loaded *l, const setting *o, KSP *ksp) {
   PetscCall(KSPGetPC(*ksp, &pc));
   PetscCall(PCSetType(pc, PCGAMG));
   PetscCall(KSPSetFromOptions(*ksp));
-  PetscCall(PetscOptionsDestroy(&options));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -152,15 +147,22 @@ static PetscErrorCode set_up_and_solve(loaded *l, KSP ksp, peer_run *run) {
 static void run_setting(void *data, int index, peer_run *run) {
   loaded *l = data;
   KSP ksp = NULL;
+  PetscOptions options;
   const char *text;
   *run = (peer_run){.iterations = 0};
+  must(PetscOptionsCreate(&options), "options");
+  must(PetscOptionsInsertString(options, settings[index].options), "options");
+  /* the solvers of the levels, which the set-up makes, read the database that is on top */
+  must(PetscOptionsPush(options), "options");
   PetscErrorCode error = VecSet(l->x, 0);
-  if (!error) error = make_solver(l, &settings[index], &ksp);
+  if (!error) error = make_solver(l, &ksp);
   if (!error) error = set_up_and_solve(l, ksp, run);
   if (error && !PetscErrorMessage(error, &text, NULL))
     snprintf(run->refusal, sizeof run->refusal, "error %d: %s", (int)error, text);
   /* after an error PETSc may refuse to destroy what it could not make */
   (void)KSPDestroy(&ksp);
+  must(PetscOptionsPop(), "options");
+  must(PetscOptionsDestroy(&options), "options");
 }
 
 static void solution(void *data, double *x) {

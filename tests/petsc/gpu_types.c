@@ -291,7 +291,8 @@ static PetscErrorCode check_products(const pair *s) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Two solves with each type: equal iterations, and no copies in the second of the tested one. */
+/* Two solves with each type: iterations that differ by one at most, because sums of a GPU have
+ * another order, and no copies in the second of the tested one. */
 static PetscErrorCode check_solver(const pair *s, const char *type) {
   PetscInt iterations[2];
   double made = 0, difference;
@@ -318,8 +319,9 @@ static PetscErrorCode check_solver(const pair *s, const char *type) {
     PetscCall(KSPDestroy(&ksp));
   }
   PetscCall(distance(s->z, s->y, &difference));
-  PetscCall(verdict(iterations[0] == iterations[1] ? PETSC_TRUE : PETSC_FALSE, "iterations", type,
-                    (double)iterations[1]));
+  const PetscInt more = iterations[1] - iterations[0];
+  PetscCall(verdict(more >= -1 && more <= 1 ? PETSC_TRUE : PETSC_FALSE, "further iterations", type,
+                    (double)more));
   PetscCall(verdict(difference <= 1e-7 ? PETSC_TRUE : PETSC_FALSE, "solution", type, difference));
   PetscInt n;
   PetscCall(VecGetLocalSize(s->w, &n));
