@@ -28,9 +28,8 @@ BY_HAND = {
         "it has outputs of bench_multigrid before and after a change, with their commands"
     ),
     "peers-gpu": (
-        "cuda", "hypre, Ginkgo and AmgX on a GPU, and amgcl on a CPU, each beside bisai",
-        "the programs that called these libraries are not in the sources; multigrid-peers, which"
-        " has hypre again, takes its place once it is measured"
+        "cuda", "Ginkgo and AmgX on a GPU, and amgcl on a CPU, each beside bisai",
+        "the programs that called these libraries are not in the sources"
     ),
     "python": (
         "host", "the package for Python beside the calls of C, PyAMG and SciPy, on one thread",
@@ -77,7 +76,7 @@ PAGES = [
     ),
     Page(
         "multigrid-peers", "cuda", "multigrid beside hypre's BoomerAMG and PETSc's GAMG on a GPU",
-        ["multigrid-peers.md", "multigrid-peers.json"], 120, measure.peers_gpu,
+        ["multigrid-peers.md", "multigrid-peers.json"], 420, measure.peers_gpu,
         [program("peers_gpu"), gpus(1)]
     ),
     Page(

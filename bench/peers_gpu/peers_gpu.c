@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Multigrid of bisai and of other libraries on a GPU, on the same systems in one run.
  *
- * usage: peers_gpu [--systems LIST] [--methods LIST] [--library NAME] [--rounds N] [--most SECONDS]
- *                  [--json FILE]
+ * usage: peers_gpu [--systems LIST] [--methods LIST] [--library NAME] [--setting NAME] [--rounds N]
+ *                  [--most SECONDS] [--json FILE]
+ *        peers_gpu --names LIBRARY
  *
  * The options are those of bench_multigrid, which makes bisai's figures here too. All settings of
- * each library are run once, and those that converge are timed: set-up and solve from the matrix
- * on the device, as bisai's. Residuals are b − A x of the x that a library returns, on the host. */
+ * each library, or one of them, are run once, and those that converge are timed: set-up and solve
+ * from the matrix on the device, as bisai's. Residuals are b − A x of the x that a library returns,
+ * on the host. --names writes the settings of a library. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +20,11 @@
 #include "systems.h"
 
 static const char usage[] =
-    "usage: peers_gpu [--systems LIST] [--methods LIST] [--library NAME] [--rounds N]"
-    " [--most SECONDS] [--json FILE]\n"
-    "All but the library are as for bench_multigrid. A setting that is slower than SECONDS in its "
-    "first run is "
-    "not\n"
-    "timed again.\n";
+    "usage: peers_gpu [--systems LIST] [--methods LIST] [--library NAME] [--setting NAME]\n"
+    "                 [--rounds N] [--most SECONDS] [--json FILE]\n"
+    "       peers_gpu --names LIBRARY\n"
+    "Systems, methods and rounds are as for bench_multigrid. A setting that is slower than\n"
+    "SECONDS in its first run is not timed again.\n";
 
 static const peer *const peers[] = {
 #ifdef BENCH_HAVE_HYPRE
@@ -146,12 +147,22 @@ static void write_figures(multigrid_bench *b, const peer *p, const peer_system *
   bench_json_complete(&b->json);
 }
 
-static void measure_peer(multigrid_bench *b, const peer *p, const peer_system *s) {
+/* What is asked of the libraries; NULL: all of them, or all settings. */
+typedef struct choice {
+  const char *library, *setting;
+} choice;
+
+static bool is_chosen(const char *wanted, const char *name) {
+  return !wanted || strcmp(wanted, name) == 0;
+}
+
+static void measure_peer(multigrid_bench *b, const peer *p, const peer_system *s,
+                         const char *wanted) {
   void *loaded = p->load(s);
   double *x = bench_allocate((size_t)s->n, sizeof *x);
   for (int setting = 0; setting < p->settings; setting++) {
     figures f;
-    if (!p->applies(setting, s->system)) continue;
+    if (!p->applies(setting, s->system) || !is_chosen(wanted, p->setting(setting))) continue;
     time_setting(b, p, loaded, setting, &f);
     p->solution(loaded, x);
     f.residual = residual_of(s, x);
@@ -163,7 +174,7 @@ static void measure_peer(multigrid_bench *b, const peer *p, const peer_system *s
 }
 
 static void measure_system(multigrid_bench *b, const char *name, const char *methods,
-                           const char *library) {
+                           const choice *wanted) {
   bench_system s;
   char *list = strdup(methods), *rest = NULL;
   if (!list) bench_fail("no memory");
@@ -179,7 +190,7 @@ static void measure_system(multigrid_bench *b, const char *name, const char *met
   }
   peer_system scalar = scalar_system(b->context, &s);
   for (const peer *const *p = peers; *p; p++)
-    if (!library || strcmp((*p)->name, library) == 0) measure_peer(b, *p, &scalar);
+    if (is_chosen(wanted->library, (*p)->name)) measure_peer(b, *p, &scalar, wanted->setting);
   scalar_destroy(&scalar);
   system_destroy(&s);
   free(list);
@@ -198,11 +209,34 @@ static void begin_json(multigrid_bench *b, const char *path) {
   fprintf(b->json.file, ",\n  \"figures\": [");
 }
 
+static const peer *peer_of(const char *name) {
+  for (const peer *const *p = peers; *p; p++)
+    if (strcmp((*p)->name, name) == 0) return *p;
+  bench_fail("no library %s is compiled in\n", name);
+}
+
+static void check_choice(const choice *wanted) {
+  if (wanted->library) (void)peer_of(wanted->library);
+  if (!wanted->setting) return;
+  if (!wanted->library) bench_fail("--setting needs --library\n");
+  const peer *p = peer_of(wanted->library);
+  for (int i = 0; i < p->settings; i++)
+    if (strcmp(p->setting(i), wanted->setting) == 0) return;
+  bench_fail("%s has no setting %s\n", p->name, wanted->setting);
+}
+
+static int print_names(const char *library) {
+  const peer *p = peer_of(library);
+  for (int i = 0; i < p->settings; i++) puts(p->setting(i));
+  return 0;
+}
+
 int main(int argc, char **argv) {
   char usual[] = "poisson:200,poisson:300,elasticity:100,reaction:512,convdiff:148x148x58,"
                  "convdiff:250x250x250,cavity:300,cavity:1000";
   char *systems = usual, *rest = NULL;
-  const char *methods = "mg", *library = NULL, *json = NULL;
+  const char *methods = "mg", *json = NULL;
+  choice wanted = {NULL, NULL};
   multigrid_bench b = {.rounds = 7, .most_seconds = 10};
   bisai_context_options options = bisai_context_options_default();
   for (int i = 1; i < argc; i += 2) {
@@ -214,7 +248,11 @@ int main(int argc, char **argv) {
     else if (strcmp(name, "--methods") == 0)
       methods = value;
     else if (strcmp(name, "--library") == 0)
-      library = value;
+      wanted.library = value;
+    else if (strcmp(name, "--setting") == 0)
+      wanted.setting = value;
+    else if (strcmp(name, "--names") == 0)
+      return print_names(value);
     else if (strcmp(name, "--json") == 0)
       json = value;
     else if (strcmp(name, "--rounds") == 0)
@@ -224,13 +262,14 @@ int main(int argc, char **argv) {
     else
       bench_fail("%s", usage);
   }
+  check_choice(&wanted);
   if (b.rounds < 1 || b.rounds > BENCH_ROUNDS) bench_fail("%s", usage);
   options.backend = BISAI_BACKEND_CUDA;
   if (bisai_context_create(&options, &b.context)) bench_fail("no GPU");
   b.copy_rate = copy_rate_of(b.context);
   begin_json(&b, json);
   for (char *name = strtok_r(systems, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
-    measure_system(&b, name, methods, library);
+    measure_system(&b, name, methods, &wanted);
   bench_json_close(&b.json);
   bisai_context_destroy(&b.context);
   return 0;

@@ -5,7 +5,7 @@
 usage: peers_tables.py OUTPUT.md RESULTS.json…
 
 Writes OUTPUT.md, and OUTPUT.json with all figures of all settings. bisai's figures beside those of
-a library are of the same file.
+a library are of the first file that has this system and library.
 """
 
 import json
@@ -71,10 +71,12 @@ def compared(documents, library):
         "system", "bisai: iterations", "times", "MB, peak", f"{library}, best setting",
         "iterations", "times", "MB, peak", "over bisai"
     )
-    for figures in (document["figures"] for document in documents):
-        for system in systems_of(figures):
-            if theirs(figures, system, library):
-                yield row_of(system, library, figures)
+    figures = [
+        record for document in documents for record in document["figures"]
+        if any(r.get("library") == library for r in document["figures"])
+    ]
+    for system in systems_of(figures):
+        yield row_of(system, library, figures)
 
 
 def outcome(record):
@@ -102,7 +104,8 @@ def settings(documents):
 def page(documents):
     names = {"hypre": "hypre's BoomerAMG", "GAMG": "PETSc's GAMG"}
     first = documents[0]
-    libraries = [name for name in names if name in first]
+    measured = {r.get("library") for document in documents for r in document["figures"]}
+    libraries = [name for name in names if name in measured]
     versions = " and ".join(f"{names[name]} ({first[name]})" for name in libraries)
     yield "# Multigrid of other libraries on a GPU"
     yield ""
@@ -129,7 +132,8 @@ def page(documents):
     yield (
         "hypre: PMIS, interpolation ext+i with at most 4 entries a row, one sweep; *unknowns*: a"
         " function for each unknown of a node; *aggressive*: on one level. Nodal coarsening crashes"
-        " with matrices of a device. GAMG: smoothed aggregation. At most 500 iterations."
+        " with matrices of a device. GAMG: smoothed aggregation, each setting in a process of its"
+        " own. At most 500 iterations."
     )
     yield ""
     yield from settings(documents)
