@@ -168,7 +168,7 @@ static PetscInt owner_of(const problem *p, const char *kind, PetscMPIInt size, P
       before += ++owner;
     return owner;
   }
-  if (strcmp(kind, "some") != 0 || size == 1) return (PetscInt)(part * size);
+  if (!strcmp(kind, "slab") || size == 1) return (PetscInt)(part * size);
   const PetscInt with_rows = size - (size + 2) / 3, k = (PetscInt)(part * (double)with_rows);
   return k / 2 * 3 + k % 2 + 1;
 }
@@ -578,6 +578,16 @@ static PetscErrorCode count(MPI_Comm comm, const problem *p, const char *parts,
   PetscFunctionReturn((PetscErrorCode)0);
 }
 
+static PetscErrorCode check_parts(const char *parts) {
+  static const char *const known[] = {"grid", "slab", "uneven", "some", "graph"};
+  size_t k = 0;
+  PetscFunctionBeginUser;
+  while (k < sizeof known / sizeof *known && strcmp(parts, known[k]) != 0) k++;
+  PetscCheck(k < sizeof known / sizeof *known, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "-parts %s: unknown; take grid, slab, uneven, some or graph", parts);
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
 static PetscErrorCode run(int *failures) {
   char name[32] = "cavity", parts[32] = "grid";
   PetscInt size = 24, one = 0, all = 0, given = 0;
@@ -587,6 +597,7 @@ static PetscErrorCode run(int *failures) {
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-case", name, sizeof name, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-parts", parts, sizeof parts, NULL));
+  PetscCall(check_parts(parts));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-size", &size, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-one", &given, &known));
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
