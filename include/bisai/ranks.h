@@ -87,7 +87,7 @@ typedef struct bisai_ranks_options {
   size_t struct_size;
   /** the options of multigrid. The smoothers are JACOBI and CHEBYSHEV. Each visit of a level by a
    *  cycle K adds up values over all ranks twice. `nodes` SCALAR is refused for blocks of several
-   *  values, and AUTO is BLOCK */
+   *  values, and AUTO is BLOCK. `update` says which values are kept, and not which structures */
   bisai_multigrid_options multigrid;
   /** level 0: singular diagonal blocks are shifted by this part of their row; default 0: they are
    *  refused */
@@ -124,8 +124,10 @@ BISAI_API bisai_status bisai_ranks_create(bisai_context *context, const bisai_ra
                                           const bisai_ranks_options *options, bisai_ranks **ranks);
 
 /** Takes new values of the pattern of creation. All ranks call it. Returns the errors of
- *  bisai_ranks_create(); the object is of no use then but to be destroyed or updated.
- *  @param matrix  as in bisai_ranks_rows; a symmetric A stays symmetric */
+ *  bisai_ranks_create(); the object is of no use then but to be destroyed or updated. With the
+ *  default `update` of multigrid the first update allocates, and later ones do not.
+ *  @param matrix  as in bisai_ranks_rows; a symmetric A stays symmetric
+ *  @retval BISAI_UNSUPPORTED  `update` was NONE */
 BISAI_API bisai_status bisai_ranks_update(bisai_ranks *ranks, const bisai_bcsr *matrix);
 
 /** z ← M⁻¹ v: one cycle, for the own n·bs values. All ranks call it. The arrays are in host memory

@@ -30,9 +30,7 @@ static void release_values(const bsi_hierarchy *h, double **values) {
   *values = NULL;
 }
 
-/* Releases in fp64 what cycles read in fp32. A smoother that is a preconditioner may read its
- * matrix. */
-static void release_wide(const bsi_hierarchy *h, bsi_level *level) {
+void bsi_updates_release_wide(const bsi_hierarchy *h, bsi_level *level) {
   bsi_level_transfers *t = &level->transfers;
   const bsi_level_fp32 *copies = &level->fp32;
   if (!copies->in_use) return;
@@ -51,7 +49,7 @@ static void release_wide(const bsi_hierarchy *h, bsi_level *level) {
 static void release_level(const bsi_hierarchy *h, bsi_level *level) {
   bsi_level_transfers *t = &level->transfers;
   bsi_updates_release_product(h, level);
-  release_wide(h, level);
+  bsi_updates_release_wide(h, level);
   bsi_transfers_release_places(h->context, t);
   bsi_diagonal_release_places(h->context, level);
   if (t->restriction.row_ptr) bsi_block_matrix_destroy(h->context, &t->tentative_transposed);

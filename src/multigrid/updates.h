@@ -16,6 +16,9 @@
 
 /* Releases what only the Galerkin product of a level has needed. */
 void bsi_updates_release_product(const bsi_hierarchy *h, bsi_level *level);
+/* Releases in fp64 what cycles of a level read in fp32. A smoother that is a preconditioner may
+ * read its matrix. */
+void bsi_updates_release_wide(const bsi_hierarchy *h, bsi_level *level);
 /* Releases what the hierarchy is to do without. */
 void bsi_updates_release(bsi_hierarchy *h);
 /* Makes again what bsi_updates_release() has released. After a failure nothing is made. */

@@ -337,6 +337,58 @@ static void an_update_gives_what_creation_gives(void **state) {
   }
 }
 
+/* Returns the bytes of rank 0 after the creation for `update`, or after an update with `other`. x ←
+ * the solution. */
+static int64_t bytes_of(const test_bcsr *a, const test_bcsr *other, const test_sharing *sharing,
+                        bisai_multigrid_update update, bool keeps, double **x) {
+  solve s = solve_of(a);
+  s.update = other;
+  s.options.multigrid.update = update;
+  s.options.multigrid.keep_transfers = keeps;
+  run_and_check(&s, sharing);
+  *x = s.x;
+  s.x = NULL;
+  free_solve(&s);
+  return s.report.memory_bytes;
+}
+
+/* The finest level is large enough for copies in fp32. */
+static void memory_for_updates_comes_with_them(void **state) {
+  (void)state;
+  for (int variant = 0; variant < 4; variant++) {
+    const double skew = variant % 2 ? 0.4 : 0.0;
+    const bool keeps = variant >= 2;
+    test_bcsr a = test_mesh_diffusion(140, 110, 2, TEST_ZERO_OUTSIDE, skew),
+              other = test_mesh_diffusion(140, 110, 2, TEST_ZERO_OUTSIDE, skew);
+    const size_t bytes = (size_t)a.block_rows * 2 * sizeof(double);
+    const test_sharing sharing = test_share(2, a.block_rows, variant % 2 == 0);
+    double *created = NULL, *updated = NULL;
+    int64_t first[3], then[3];
+    for (int32_t q = 0; q < test_bcsr_blocks(&other) * 4; q++) other.values[q] *= 0.5;
+    for (int update = 0; update < 3; update++) {
+      double *x;
+      first[update] = bytes_of(&a, NULL, &sharing, (bisai_multigrid_update)update, keeps, &x);
+      expect_same_bits(&created, x, bytes);
+      free(x);
+      then[update] = bytes_of(&a, &other, &sharing, (bisai_multigrid_update)update, keeps, &x);
+      expect_same_bits(&updated, x, bytes);
+      free(x);
+    }
+    /* the values of A P on rank 0 alone are more than a megabyte */
+    assert_true(first[BISAI_MULTIGRID_UPDATE_AUTO] + 1000000 < first[BISAI_MULTIGRID_UPDATE_FAST]);
+    /* the levels of all rows alone differ a little */
+    assert_true(100 * then[BISAI_MULTIGRID_UPDATE_AUTO] > 99 * then[BISAI_MULTIGRID_UPDATE_FAST]);
+    assert_true(99 * then[BISAI_MULTIGRID_UPDATE_AUTO] < 100 * then[BISAI_MULTIGRID_UPDATE_FAST]);
+    assert_int_equal(then[BISAI_MULTIGRID_UPDATE_FAST], first[BISAI_MULTIGRID_UPDATE_FAST]);
+    assert_int_equal(first[BISAI_MULTIGRID_UPDATE_LEAN], first[BISAI_MULTIGRID_UPDATE_AUTO]);
+    assert_int_equal(then[BISAI_MULTIGRID_UPDATE_LEAN], first[BISAI_MULTIGRID_UPDATE_LEAN]);
+    free(created);
+    free(updated);
+    test_bcsr_free(&a);
+    test_bcsr_free(&other);
+  }
+}
+
 /* --- products --- */
 
 /* The dense matrices of one level, over all ranks, column by column. */
@@ -619,11 +671,13 @@ static void symmetric_hierarchies_are_their_transposes(void **state) {
 
 /* --- failures --- */
 
+/* Makes a hierarchy, and updates it with its own values if there is an update. */
 static bisai_status run_create(test_rank *rank) {
-  solve *s = rank->user;
+  const solve *s = rank->user;
   bisai_ranks *ranks = NULL;
-  const bisai_status status =
+  bisai_status status =
       bisai_ranks_create(rank->context, &rank->rows, &rank->transport, &s->options, &ranks);
+  if (!status && s->update) status = bisai_ranks_update(ranks, rank->matrix);
   bisai_ranks_destroy(&ranks);
   return status;
 }
@@ -656,6 +710,17 @@ static void a_singular_block_of_one_rank_fails_on_all(void **state) {
   test_bcsr_free(&a);
 }
 
+static void a_hierarchy_without_updates_refuses_them(void **state) {
+  (void)state;
+  test_bcsr a = test_mesh_diffusion(12, 11, 2, TEST_ZERO_OUTSIDE, 0.3);
+  solve s = solve_of(&a);
+  s.update = &a;
+  s.options.multigrid.update = BISAI_MULTIGRID_UPDATE_NONE;
+  expect_failure(&a, &(test_job){.run = run_create, .user = &s}, BISAI_UNSUPPORTED, "update=none");
+  free_solve(&s);
+  test_bcsr_free(&a);
+}
+
 static void a_rank_without_memory_ends_all(void **state) {
   (void)state;
   test_bcsr a = test_mesh_diffusion(12, 11, 2, TEST_ZERO_OUTSIDE, 0.3);
@@ -664,6 +729,7 @@ static void a_rank_without_memory_ends_all(void **state) {
   for (long long fail_at = 1; failed; fail_at += fail_at < 40 ? 1 : 7) {
     test_rank ranks[TEST_MOST_RANKS];
     solve s = solve_of(&a);
+    s.update = &a;
     test_run_ranks(&a, &sharing,
                    &(test_job){.run = run_create, .user = &s, .failing = 1, .fail_at = fail_at},
                    ranks);
@@ -726,9 +792,11 @@ int main(void) {
                                      cmocka_unit_test(the_same_ranks_give_the_same_bits),
                                      cmocka_unit_test(overlapped_exchanges_change_no_bit),
                                      cmocka_unit_test(an_update_gives_what_creation_gives),
+                                     cmocka_unit_test(memory_for_updates_comes_with_them),
                                      cmocka_unit_test(products_need_no_levels),
                                      cmocka_unit_test(symmetric_hierarchies_are_their_transposes),
                                      cmocka_unit_test(a_singular_block_of_one_rank_fails_on_all),
+                                     cmocka_unit_test(a_hierarchy_without_updates_refuses_them),
                                      cmocka_unit_test(a_rank_without_memory_ends_all),
                                      cmocka_unit_test(a_transport_that_fails_ends_all),
                                      cmocka_unit_test(wrong_options_and_ghosts_are_refused)};

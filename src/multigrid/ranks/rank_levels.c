@@ -20,6 +20,7 @@
 #include "multigrid/level/memory.h"
 #include "multigrid/level/work_vectors.h"
 #include "multigrid/ranks/coarse_matrix.h"
+#include "multigrid/ranks/rank_updates.h"
 #include "multigrid/smoothers/smoothers.h"
 #include "multigrid/transfers/null_vectors.h"
 #include "multigrid/transfers/transfers.h"
@@ -240,6 +241,7 @@ static bisai_status coarsen(bsi_rank_hierarchy *r, int l, bisai_status before, b
   r->h.levels[r->h.count++] = (bsi_level){.matrix = coarse.matrix, .own = coarse.matrix};
   *more = true;
   BSI_TRY(bsi_rank_coarse_update(r, l, false, &own));
+  bsi_rank_updates_release_product(r, l);
   return connect(r, l + 1, own ? own : bsi_smoother_create(&r->h, level));
 }
 
@@ -383,6 +385,7 @@ bisai_status bsi_rank_levels_create(bisai_context *context, const bisai_ranks_ro
   bsi_coarsening_release(context, &c);
   bsi_coarsening_release(context, &c); /* the vectors of the next level */
   if (!status) status = complete_levels(r);
+  if (!status) bsi_rank_updates_release(r);
   r->h.setup.options.null_vectors = NULL; /* the caller's array may go */
   r->exchanges = bsi_rank_levels_exchanges(r);
   return status;
@@ -425,6 +428,7 @@ static bisai_status update_level(bsi_rank_hierarchy *r, int l) {
 
 /* Takes a matrix of the pattern of creation. */
 static bisai_status take(bsi_rank_hierarchy *r, const bisai_bcsr *matrix) {
+  if (!r->products_only) BSI_TRY(bsi_hierarchy_check_updates(&r->h));
   if (matrix->type != BISAI_FP64 || matrix->unit_diagonal)
     return bsi_fail(r->h.context, BISAI_UNSUPPORTED,
                     "the rows of a rank need values in fp64, with the diagonal blocks");
@@ -435,12 +439,14 @@ static bisai_status take(bsi_rank_hierarchy *r, const bisai_bcsr *matrix) {
 
 bisai_status bsi_rank_levels_update(bsi_rank_hierarchy *r, const bisai_bcsr *matrix) {
   const int32_t columns = r->first.block_cols;
+  bisai_status status = take(r, matrix);
   r->h.fused.count = 0;
-  BSI_TRY(agree(r, take(r, matrix)));
+  BSI_TRY(agree(r, status ? status : bsi_rank_updates_renew(r)));
   r->first = *matrix;
   r->first.block_cols = columns;
-  for (int l = 0; l < r->h.count && !r->products_only; l++) BSI_TRY(update_level(r, l));
-  return BISAI_OK;
+  for (int l = 0; l < r->h.count && !r->products_only && !status; l++) status = update_level(r, l);
+  bsi_rank_updates_end(r);
+  return status;
 }
 
 /* --- use --- */

@@ -28,7 +28,7 @@ bisai_status bsi_rank_levels_create(bisai_context *context, const bisai_ranks_ro
 bisai_status bsi_rank_products_create(bisai_context *context, const bisai_ranks_rows *rows,
                                       const bisai_transport *transport,
                                       const bsi_multigrid_setup *setup, bsi_rank_hierarchy *r);
-/* Takes new values. Allocates nothing. */
+/* Takes new values. */
 bisai_status bsi_rank_levels_update(bsi_rank_hierarchy *r, const bisai_bcsr *matrix);
 /* x ← one cycle for A x = b, for own values in backend memory. */
 bisai_status bsi_rank_levels_apply(bsi_rank_hierarchy *r, const double *b, double *x);

@@ -97,7 +97,6 @@ static bsi_multigrid_setup setup_of(const bisai_context *context, const bisai_ra
   bisai_multigrid_options chosen = bsi_multigrid_choose(&given, rows->symmetric, bs);
   chosen.nodes = BISAI_AGGREGATION_UNIT_BLOCK;
   chosen.cycle = bsi_multigrid_cycle(&chosen, rows->symmetric, bs);
-  chosen.update = BISAI_MULTIGRID_UPDATE_FAST;
   return bsi_multigrid_setup_of(context, &given, &chosen, rows->symmetric, o->shift_amount);
 }
 
