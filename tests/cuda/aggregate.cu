@@ -109,7 +109,7 @@ blocks_of star(int32_t n) {
 struct result {
   std::vector<float> strength;
   std::vector<int32_t> aggregate;
-  int32_t count = -7;
+  int32_t count = -7, members = -7;
   bool good = false;
 };
 
@@ -120,9 +120,9 @@ result on_host(blocks_of &a, double threshold) {
   result r;
   r.strength.assign(a.idx.size() + 1, NAN);
   r.aggregate.assign(a.n + 1, -7);
-  r.good =
-      !bsi_aggregation_host.weigh(host, &view, a.inverse.data(), &rule, r.strength.data()) &&
-      !bsi_aggregation_host.aggregate(host, &view, r.strength.data(), r.aggregate.data(), &r.count);
+  r.good = !bsi_aggregation_host.weigh(host, &view, a.inverse.data(), &rule, r.strength.data()) &&
+           !bsi_aggregation_host.aggregate(host, &view, r.strength.data(), r.aggregate.data(),
+                                           &r.count, &r.members);
   return r;
 }
 
@@ -138,7 +138,8 @@ result on_device(bisai_context *device, blocks_of &a, double threshold,
   view.row_ptr = ptr.data, view.col_idx = idx.data, view.values = values.data;
   r.good =
       (given || !bsi_aggregation_cuda.weigh(device, &view, inverse.data, &rule, strength.data)) &&
-      !bsi_aggregation_cuda.aggregate(device, &view, strength.data, aggregate.data, &r.count);
+      !bsi_aggregation_cuda.aggregate(device, &view, strength.data, aggregate.data, &r.count,
+                                      &r.members);
   unsigned ticket = 1;
   CHECK(cudaMemcpy(&ticket, device->tickets, sizeof ticket, cudaMemcpyDefault));
   r.good = r.good && ticket == 0; /* others count on it */
@@ -158,6 +159,7 @@ void agrees_with_the_host(bisai_context *device, blocks_of a, double threshold) 
                again = on_device(device, a, threshold);
   const bool good = expected.good && got.good && again.good && same_strengths(expected, got) &&
                     expected.aggregate == got.aggregate && expected.count == got.count &&
+                    expected.members == got.members && again.members == got.members &&
                     got.aggregate == again.aggregate;
   verdict(good, "%d rows of blocks of %d, %zu blocks, threshold %g: %d aggregates of %d%s%s", a.n,
           a.bs, a.idx.size(), threshold, got.count, expected.count,
@@ -223,11 +225,13 @@ TEST(aggregates_of_directed_graphs_are_those_of_the_host) {
         for (int32_t p = a.ptr[i]; p < a.ptr[i + 1]; p++)
           strength[p] = a.idx[p] > i ? -strength[p] : 0.0f;
       std::vector<int32_t> expected(n + 1, -7);
-      int32_t count = -7;
-      const bool good = bsi_aggregation_host.aggregate(host, &view, strength.data(),
-                                                       expected.data(), &count) == BISAI_OK;
+      int32_t count = -7, members = -7;
+      const bool good =
+          bsi_aggregation_host.aggregate(host, &view, strength.data(), expected.data(), &count,
+                                         &members) == BISAI_OK;
       const result got = on_device(device, a, 0.0, &strength);
-      verdict(good && got.good && got.aggregate == expected && got.count == count,
+      verdict(good && got.good && got.aggregate == expected && got.count == count &&
+                  got.members == members,
               "%d rows of %d: %d aggregates of %d", n, length, got.count, count);
     }
 }

@@ -19,7 +19,7 @@ typedef struct graph {
   /* backend memory, which the tests read too */
   float *strength;
   int32_t *aggregate;
-  int32_t count;
+  int32_t count, members;
 } graph;
 
 static inline void *room(bisai_context *c, int32_t count, size_t size) {
@@ -67,9 +67,14 @@ static inline void weigh(graph *g, const test_bcsr *a, double threshold) {
 
 static inline void aggregate(graph *g) {
   for (int32_t i = 0; i < g->matrix->block_rows; i++) g->aggregate[i] = -7;
-  g->count = -7;
-  EXPECT_OK(g->context, g->context->backend->multigrid->aggregation->aggregate(
-                            g->context, g->matrix, g->strength, g->aggregate, &g->count));
+  g->count = g->members = -7;
+  EXPECT_OK(g->context,
+            g->context->backend->multigrid->aggregation->aggregate(
+                g->context, g->matrix, g->strength, g->aggregate, &g->count, &g->members));
+  int32_t members = 0;
+  test_synchronize();
+  for (int32_t i = 0; i < g->matrix->block_rows; i++) members += g->aggregate[i] >= 0;
+  assert_int_equal(g->members, members);
 }
 
 /* Five points on nx × ny: −1 along x and −epsilon along y, in blocks of multiples of I. The rows of

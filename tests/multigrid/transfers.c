@@ -21,7 +21,7 @@ static bsi_block_matrix listed(bisai_context *c, int32_t n, int32_t size, int he
     aggregate[i] = i % 10 == 4 ? -1 : test_random_integer(&random, 0, count - 1);
   bsi_block_matrix t = {.rows = n, .cols = count, .height = height, .width = width};
   int32_t *there = test_sparse_integers(c, (size_t)n, aggregate);
-  EXPECT_OK(c, ops(c)->list(c, there, &t));
+  EXPECT_OK(c, ops(c)->list(c, there, -1, &t));
   int32_t at = 0;
   for (int32_t i = 0; i < n; i++) {
     assert_int_equal(t.row_ptr[i], at);
@@ -220,7 +220,7 @@ static void an_aggregate_of_everything_is_orthonormalised(void **state) {
   double *vectors = test_random_vector((int64_t)N * H * W, 3);
   bsi_block_matrix t = {.rows = N, .cols = 1, .height = H, .width = W};
   int32_t *there = test_sparse_integers(context, N, aggregate);
-  EXPECT_OK(context, ops(context)->list(context, there, &t));
+  EXPECT_OK(context, ops(context)->list(context, there, N, &t));
   spaces s = spaces_of(context, t, vectors);
   assert_int_equal(expect_orthonormal(&s), 0);
   expect_reproduced(&s, 1e-12);
@@ -357,7 +357,7 @@ static void failing_allocations_leak_nothing(void **state) {
                      turned = {.row_ptr = test_sparse_integers(own, 4, NULL),
                                .col_idx = test_sparse_integers(own, 5, NULL)};
     allocator.fail_at = atomic_load(&allocator.calls) + fail_at;
-    status = ops(own)->list(own, aggregate, &t);
+    status = ops(own)->list(own, aggregate, 5, &t);
     if (!status) status = ops(own)->transpose(own, &t, &turned, position);
     if (status) {
       EXPECT_STATUS(own, BISAI_OUT_OF_MEMORY, status);

@@ -30,7 +30,7 @@ constexpr int BLOCKS_OF_LANE = 8;
 
 /* A record that the kernel writes whole, so that it needs no beginning. */
 struct report {
-  unsigned long long aggregates;
+  unsigned long long aggregates, members;
   /* 1 if a round has left an undecided row; rounds take turns with the two words */
   unsigned long long undecided[2];
 };
@@ -285,6 +285,7 @@ __device__ void number_roots(const grouping &g, meeting *all) {
 
 /* Steps 3 and 4, and the numbers. */
 __device__ void finish(const grouping &g) {
+  int members = 0;
   over_rows(g, [&](const part_of_row &part) {
     int32_t at = part.row, root = part.inside ? g.root[at] : BSI_STAYS_OUT;
     while (root <= BSI_FOLLOWS) {
@@ -303,14 +304,20 @@ __device__ void finish(const grouping &g) {
       });
     /* one lane alone has the best neighbour, and an open row always has one (aggregate.h) */
     const bool mine = largest_of_lanes(g.s, best) == best && best > 0;
-    if (open ? mine : part.inside && g.s.member() == 0)
+    if (open ? mine : part.inside && g.s.member() == 0) {
       g.aggregate[part.row] = root < 0 ? -1 : static_cast<int32_t>(g.reach[root]);
+      members += root >= 0;
+    }
   });
+  members = bsi_warp_sum(members);
+  if (threadIdx.x % BSI_WARP == 0 && members > 0)
+    atomicAdd(&g.found->members, static_cast<unsigned long long>(members));
 }
 
 __global__ void __launch_bounds__(GROUPING_THREADS) make_aggregates(const grouping g) {
   meeting all(g.ticket);
   if (blockIdx.x == 0 && threadIdx.x < 2) g.found->undecided[threadIdx.x] = 0;
+  if (blockIdx.x == 0 && threadIdx.x == 0) g.found->members = 0;
   enter(g);
   all.wait();
   find_roots(g, &all);
@@ -339,9 +346,9 @@ bisai_status lay_out(bisai_context *context, const bisai_bcsr *a, int *lanes, in
 } // namespace
 
 static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a, const float *strength,
-                              int32_t *aggregate, int32_t *count) {
+                              int32_t *aggregate, int32_t *count, int32_t *members) {
   const size_t rows = static_cast<size_t>(a->block_rows);
-  *count = 0;
+  *count = *members = 0;
   if (rows == 0) return BISAI_OK;
   int blocks = 0;
   bsi_temporary temporary(context);
@@ -367,8 +374,10 @@ static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a, const
                                dim3(GROUPING_THREADS), 0, g);
   report found;
   if (!status) status = bsi_record_fetch(context, WHAT, &found);
-  if (!status) *count = static_cast<int32_t>(found.aggregates);
-  return status;
+  if (status) return status;
+  *count = static_cast<int32_t>(found.aggregates);
+  *members = static_cast<int32_t>(found.members);
+  return BISAI_OK;
 }
 
 static bisai_status load(bisai_context *context) { return bsi_gpu_load(context, make_aggregates); }

@@ -368,9 +368,9 @@ static bool reserve_grouping(grouping *g) {
 }
 
 static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a, const float *strength,
-                              int32_t *aggregate, int32_t *count) {
+                              int32_t *aggregate, int32_t *count, int32_t *members) {
   grouping g = {.context = context, .a = a, .strength = strength, .aggregate = aggregate};
-  *count = 0;
+  *count = *members = 0;
   const bool complete = reserve_grouping(&g);
   /* largest_around() reads those of ghosts, to which there are no edges */
   for (int32_t j = a->block_rows; complete && j < a->block_cols; j++) g.value[j] = g.reach[j] = 0;
@@ -379,6 +379,7 @@ static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a, const
     for (int32_t i = 0; i < a->block_rows; i++)
       if (g.root[i] == i) g.reach[i] = (uint32_t)(*count)++;
     over_rows(&g, a->block_rows, finish_part);
+    for (int32_t i = 0; i < a->block_rows; i++) *members += aggregate[i] >= 0;
   }
   bsi_release(context, g.value);
   bsi_release(context, g.reach);

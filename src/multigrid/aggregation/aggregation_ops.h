@@ -45,9 +45,9 @@ typedef struct bsi_aggregation_ops {
   bisai_status (*weigh)(bisai_context *, const bisai_bcsr *a, const double *inverse,
                         const struct bsi_strength_rule *, float *strength);
   /* aggregate[i] ← the aggregate of block row i, from 0, or −1 for a row that stays out.
-   * *count ← the number of aggregates. Waits. */
+   * *count ← the number of aggregates, *members ← the number of block rows in them. Waits. */
   bisai_status (*aggregate)(bisai_context *, const bisai_bcsr *a, const float *strength,
-                            int32_t *aggregate, int32_t *count);
+                            int32_t *aggregate, int32_t *count, int32_t *members);
   bsi_filter *filter;
   bsi_filter_again *filter_again;
   bsi_load_code *load;

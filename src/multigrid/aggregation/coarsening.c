@@ -19,7 +19,7 @@ bisai_status bsi_coarsening_weigh(bsi_hierarchy *h, const bsi_level *level, bsi_
 bisai_status bsi_coarsening_aggregate(bsi_hierarchy *h, const bsi_level *level, bsi_coarsening *c) {
   BSI_TRY(bsi_coarsening_weigh(h, level, c));
   return bsi_ops_of(h)->aggregation->aggregate(h->context, level->matrix, c->strength, c->aggregate,
-                                               &c->count);
+                                               &c->count, &c->members);
 }
 
 void bsi_coarsening_note_peak(bsi_hierarchy *h, const bsi_level *level, const bsi_coarsening *c,

@@ -15,6 +15,8 @@ typedef struct bsi_coarsening {
   /* the number of aggregates, and the scalar columns of T that each has */
   int32_t count;
   int width;
+  /* the block rows in aggregates, or −1 if the host does not know their number */
+  int32_t members;
   /* the near-null-space vectors of this level and of the next one. NULL: T has identity blocks */
   double *vectors, *coarse_vectors;
 } bsi_coarsening;

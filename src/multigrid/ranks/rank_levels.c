@@ -207,7 +207,9 @@ static bisai_status aggregate(bsi_rank_hierarchy *r, const bsi_level *level, bsi
   if (!status)
     status = BSI_ON_BACKEND(r->h.context, bsi_border)(
         r->h.context, a, level->diagonal.inverse, r->h.setup.options.strength, c->strength, alone);
-  if (!status) status = ops->aggregate(r->h.context, a, c->strength, c->aggregate, &c->count);
+  if (!status)
+    status = ops->aggregate(r->h.context, a, c->strength, c->aggregate, &c->count, &c->members);
+  c->members = -1; /* rows at the border come to them */
   if (!status)
     status = BSI_ON_BACKEND(r->h.context, bsi_border_add)(r->h.context, a, c->strength, alone,
                                                           c->aggregate, &c->count);

@@ -27,7 +27,7 @@ static bisai_status list(bsi_hierarchy *h, bsi_level *level, const bsi_coarsenin
                                     .cols = c->count,
                                     .height = level->matrix->block_size,
                                     .width = c->width};
-  BSI_TRY(bsi_ops_of(h)->transfer->list(h->context, c->aggregate, &t->tentative));
+  BSI_TRY(bsi_ops_of(h)->transfer->list(h->context, c->aggregate, c->members, &t->tentative));
   BSI_TRY(bsi_transpose_create(h, &t->tentative, &t->tentative_transposed, &t->tentative_position));
   return bsi_rows_are_scaled(h, level)
              ? bsi_block_matrix_reserve_values(h->context, &t->tentative_transposed)

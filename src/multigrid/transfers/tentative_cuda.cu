@@ -30,22 +30,46 @@ __global__ void __launch_bounds__(BLOCK_THREADS) name_entries(const entries e) {
 
 } // namespace
 
-static bisai_status list(bisai_context *context, const int32_t *aggregate, bsi_block_matrix *t) {
+/* Makes row_ptr of T, and finds its number of blocks unless it is known. */
+static bisai_status count_members(bisai_context *context, const int32_t *aggregate, int32_t members,
+                                  bsi_block_matrix *t) {
   bsi_structure_report report;
   bsi_lengths lengths;
   bsi_temporary memory(context);
-  t->row_ptr = bsi_reserve_indices(context, static_cast<size_t>(t->rows) + 1);
-  if (!t->row_ptr) return BISAI_OUT_OF_MEMORY;
   BSI_TRY(bsi_lengths_reserve(&memory, t->rows, &lengths));
   BSI_TRY(bsi_record_begin<bsi_structure_report>(context, what));
   int64_t *of_rows = lengths.of_rows;
   BSI_TRY(bsi_for_each(context, what, t->rows,
                        [=] __device__(int64_t i) { of_rows[i] = aggregate[i] >= 0; }));
   BSI_TRY(bsi_lengths_add(context, &lengths, t->row_ptr));
+  t->blocks = members;
+  if (members >= 0) return BISAI_OK;
   BSI_TRY(bsi_lengths_fetch(context, "a list of aggregates", INT64_MAX, &report));
   t->blocks = static_cast<int32_t>(report.total);
+  return BISAI_OK;
+}
+
+/* Makes T if every row is in an aggregate. */
+static bisai_status list_all(bisai_context *context, const int32_t *aggregate,
+                             const bsi_block_matrix *t) {
+  const int32_t rows = t->rows;
+  int32_t *row_ptr = t->row_ptr, *col_idx = t->col_idx;
+  return bsi_for_each(context, what, rows + 1ll, [=] __device__(int64_t i) {
+    row_ptr[i] = static_cast<int32_t>(i);
+    if (i < rows) col_idx[i] = aggregate[i];
+  });
+}
+
+static bisai_status list(bisai_context *context, const int32_t *aggregate, int32_t members,
+                         bsi_block_matrix *t) {
+  const bool all = members == t->rows;
+  t->blocks = members;
+  t->row_ptr = bsi_reserve_indices(context, static_cast<size_t>(t->rows) + 1);
+  if (!t->row_ptr) return BISAI_OUT_OF_MEMORY;
+  if (!all) BSI_TRY(count_members(context, aggregate, members, t));
   t->col_idx = bsi_reserve_indices(context, static_cast<size_t>(t->blocks));
   if (!t->col_idx) return BISAI_OUT_OF_MEMORY;
+  if (all) return list_all(context, aggregate, t);
   const int32_t *row_ptr = t->row_ptr;
   int32_t *col_idx = t->col_idx;
   return bsi_for_each(context, what, t->rows, [=] __device__(int64_t i) {

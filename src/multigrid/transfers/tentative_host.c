@@ -20,7 +20,9 @@ static int threads_for(const bisai_context *context, const bsi_block_matrix *m) 
 
 /* --- structures --- */
 
-static bisai_status list(bisai_context *context, const int32_t *aggregate, bsi_block_matrix *t) {
+static bisai_status list(bisai_context *context, const int32_t *aggregate, int32_t members,
+                         bsi_block_matrix *t) {
+  (void)members; /* the rows are counted anyway */
   t->row_ptr = bsi_allocate(context, (size_t)t->rows + 1, sizeof *t->row_ptr);
   if (!t->row_ptr) return BISAI_OUT_OF_MEMORY;
   t->row_ptr[0] = 0;

@@ -20,10 +20,12 @@ typedef bisai_status bsi_scale_rows(bisai_context *, const struct bsi_row_scalin
 bsi_scale_rows bsi_scale_rows_host, bsi_scale_rows_cuda;
 
 typedef struct bsi_transfer_ops {
-  /* T ← one block for each row i with aggregate[i] ≥ 0, in column aggregate[i]. Reserves
-   * t->row_ptr and t->col_idx, and sets t->blocks. The caller has set the other numbers of t. After
-   * a failure the caller destroys t. Waits. */
-  bisai_status (*list)(bisai_context *, const int32_t *aggregate, bsi_block_matrix *t);
+  /* T ← one block for each row i with aggregate[i] ≥ 0, in column aggregate[i]. `members` is the
+   * number of these rows, or −1 if it is not known. Reserves t->row_ptr and t->col_idx, and sets
+   * t->blocks. The caller has set the other numbers of t. After a failure the caller destroys t.
+   * Waits for a number that is not known. */
+  bisai_status (*list)(bisai_context *, const int32_t *aggregate, int32_t members,
+                       bsi_block_matrix *t);
   /* transposed ← the structure of mᵀ and its numbers. The caller has reserved row_ptr and col_idx.
    * position[q] ← the position in m of block q of mᵀ. */
   bisai_status (*transpose)(bisai_context *, const bsi_block_matrix *m,
