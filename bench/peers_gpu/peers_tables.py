@@ -21,8 +21,9 @@ def number(value):
 
 
 def times(record):
-    """Returns set-up + solve in milliseconds, minima."""
-    return f"{number(1e3 * record['setup_minimum'])} + {number(1e3 * record['solve_minimum'])}"
+    """Returns set-up + solve in milliseconds, minima. A slow setting was run once."""
+    setup, solve = (number(1e3 * record[f"{part}_minimum"]) for part in ("setup", "solve"))
+    return f"{setup} + {solve}{' (once)' if record['rounds'] == 1 else ''}"
 
 
 def megabytes(count):
@@ -106,11 +107,13 @@ def page(documents):
     first = documents[0]
     measured = {r.get("library") for document in documents for r in document["figures"]}
     libraries = [name for name in names if name in measured]
+    named = list(dict.fromkeys(document["commit"] for document in documents))
+    commits = f"{'commits' if len(named) > 1 else 'commit'} {' and '.join(named)}"
     versions = " and ".join(f"{names[name]} ({first[name]})" for name in libraries)
     yield "# Multigrid of other libraries on a GPU"
     yield ""
     yield (
-        f"{first['date']}, commit {first['commit']}, {first['device']}: bisai's `mg` without keys"
+        f"{first['date']}, {commits}, {first['device']}: bisai's `mg` without keys"
         f" beside {versions} on the same systems. Made by `peers_gpu`, which runs bisai and a"
         " library in one process."
     )
@@ -120,7 +123,8 @@ def page(documents):
         " library has its own. Elasticity has its six rigid-body modes in bisai and in GAMG. The"
         " other libraries get scalar matrices without the zeros inside blocks. Times are set-up +"
         " solve in milliseconds, warm, the minimum of the rounds, from the matrix on the device."
-        " The best setting is that of the least sum. MB are what a hierarchy keeps beside A, and"
+        " *Once*: a slow first run was the only one, and has first launches in it. The best setting"
+        " is that of the least sum. MB are what a hierarchy keeps beside A, and"
         " then the most that its set-up takes: of bisai by its report, of others the growth of the"
         " device's memory in use."
     )
@@ -133,7 +137,7 @@ def page(documents):
         "hypre: PMIS, interpolation ext+i with at most 4 entries a row, one sweep; *unknowns*: a"
         " function for each unknown of a node; *aggressive*: on one level. Nodal coarsening crashes"
         " with matrices of a device. GAMG: smoothed aggregation, each setting in a process of its"
-        " own. At most 500 iterations."
+        " own; one that is missing ended its process, or was not reached. At most 500 iterations."
     )
     yield ""
     yield from settings(documents)
