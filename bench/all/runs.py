@@ -62,6 +62,13 @@ class Bench:
             if to:
                 to.close()
 
+    def attempt(self, *command):
+        """Runs a command that may fail, and says so. What it wrote before is of use."""
+        try:
+            self.run(*command)
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+            print(error, flush=True)
+
     def lines(self, *command):
         """Returns what a command writes, line by line."""
         words = [str(word) for word in command]

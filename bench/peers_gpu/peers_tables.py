@@ -73,8 +73,9 @@ def compared(documents, library):
         "iterations", "times", "MB, peak", "over bisai"
     )
     figures = [
-        record for document in documents for record in document["figures"]
+        record for document in documents
         if any(r.get("library") == library for r in document["figures"])
+        for record in document["figures"]
     ]
     for system in systems_of(figures):
         yield row_of(system, library, figures)
@@ -124,9 +125,9 @@ def page(documents):
         " other libraries get scalar matrices without the zeros inside blocks. Times are set-up +"
         " solve in milliseconds, warm, the minimum of the rounds, from the matrix on the device."
         " *Once*: a slow first run was the only one, and has first launches in it. The best setting"
-        " is that of the least sum. MB are what a hierarchy keeps beside A, and"
-        " then the most that its set-up takes: of bisai by its report, of others the growth of the"
-        " device's memory in use."
+        " is that of the least sum. MB are what a hierarchy keeps beside A, and then the most that"
+        " its set-up takes: of bisai by its report, of others the growth of the device's memory in"
+        " use."
     )
     for library in libraries:
         yield from ["", f"## {names[library]}", "", *compared(documents, library)]
