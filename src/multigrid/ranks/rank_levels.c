@@ -166,9 +166,7 @@ static bisai_status connect(bsi_rank_hierarchy *r, int l, bisai_status before) {
 
 static bisai_status begin_level(bsi_rank_hierarchy *r, int l) {
   bsi_level *level = &r->h.levels[l];
-  level->diagonal.inverse =
-      bsi_hierarchy_reserve_vector(&r->h, bsi_level_room(level) * level->matrix->block_size);
-  if (!level->diagonal.inverse) return BISAI_OUT_OF_MEMORY;
+  BSI_TRY(bsi_rank_reserve_inverse(r, level));
   BSI_TRY(bsi_level_fail(&r->h, level, bsi_diagonal_find(&r->h, level)));
   return bsi_level_reserve_work(&r->h, level);
 }

@@ -44,12 +44,17 @@ static bisai_status renew(const bsi_rank_hierarchy *r, bsi_block_matrix *with,
   return BISAI_OK;
 }
 
-static bisai_status renew_inverse(bsi_rank_hierarchy *r, bsi_level *level) {
-  if (level->diagonal.inverse || !level->fp32.inverse) return BISAI_OK;
+bisai_status bsi_rank_reserve_inverse(bsi_rank_hierarchy *r, bsi_level *level) {
   level->diagonal.inverse =
       bsi_hierarchy_reserve_vector(&r->h, bsi_level_room(level) * level->matrix->block_size);
-  level->smoother.inverse = level->diagonal.inverse;
   return level->diagonal.inverse ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+}
+
+static bisai_status renew_inverse(bsi_rank_hierarchy *r, bsi_level *level) {
+  if (level->diagonal.inverse || !level->fp32.inverse) return BISAI_OK;
+  BSI_TRY(bsi_rank_reserve_inverse(r, level));
+  level->smoother.inverse = level->diagonal.inverse;
+  return BISAI_OK;
 }
 
 static bisai_status renew_level(bsi_rank_hierarchy *r, int l) {

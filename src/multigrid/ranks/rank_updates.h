@@ -7,6 +7,8 @@
 
 #include "multigrid/ranks/rank_level.h"
 
+/* Reserves D⁻¹ of a level, of the ghosts too. */
+bisai_status bsi_rank_reserve_inverse(bsi_rank_hierarchy *r, bsi_level *level);
 /* Releases the values of A P of level l, if the hierarchy is to do without. */
 void bsi_rank_updates_release_product(bsi_rank_hierarchy *r, int l);
 /* Releases what the hierarchy is to do without. */

@@ -42,7 +42,6 @@ static bisai_status count_members(bisai_context *context, const int32_t *aggrega
   BSI_TRY(bsi_for_each(context, what, t->rows,
                        [=] __device__(int64_t i) { of_rows[i] = aggregate[i] >= 0; }));
   BSI_TRY(bsi_lengths_add(context, &lengths, t->row_ptr));
-  t->blocks = members;
   if (members >= 0) return BISAI_OK;
   BSI_TRY(bsi_lengths_fetch(context, "a list of aggregates", INT64_MAX, &report));
   t->blocks = static_cast<int32_t>(report.total);
