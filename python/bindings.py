@@ -45,6 +45,10 @@ int bisai_context_threads(const bisai_context *context);
 bisai_backend bisai_context_backend(const bisai_context *context);
 void *bisai_context_stream(const bisai_context *context);
 bisai_status bisai_context_synchronize(bisai_context *context);
+typedef struct { size_t struct_size; int64_t used_bytes, most_used_bytes, pool_bytes; ...; }
+  bisai_device_memory;
+bisai_status bisai_context_device_memory(bisai_context *, bool restart, bisai_device_memory *);
+bisai_status bisai_context_trim(bisai_context *context);
 const char *bisai_backend_missing(bisai_backend backend, int device);
 
 typedef struct { size_t struct_size; int32_t block_rows, block_cols, block_size;

@@ -75,7 +75,7 @@ static void print_part(FILE *out, const bisai_multigrid_report *g, int part) {
     fprintf(out, "%12s\n", "updates");
 }
 
-void hierarchy_print_memory(FILE *out, const bisai_multigrid_report *g) {
+void hierarchy_print_memory(FILE *out, const bisai_multigrid_report *g, int64_t device_peak) {
   if (g->levels == 0) return;
   fprintf(out,
           "\nMB of the levels, and how often a cycle reads them on the level that it reads most\n"
@@ -84,6 +84,7 @@ void hierarchy_print_memory(FILE *out, const bisai_multigrid_report *g) {
   for (int part = 0; part < BISAI_MULTIGRID_PARTS; part++) print_part(out, g, part);
   fprintf(out, "%26s%48.3f\n%26s%48.3f\n", "all", 1e-6 * (double)g->hierarchy_bytes,
           "most in set-up", 1e-6 * (double)g->peak_bytes);
+  if (device_peak > 0) fprintf(out, "%26s%48.3f\n", "most on the GPU", 1e-6 * (double)device_peak);
 }
 
 #ifdef BISAI_HAVE_JANSSON

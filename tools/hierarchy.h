@@ -12,8 +12,9 @@
  * are no levels. */
 void hierarchy_print(FILE *out, const char *matrix, const bisai_multigrid_report *g);
 
-/* Prints the memory of the levels, array by array. Prints nothing if there are no levels. */
-void hierarchy_print_memory(FILE *out, const bisai_multigrid_report *g);
+/* Prints the memory of the levels, array by array, and the most that the device held, if it is not
+ * 0. Prints nothing if there are no levels. */
+void hierarchy_print_memory(FILE *out, const bisai_multigrid_report *g, int64_t device_peak);
 
 #ifdef BISAI_HAVE_JANSSON
 #include <jansson.h>

@@ -173,12 +173,22 @@ static bool collect_report(bisai_context *context, const bisai_bcsr *matrix,
   return ok;
 }
 
+/* All zeros if the memory cannot be read: the device has failed then, and the next call says so. */
+static bisai_device_memory device_memory(bisai_context *context) {
+  bisai_device_memory memory = {.struct_size = sizeof memory};
+  bisai_context_device_memory(context, true, &memory);
+  return memory;
+}
+
 static void collect_hierarchy(bisai_context *context, const bisai_bcsr *matrix, progress *shown,
                               info *i) {
   bisai_precond_report report;
   progress_show(shown, "levels of multigrid");
-  if (collect_report(context, matrix, BISAI_PRECOND_MULTIGRID, &report, &i->mg, i))
+  const int64_t before = device_memory(context).used_bytes;
+  if (collect_report(context, matrix, BISAI_PRECOND_MULTIGRID, &report, &i->mg, i)) {
     i->hierarchy = report.multigrid;
+    i->device_peak = device_memory(context).most_used_bytes - before;
+  }
 }
 
 static void collect_pressure(bisai_context *context, const bisai_bcsr *matrix, progress *shown,

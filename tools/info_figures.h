@@ -102,6 +102,8 @@ typedef struct info {
   info_diagonal diagonals[INFO_BOUNDS];
   /* no levels if mg could not be made; a message has been printed */
   bisai_multigrid_report hierarchy;
+  /* a GPU: the bytes that the set-up of mg and an iteration held at most; 0 on the host */
+  int64_t device_peak;
   /* the text has the account of its memory */
   bool tells_memory;
   info_trial mg, cpr;

@@ -30,6 +30,8 @@ typedef struct run {
   double *b, *x;
   bisai_solver_report solved;
   bisai_precond_report precond;
+  /* a GPU: the bytes that the last set-up held at most, with all that it freed */
+  int64_t device_peak;
 } run;
 
 static double now(const run *r) {
@@ -42,6 +44,12 @@ static bisai_status solve(run *r, const bisai_bcsr *matrix, bisai_precond *preco
   return bisai_solver_solve(r->solver, matrix, precond, r->b, r->x, &r->solved);
 }
 
+static bisai_device_memory device_memory(const run *r) {
+  bisai_device_memory memory = {.struct_size = sizeof memory};
+  need(r->bench->context, bisai_context_device_memory(r->bench->context, true, &memory), "memory");
+  return memory;
+}
+
 typedef struct timing {
   double setup, solve;
 } timing;
@@ -51,12 +59,15 @@ static bisai_status once(run *r, timing *t) {
   bisai_context *context = r->bench->context;
   bisai_bcsr *matrix = matrix_copy(context, r->system->matrix, BISAI_COPY);
   bisai_precond *precond = NULL;
+  const int64_t before = device_memory(r).used_bytes;
   const double begin = now(r);
   bisai_status status = bisai_precond_create(context, matrix, &r->method->options, &precond);
-  const double ready = now(r);
+  const double setup = now(r) - begin;
+  r->device_peak = device_memory(r).most_used_bytes - before;
   if (!status) {
+    const double ready = now(r);
     status = solve(r, matrix, precond);
-    *t = (timing){ready - begin, now(r) - ready};
+    *t = (timing){setup, now(r) - ready};
     if (r->solved.reason != BISAI_REASON_NONE) status = BISAI_OK;
     r->precond = (bisai_precond_report){.struct_size = sizeof r->precond};
     need(context, bisai_precond_get_report(precond, &r->precond), "report");
@@ -169,6 +180,9 @@ static void print_levels(const run *r) {
   printf("\n    complexity %.3f, hierarchy %.1f MB, peak %.1f MB = %.2f of it\n",
          g->operator_complexity, 1e-6 * (double)g->hierarchy_bytes, 1e-6 * (double)g->peak_bytes,
          (double)g->peak_bytes / (double)g->hierarchy_bytes);
+  if (r->device_peak > 0)
+    printf("    with what single operations take, the set-up held %.1f MB at most\n",
+           1e-6 * (double)r->device_peak);
 }
 
 static void record_levels(const run *r, FILE *json) {
@@ -176,11 +190,13 @@ static void record_levels(const run *r, FILE *json) {
   fprintf(json,
           ",\n     \"cycle\": \"%s\", \"smoother\": \"%s\", \"nodes\": \"%s\", \"symmetric\": %s, "
           "\"operator_complexity\": %.6g, \"grid_complexity\": %.6g, \"hierarchy_bytes\": %lld, "
-          "\"peak_bytes\": %lld, \"coarsest_inverted\": %s, \"levels\": [",
+          "\"peak_bytes\": %lld, \"device_peak_bytes\": %lld, \"coarsest_inverted\": %s, "
+          "\"levels\": [",
           bisai_cycle_string(g->cycle), bisai_smoother_string(g->smoother),
           bisai_aggregation_unit_string(g->nodes), g->symmetric ? "true" : "false",
           g->operator_complexity, g->grid_complexity, (long long)g->hierarchy_bytes,
-          (long long)g->peak_bytes, g->coarsest_inverted ? "true" : "false");
+          (long long)g->peak_bytes, (long long)r->device_peak,
+          g->coarsest_inverted ? "true" : "false");
   for (int l = 0; l < g->levels; l++) {
     fprintf(json, "%s{\"rows\": %d, \"block_size\": %d, \"blocks\": %d, \"radius\": %.5g",
             l ? ", " : "", g->rows[l], g->block_size[l], g->blocks[l], g->radius[l]);

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <bisai/status.h>
 
@@ -166,6 +167,38 @@ BISAI_API void *bisai_context_stream(const bisai_context *context);
 /** Returns the number of host threads in use, including the calling thread; 1 in a build without
  *  threads. */
 BISAI_API int bisai_context_threads(const bisai_context *context);
+
+/** The memory that a context has on its CUDA device. All numbers are 0 on the host, and where
+ *  bisai_context_options::device_allocator allocates. */
+typedef struct bisai_device_memory {
+  /** set by the caller to sizeof(bisai_device_memory) */
+  size_t struct_size;
+  /** the bytes that the objects of the context hold */
+  int64_t used_bytes;
+  /** the most that they and the calls on them have held at a time, since the context was created or
+   *  this number was last restarted */
+  int64_t most_used_bytes;
+  /** the bytes that the pool of the context has taken from the device: those in use, and those kept
+   *  for later allocations, which other libraries cannot have */
+  int64_t pool_bytes;
+} bisai_device_memory;
+
+/** Reports the device memory of a context. Waits for the work that was enqueued.
+ *  @param restart  true: most_used_bytes is counted anew after this call
+ *  @param memory   in and out: struct_size is set by the caller
+ *  @retval BISAI_INVALID_ARGUMENT  an argument is NULL, or struct_size is unknown
+ *  @retval BISAI_DEVICE_ERROR */
+BISAI_API bisai_status bisai_context_device_memory(bisai_context *context, bool restart,
+                                                   bisai_device_memory *memory);
+
+/** Returns to the device what the pool of the context keeps for later allocations, so that other
+ *  libraries can have it: a set-up may need several times the memory of the preconditioner that it
+ *  makes. The next set-up takes longer, because it asks the driver for memory again. Waits for the
+ *  work that was enqueued. Does nothing on the host, and where
+ *  bisai_context_options::device_allocator allocates.
+ *  @retval BISAI_INVALID_ARGUMENT  `context` is NULL
+ *  @retval BISAI_DEVICE_ERROR */
+BISAI_API bisai_status bisai_context_trim(bisai_context *context);
 
 #ifdef __cplusplus
 }

@@ -328,7 +328,8 @@ typedef struct bisai_multigrid_report {
   /** the bytes of all levels together. A itself is the caller's and does not count */
   int64_t hierarchy_bytes;
   /** The most bytes that creation held at a time. What single operations take for a moment is not
-   *  counted, except the room of products on the host */
+   *  counted, except the room of products on the host; on a GPU bisai_device_memory tells the most
+   *  that was in use */
   int64_t peak_bytes;
 } bisai_multigrid_report;
 

@@ -6,7 +6,7 @@ import collections
 import os
 import threading
 import weakref
-from typing import Any, Deque, List, Optional
+from typing import Any, Deque, Dict, List, Optional
 
 from ._bisai import ffi, lib
 from .errors import failure, invalid
@@ -113,6 +113,22 @@ class Context:
     def threads(self) -> int:
         """The number of host threads."""
         return lib.bisai_context_threads(self.handle)
+
+    def device_memory(self, restart: bool = False) -> Dict[str, int]:
+        """Returns the memory on the GPU in bytes: "used" by the objects of the context, "most_used"
+        since the context was made or this number was restarted, and "pool", what the context has
+        taken from the device. All are 0 on the host."""
+        memory = ffi.new("bisai_device_memory *", {"struct_size": ffi.sizeof("bisai_device_memory")})
+        with self.lock:
+            self.check(lib.bisai_context_device_memory(self.handle, restart, memory))
+        return {"used": memory.used_bytes, "most_used": memory.most_used_bytes,
+                "pool": memory.pool_bytes}
+
+    def trim(self) -> None:
+        """Returns to the GPU the memory that the context keeps for later objects, so that other
+        libraries can have it."""
+        with self.lock:
+            self.check(lib.bisai_context_trim(self.handle))
 
     def check(self, status: int) -> None:
         """Raises the failure of the last call, which has left its message."""

@@ -92,6 +92,31 @@ static bisai_status copy(bisai_context *context, void *to, const void *from, siz
   return copy(context, "copy on the device", to, from, bytes, cudaMemcpyDeviceToDevice);
 }
 
+static bisai_status report(bisai_context *context, bool restart, bisai_device_memory *memory) {
+  const auto pool = static_cast<cudaMemPool_t>(context->device_memory.pool);
+  uint64_t used = 0, most = 0, held = 0, restarted = 0;
+  BSI_TRY(synchronize(context));
+  cudaError_t error = cudaSuccess;
+  if (pool) error = cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used);
+  if (pool && !error) error = cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &most);
+  if (pool && !error)
+    error = cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &held);
+  if (pool && !error && restart)
+    error = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &restarted);
+  BSI_TRY(bsi_gpu_status(context, "reading the memory of the device", error));
+  memory->used_bytes = static_cast<int64_t>(used);
+  memory->most_used_bytes = static_cast<int64_t>(most > used ? most : used);
+  memory->pool_bytes = static_cast<int64_t>(held);
+  return BISAI_OK;
+}
+
+static bisai_status trim(bisai_context *context) {
+  const auto pool = static_cast<cudaMemPool_t>(context->device_memory.pool);
+  BSI_TRY(synchronize(context));
+  return bsi_gpu_status(context, "returning memory to the device",
+                        pool ? cudaMemPoolTrimTo(pool, 0) : cudaSuccess);
+}
+
 static bool reaches(const bisai_context *, const void *array) {
   cudaPointerAttributes attributes;
   if (cudaPointerGetAttributes(&attributes, array) == cudaSuccess)
@@ -164,6 +189,8 @@ const bsi_memory_ops bsi_memory_cuda = {.synchronize = synchronize,
                                         .upload = upload,
                                         .fetch = fetch,
                                         .copy = copy,
+                                        .report = report,
+                                        .trim = trim,
                                         .reaches = reaches,
                                         .allocate_shared = allocate_shared,
                                         .release_shared = release_shared,

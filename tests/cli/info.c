@@ -42,10 +42,11 @@ static json_t *entry(json_t *root, const char *key, size_t i) {
 static void json_has_exactly_the_keys_of_the_contract(void **state) {
   (void)state;
   json_t *root = results("info laplace5.mtx");
-  expect_keys(root,
-              "version matrix empty_blocks zeros levels study block_sizes patterns diagonal_blocks "
-              "hierarchy mg_repairs mg_error_factor cpr cpr_repairs cpr_error_factor "
-              "iteration_bytes");
+  expect_keys(
+      root,
+      "version matrix empty_blocks zeros levels study block_sizes patterns diagonal_blocks "
+      "hierarchy mg_device_peak_bytes mg_repairs mg_error_factor cpr cpr_repairs cpr_error_factor "
+      "iteration_bytes");
   assert_string_equal(text(root, "version"), BISAI_VERSION);
   expect_keys(json_object_get(root, "matrix"),
               "name rows entries block_size block_size_from padding block_rows blocks "

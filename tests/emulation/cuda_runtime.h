@@ -282,7 +282,13 @@ enum cudaMemoryType {
 };
 enum { cudaHostAllocMapped = 2, cudaStreamNonBlocking = 1, cudaMemAttachGlobal = 1 };
 enum { cudaMemAllocationTypePinned = 1, cudaMemLocationTypeDevice = 1 };
-enum { cudaMemPoolAttrReleaseThreshold = 4 };
+enum {
+  cudaMemPoolAttrReleaseThreshold = 4,
+  cudaMemPoolAttrReservedMemCurrent,
+  cudaMemPoolAttrReservedMemHigh,
+  cudaMemPoolAttrUsedMemCurrent,
+  cudaMemPoolAttrUsedMemHigh
+};
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 enum { cudaLaunchAttributeCooperative = 2, cudaLaunchAttributeProgrammaticStreamSerialization = 6 };
 
@@ -342,6 +348,8 @@ cudaError_t cudaMemset(void *, int, size_t);
 cudaError_t cudaMemsetAsync(void *, int, size_t, cudaStream_t = nullptr);
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *, const cudaMemPoolProps *);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, int, void *);
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t, int, void *);
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t);
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t);
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *, int);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *, const void *);

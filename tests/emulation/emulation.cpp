@@ -17,6 +17,7 @@
  * caches, and the order in which writes of a thread become visible to others. */
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdarg>
@@ -495,11 +496,18 @@ cudaError_t run(const configuration &how, const std::function<void()> &thread) {
 
 /* --- memory --- */
 
+/* What a pool has given, the most since it was last asked to forget, and what it has of the device.
+ * It keeps nothing in truth. */
+struct emulated_pool {
+  size_t used = 0, most = 0, held = 0;
+};
+
 namespace {
 
 struct allocation {
   size_t bytes;
   cudaMemoryType type;
+  emulated_pool *pool;
 };
 
 std::mutex guard;
@@ -508,14 +516,19 @@ size_t allocated = 0;
 
 constexpr size_t MEMORY = size_t{8} << 30;
 
-cudaError_t allocate(void **to, size_t bytes, cudaMemoryType type) {
+cudaError_t allocate(void **to, size_t bytes, cudaMemoryType type, emulated_pool *pool = nullptr) {
   const std::lock_guard<std::mutex> lock(guard);
   if (bytes > MEMORY - allocated) return report(cudaErrorMemoryAllocation);
   void *memory = nullptr;
   if (posix_memalign(&memory, 256, bytes > 0 ? bytes : 1)) return report(cudaErrorMemoryAllocation);
   memset(memory, FILLING, bytes);
-  allocations[reinterpret_cast<uintptr_t>(memory)] = {bytes, type};
+  allocations[reinterpret_cast<uintptr_t>(memory)] = {bytes, type, pool};
   allocated += bytes;
+  if (pool) {
+    pool->used += bytes;
+    pool->most = std::max(pool->most, pool->used);
+    pool->held = std::max(pool->held, pool->used);
+  }
   *to = memory;
   return cudaSuccess;
 }
@@ -526,6 +539,7 @@ cudaError_t release(void *memory) {
   const auto found = allocations.find(reinterpret_cast<uintptr_t>(memory));
   if (found == allocations.end()) return report(cudaErrorInvalidValue);
   allocated -= found->second.bytes;
+  if (found->second.pool) found->second.pool->used -= found->second.bytes;
   allocations.erase(found);
   std::free(memory);
   return cudaSuccess;
@@ -563,8 +577,8 @@ cudaError_t cudaMallocManaged(void **to, size_t bytes, unsigned) {
   return allocate(to, bytes, cudaMemoryTypeManaged);
 }
 cudaError_t cudaMallocAsync(void **to, size_t bytes, cudaStream_t) { return cudaMalloc(to, bytes); }
-cudaError_t cudaMallocFromPoolAsync(void **to, size_t bytes, cudaMemPool_t, cudaStream_t) {
-  return cudaMalloc(to, bytes);
+cudaError_t cudaMallocFromPoolAsync(void **to, size_t bytes, cudaMemPool_t pool, cudaStream_t) {
+  return allocate(to, bytes, cudaMemoryTypeDevice, pool);
 }
 cudaError_t cudaHostAlloc(void **to, size_t bytes, unsigned) {
   return allocate(to, bytes, cudaMemoryTypeHost);
@@ -599,12 +613,27 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *to, const void *memo
   return cudaSuccess;
 }
 
-struct emulated_pool {};
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *to, const cudaMemPoolProps *) {
   *to = new emulated_pool;
   return cudaSuccess;
 }
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, int, void *) { return cudaSuccess; }
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, int attribute, void *) {
+  const std::lock_guard<std::mutex> lock(guard);
+  if (attribute == cudaMemPoolAttrUsedMemHigh) pool->most = pool->used;
+  return cudaSuccess;
+}
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, int attribute, void *value) {
+  const std::lock_guard<std::mutex> lock(guard);
+  *static_cast<uint64_t *>(value) = attribute == cudaMemPoolAttrUsedMemCurrent ? pool->used
+                                    : attribute == cudaMemPoolAttrUsedMemHigh  ? pool->most
+                                                                               : pool->held;
+  return cudaSuccess;
+}
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) {
+  const std::lock_guard<std::mutex> lock(guard);
+  pool->held = pool->used;
+  return cudaSuccess;
+}
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
   delete pool;
   return cudaSuccess;

@@ -231,3 +231,17 @@ def test_1000_solves_do_not_grow(gpu):
     gc.collect()
     assert abs(in_use() - before) < 4 << 20
     np.testing.assert_allclose(gpu.numpy(found), x, atol=1e-6)
+
+
+def test_a_context_tells_its_memory_and_returns_what_it_keeps():
+    A, x, b = system()
+    context = bisai.Context("cuda")
+    before = context.device_memory(restart=True)
+    M = bisai.Preconditioner(bisai.Matrix(A, context=context), "ilu")
+    after = context.device_memory()
+    assert before["used"] < after["used"] <= after["most_used"] <= after["pool"]
+    del M
+    gc.collect()
+    context.trim()
+    trimmed = context.device_memory(restart=True)
+    assert trimmed["used"] < after["used"] and trimmed["pool"] <= after["pool"]

@@ -63,6 +63,10 @@ typedef struct bsi_memory_ops {
   bisai_status (*fetch)(bisai_context *, void *host, const void *backend_memory, size_t bytes);
   /* Copies within backend memory. */
   bisai_status (*copy)(bisai_context *, void *to, const void *from, size_t bytes);
+  /* Reports the memory of the context's pool, as bisai_context_device_memory() does. */
+  bisai_status (*report)(bisai_context *, bool restart, bisai_device_memory *);
+  /* Returns to the device what the pool keeps. */
+  bisai_status (*trim)(bisai_context *);
   /* Returns true if the backend can work on a caller's array itself rather than on a copy. */
   bool (*reaches)(const bisai_context *, const void *);
 

@@ -91,4 +91,17 @@ bisai_status bisai_context_synchronize(bisai_context *context) {
   return context ? context->backend->memory->synchronize(context) : BISAI_INVALID_ARGUMENT;
 }
 
+bisai_status bisai_context_device_memory(bisai_context *context, bool restart,
+                                         bisai_device_memory *memory) {
+  if (!context || !memory) return BISAI_INVALID_ARGUMENT;
+  if (memory->struct_size != sizeof *memory)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "struct_size is %zu and should be %zu",
+                    memory->struct_size, sizeof *memory);
+  return context->backend->memory->report(context, restart, memory);
+}
+
+bisai_status bisai_context_trim(bisai_context *context) {
+  return context ? context->backend->memory->trim(context) : BISAI_INVALID_ARGUMENT;
+}
+
 int bisai_context_threads(const bisai_context *context) { return context->threads; }

@@ -20,6 +20,13 @@ static bisai_status copy(bisai_context *context, void *to, const void *from, siz
   return BISAI_OK;
 }
 
+static bisai_status report(bisai_context *context, bool restart, bisai_device_memory *memory) {
+  (void)context;
+  (void)restart;
+  *memory = (bisai_device_memory){.struct_size = sizeof *memory};
+  return BISAI_OK;
+}
+
 static double *allocate_shared(bisai_context *context, size_t count) {
   return bsi_allocate(context, count, sizeof(double));
 }
@@ -44,6 +51,8 @@ const bsi_memory_ops bsi_memory_host = {.is_host = true,
                                         .upload = copy,
                                         .fetch = copy,
                                         .copy = copy,
+                                        .report = report,
+                                        .trim = synchronize,
                                         .reaches = reaches,
                                         .allocate_shared = allocate_shared,
                                         .release_shared = release_shared,
