@@ -144,6 +144,13 @@ static void try_iteration(bisai_context *context, const bisai_bcsr *matrix, bisa
         message_base(bisai_context_error(context)));
 }
 
+/* All zeros if the memory cannot be read: the device has failed then, and the next call says so. */
+static bisai_device_memory device_memory(bisai_context *context) {
+  bisai_device_memory memory = {.struct_size = sizeof memory};
+  bisai_context_device_memory(context, true, &memory);
+  return memory;
+}
+
 /* Makes a method with its defaults, or with a shift if it refuses a diagonal block, and
  * adds what an application moves. */
 static bool collect_report(bisai_context *context, const bisai_bcsr *matrix,
@@ -154,6 +161,7 @@ static bool collect_report(bisai_context *context, const bisai_bcsr *matrix,
   bisai_precond *precond = NULL;
   how.kind = kind;
   *report = (bisai_precond_report){.struct_size = sizeof *report};
+  const int64_t before = device_memory(context).used_bytes;
   bisai_status status = bisai_precond_create(context, matrix, &how, &precond);
   const bool shifted = status == BISAI_SINGULAR_BLOCK || status == BISAI_MISSING_DIAGONAL;
   if (shifted) {
@@ -162,6 +170,7 @@ static bool collect_report(bisai_context *context, const bisai_bcsr *matrix,
   }
   const bool ok = !status && !bisai_precond_get_report(precond, report);
   if (ok) {
+    trial->device_peak = device_memory(context).most_used_bytes - before;
     if (shifted)
       trial->repairs = (info_repairs){how.shift_amount, report->repairs, report->first_repair_row};
     add_method(i, name, (double)report->apply_bytes);
@@ -173,22 +182,12 @@ static bool collect_report(bisai_context *context, const bisai_bcsr *matrix,
   return ok;
 }
 
-/* All zeros if the memory cannot be read: the device has failed then, and the next call says so. */
-static bisai_device_memory device_memory(bisai_context *context) {
-  bisai_device_memory memory = {.struct_size = sizeof memory};
-  bisai_context_device_memory(context, true, &memory);
-  return memory;
-}
-
 static void collect_hierarchy(bisai_context *context, const bisai_bcsr *matrix, progress *shown,
                               info *i) {
   bisai_precond_report report;
   progress_show(shown, "levels of multigrid");
-  const int64_t before = device_memory(context).used_bytes;
-  if (collect_report(context, matrix, BISAI_PRECOND_MULTIGRID, &report, &i->mg, i)) {
+  if (collect_report(context, matrix, BISAI_PRECOND_MULTIGRID, &report, &i->mg, i))
     i->hierarchy = report.multigrid;
-    i->device_peak = device_memory(context).most_used_bytes - before;
-  }
 }
 
 static void collect_pressure(bisai_context *context, const bisai_bcsr *matrix, progress *shown,

@@ -57,6 +57,8 @@ typedef struct info_repairs {
 /* What info finds out about a method beside its report. */
 typedef struct info_trial {
   info_repairs repairs;
+  /* a GPU: the bytes that the set-up held at most; 0 on the host */
+  int64_t device_peak;
   /* bisai_precond_error_factor(), if known */
   bool factor_known;
   double error_factor;
@@ -102,8 +104,6 @@ typedef struct info {
   info_diagonal diagonals[INFO_BOUNDS];
   /* no levels if mg could not be made; a message has been printed */
   bisai_multigrid_report hierarchy;
-  /* a GPU: the bytes that the set-up of mg and an iteration held at most; 0 on the host */
-  int64_t device_peak;
   /* the text has the account of its memory */
   bool tells_memory;
   info_trial mg, cpr;

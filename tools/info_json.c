@@ -97,7 +97,7 @@ char *info_json(const info *i) {
       {"block_sizes", array(i->sizes, i, size)}, {"patterns", array(INFO_POWERS, i, pattern)},
       {"diagonal_blocks", i->has_diagonals ? array(INFO_BOUNDS, i, diagonal) : json_null()},
       {"hierarchy", hierarchy_json(&i->hierarchy)},
-      {"mg_device_peak_bytes", integer(i->device_peak > 0, i->device_peak)},
+      {"mg_device_peak_bytes", integer(i->mg.device_peak > 0, i->mg.device_peak)},
       {"mg_repairs", repairs(&i->mg.repairs)},
       {"mg_error_factor", number(i->mg.factor_known, i->mg.error_factor)},
       {"cpr", i->pressure_known ? pressure_json(&i->pressure, i->matrix.block_size) : json_null()},

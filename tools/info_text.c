@@ -123,7 +123,7 @@ static void print_hierarchy(const info *i) {
   print_repairs("mg", &i->mg.repairs);
   hierarchy_print(stdout, "A", &i->hierarchy);
   print_factor("a cycle", &i->mg);
-  if (i->tells_memory) hierarchy_print_memory(stdout, &i->hierarchy, i->device_peak);
+  if (i->tells_memory) hierarchy_print_memory(stdout, &i->hierarchy, i->mg.device_peak);
 }
 
 static void print_pressure(const info *i) {

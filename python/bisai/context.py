@@ -118,7 +118,8 @@ class Context:
         """Returns the memory on the GPU in bytes: "used" by the objects of the context, "most_used"
         since the context was made or this number was restarted, and "pool", what the context has
         taken from the device. All are 0 on the host."""
-        memory = ffi.new("bisai_device_memory *", {"struct_size": ffi.sizeof("bisai_device_memory")})
+        memory = ffi.new("bisai_device_memory *")
+        memory.struct_size = ffi.sizeof("bisai_device_memory")
         with self.lock:
             self.check(lib.bisai_context_device_memory(self.handle, restart, memory))
         return {"used": memory.used_bytes, "most_used": memory.most_used_bytes,
