@@ -7,7 +7,8 @@
  * products wait for the ghosts instead of overlapping them. With nccl each process sees one GPU
  * (CUDA_VISIBLE_DEVICES). Each repeat makes a hierarchy, updates it twice and solves; the best
  * times are printed as JSON, those of the slowest rank. The first update, which allocates, is not
- * timed. Memory is that of creation, and after updates. */
+ * timed. Memory is that of creation, and after updates; and the most that
+ * a GPU held at a time, with the matrix. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -335,7 +336,17 @@ static bisai_status repeat(const arguments *a, const part *p, run *r, double *x,
   return status;
 }
 
-static void print(const arguments *a, const part *p, const run *r, const times *best, double norm) {
+/* Returns the most that a GPU held, with the matrix, on the rank where this is most; 0 on a CPU. */
+static double most_device_bytes(const run *r) {
+  bisai_device_memory memory = {.struct_size = sizeof memory};
+  if (bisai_context_device_memory(r->context, false, &memory)) stop("memory", r->context);
+  double most = (double)memory.most_used_bytes;
+  MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return most;
+}
+
+static void print(const arguments *a, const part *p, const run *r, const times *best, double norm,
+                  double most_bytes) {
   const bisai_ranks_report *l = &r->levels;
   printf("{\"case\": \"%s\", \"size\": %d, \"ranks\": %d, \"alone\": %d, \"nccl\": %d, \"device\": "
          "\"%s\", "
@@ -344,7 +355,8 @@ static void print(const arguments *a, const part *p, const run *r, const times *
          "\"x\": %.17g, \"setup_ms\": %.2f, \"update_ms\": %.2f, \"solve_ms\": %.2f, "
          "\"exchanges\": %lld, \"exchange_ms\": %.2f, \"reduce_ms\": %.2f, "
          "\"setup_calls\": [%lld, %lld, %.2f], \"update_calls\": [%lld, %lld, %.2f], "
-         "\"created_megabytes\": %.0f, \"megabytes\": %.0f, \"gathered\": %d, \"levels\": [",
+         "\"created_megabytes\": %.0f, \"megabytes\": %.0f, \"device_megabytes\": %.0f, "
+         "\"gathered\": %d, \"levels\": [",
          a->name, (int)a->size, r->transport->ranks, a->alone, a->nccl,
          bisai_context_device(r->context), (long long)a->gather, (long long)a->overlap, a->waiting,
          (long long)p->all_rows * p->block_size, r->report.iterations,
@@ -352,7 +364,8 @@ static void print(const arguments *a, const part *p, const run *r, const times *
          1e3 * best->solve, (long long)r->exchanges, 1e3 * r->clock->exchange,
          1e3 * r->clock->reduce, r->set_up_calls[0], r->set_up_calls[1], 1e3 * r->set_up_time,
          r->update_calls[0], r->update_calls[1], 1e3 * r->update_time,
-         (double)r->created_bytes / 1e6, (double)l->memory_bytes / 1e6, l->gathered);
+         (double)r->created_bytes / 1e6, (double)l->memory_bytes / 1e6, most_bytes / 1e6,
+         l->gathered);
   for (int k = 0; k < l->levels + l->gathered; k++)
     printf("%s%lld", k ? ", " : "", (long long)l->rows[k]);
   printf("]}\n");
@@ -432,7 +445,8 @@ int main(int argc, char **argv) {
   }
   for (size_t i = 0; i < n; i++) sum += x[i] * x[i];
   MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-  if (transport.rank == 0) print(&a, &p, &r, &best, sqrt(sum));
+  const double most_bytes = most_device_bytes(&r);
+  if (transport.rank == 0) print(&a, &p, &r, &best, sqrt(sum), most_bytes);
   bisai_bcsr_destroy(&r.matrix);
   MPI_Comm_free(&comm); /* and the connection of NCCL */
   bisai_context_destroy(&r.context);
