@@ -333,6 +333,7 @@ PetscErrorCode parted_mat(MPI_Comm comm, const parted_problem *p, const parted_r
   if (!points) PetscCall(MatSetBlockSize(*mat, bs));
   PetscCall(MatSetType(*mat, points ? MATAIJ : type));
   PetscCall(preallocate(p, q, points, *mat));
+  if (points) PetscCall(MatSetOption(*mat, MAT_IGNORE_ZERO_ENTRIES, PETSC_TRUE));
   PetscCall(parted_fill(p, q, 1.0, *mat));
   if (p->modes) PetscCall(attach_modes(comm, p, q, *mat));
   PetscFunctionReturn((PetscErrorCode)0);

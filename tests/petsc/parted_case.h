@@ -38,7 +38,7 @@ PetscErrorCode parted_cut(MPI_Comm comm, const parted_problem *p, const char *ki
 PetscErrorCode parted_uncut(parted_rows *q);
 
 /* A matrix of the type that -mat_type names, or BAIJ, with near-null vectors if the case has them.
- * With -points 1 it is of points: AIJ without a block size. */
+ * With -points 1 it is of points: AIJ without a block size and without the zeros of the blocks. */
 PetscErrorCode parted_mat(MPI_Comm comm, const parted_problem *p, const parted_rows *q, Mat *mat);
 
 /* Writes the own rows, times a factor. */
