@@ -196,7 +196,9 @@ def name_of(row):
 
 def groups(rows):
     """Yields (system, ranks, rows) with a time of bisai."""
-    for system, ranks in dict.fromkeys((row["system"], row["ranks"]) for row in rows):
+    order = list(SYSTEMS)
+    for system, ranks in sorted({(row["system"], row["ranks"]) for row in rows},
+                                key=lambda pair: (order.index(pair[0]), pair[1])):
         here = [row for row in rows if (row["system"], row["ranks"]) == (system, ranks)]
         if best(here, "bisai"):
             yield system, ranks, here

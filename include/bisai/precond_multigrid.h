@@ -182,7 +182,8 @@ enum { BISAI_MULTIGRID_LEVELS = 24, BISAI_MULTIGRID_VECTORS = BISAI_MAX_BLOCK_SI
 
 /** The value of `coarsest` that lets the library choose. It chooses the largest n ≤ 1024 with n³ ≤
  *  150·(v + 8 b), where A has b blocks of v values in all. On the host the inverse then takes at
- *  most about half as long as the rest of set-up. A GPU has the same levels, but inverts A itself
+ *  most about half as long as the rest of set-up. If the hierarchy is one of p ranks
+ *  (bisai/ranks.h), which share the rest but not the inverse, it is n³ ≤ 150·(v + 8 b)/p. A GPU has the same levels, but inverts A itself
  *  if it has at most 1024 rows, and takes 512 for the pressure matrix of CPR. A larger coarse
  *  matrix of up to 1024 rows is inverted only if it cannot be coarsened. A itself is also inverted
  *  if it has at most 1024 rows and its cycles let errors grow (bisai_precond_error_factor()) or

@@ -43,12 +43,15 @@ static bisai_status take_matrix(bsi_hierarchy *h, const bisai_bcsr *matrix) {
   return h->mirrored ? bsi_bcsr_is_symmetric(h->context, h->scalar_copy, &h->mirrored) : BISAI_OK;
 }
 
-/* Returns bsi_hierarchy::coarsest. */
+/* Returns bsi_hierarchy::coarsest. Below the levels of several ranks one of them computes the
+ * inverse while the others wait, and each does its part of the rest of set-up. */
 static int32_t choose_coarsest(const bsi_hierarchy *h) {
   const bisai_bcsr *a = h->levels[0].matrix;
   const bsi_levels_above *above = &h->setup.above;
-  const double values = above->levels > 0 ? above->values : (double)bsi_block_offset(a, a->blocks),
-               units = values + 8.0 * (above->levels > 0 ? above->blocks : a->blocks);
+  const bool below = above->levels > 0;
+  const double values = below ? above->values : (double)bsi_block_offset(a, a->blocks),
+               blocks = below ? above->blocks : (double)a->blocks,
+               units = (values + 8.0 * blocks) / (below ? above->ranks : 1);
   int32_t n = h->setup.options.coarsest;
   if (h->setup.inverse_work == 0) return n;
   while ((double)n * n * n > (double)h->setup.inverse_work * units) n--;

@@ -252,6 +252,27 @@ static void the_last_level_is_gathered_or_smoothed(void **state) {
   test_bcsr_free(&a);
 }
 
+/* The library's choice of the largest inverse is for the part of the rest that each rank does. */
+static void more_ranks_invert_a_smaller_matrix(void **state) {
+  (void)state;
+  test_bcsr a = test_mesh_diffusion(130, 130, 1, TEST_ZERO_OUTSIDE, 0.0);
+  const double work = 150.0 * 9.0 * a.row_ptr[a.block_rows];
+  double last[2], ranks[] = {1, TEST_MOST_RANKS};
+  for (int k = 0; k < 2; k++) {
+    const test_sharing sharing = test_share((int)ranks[k], a.block_rows, true);
+    solve s = solve_of(&a);
+    s.options.gather = 3000;
+    s.options.multigrid.coarsest = BISAI_MULTIGRID_COARSEST_AUTO;
+    run_and_check(&s, &sharing);
+    assert_int_equal(s.report.levels, 1);
+    last[k] = (double)s.report.rows[s.report.levels + s.report.gathered - 1];
+    assert_true(pow(last[k], 3) <= work / ranks[k]);
+    free_solve(&s);
+  }
+  assert_true(pow(last[0], 3) > work / ranks[1]);
+  test_bcsr_free(&a);
+}
+
 static void ranks_may_have_no_rows(void **state) {
   (void)state;
   test_bcsr a = test_mesh_diffusion(20, 11, 2, TEST_ZERO_OUTSIDE, 0.3);
@@ -788,6 +809,7 @@ int main(void) {
                                      cmocka_unit_test(cycles_and_smoothings_work_on_ranks),
                                      cmocka_unit_test(cycles_of_the_kind_k_work_on_ranks),
                                      cmocka_unit_test(the_last_level_is_gathered_or_smoothed),
+                                     cmocka_unit_test(more_ranks_invert_a_smaller_matrix),
                                      cmocka_unit_test(ranks_may_have_no_rows),
                                      cmocka_unit_test(the_same_ranks_give_the_same_bits),
                                      cmocka_unit_test(overlapped_exchanges_change_no_bit),

@@ -23,10 +23,10 @@ typedef struct bsi_nested {
 enum { BSI_COARSEST_SMOOTHINGS = 8 };
 
 /* The levels above level 0 of a hierarchy that goes on below the levels of several ranks: their
- * number, the blocks and values of the first one, and the values of all. Rows are not scaled then,
- * and the complexity is that of all levels. */
+ * number, that of the ranks, the blocks and values of the first one, and the values of all. Rows
+ * are not scaled then, and the complexity is that of all levels. */
 typedef struct bsi_levels_above {
-  int32_t levels;
+  int32_t levels, ranks;
   double blocks, values, all_values;
 } bsi_levels_above;
 

@@ -261,6 +261,7 @@ static bisai_status gather(bsi_rank_hierarchy *r, const double *vectors) {
   from.setup.options.levels -= l;
   if (l > 0)
     from.setup.above = (bsi_levels_above){.levels = l,
+                                          .ranks = r->transport.ranks,
                                           .blocks = r->levels[0].all_blocks,
                                           .values = bsi_all_values(r, 0),
                                           .all_values = all_values};
