@@ -324,6 +324,15 @@ def petsc_mpi(b):
     b.script("petsc/petsc_mpi.py", b.build, os.environ.get("EX10"), b.page("petsc-mpi.md"))
 
 
+def petsc_ranks(b):
+    """As many ranks as there are processors, and fewer."""
+    ranks = [str(r) for r in (2, 4, 8, 16) if r <= max(tables.cores(), 2)]
+    b.script(
+        "petsc/petsc_ranks.py", b.build, b.page("petsc-ranks-peers.md"), "--ranks",
+        ",".join(ranks), *(["--smaller", "8"] if b.quick else [])
+    )
+
+
 def petsc_tutorials(b):
     b.script("petsc/petsc_tutorials.py", b.build, "--output", b.page("petsc-tutorials.md"))
 

@@ -42,8 +42,7 @@ BY_HAND = {
     ),
     "petsc-ranks": (
         "host", "multigrid of one hierarchy on ranks of MPI and on two GPUs",
-        "it has outputs of a test program on two GPUs; bench/petsc/petsc_ranks.py measures ranks"
-        " with PETSc's ex10, beside GAMG and BoomerAMG"
+        "it has outputs of test programs on ranks and on two GPUs, with their commands"
     ),
 }
 
@@ -205,6 +204,11 @@ PAGES = [
         "petsc-mpi", "host", "bisai inside PETSc and PETSc's block ILU on the same number of ranks",
         ["petsc-mpi.md", "petsc-mpi.json"], 600, measure.petsc_mpi,
         [plugin, EX10, runs.tool("mpirun")]
+    ),
+    Page(
+        "petsc-ranks-peers", "host", "multigrid over ranks of MPI beside BoomerAMG and GAMG",
+        ["petsc-ranks-peers.md", "petsc-ranks-peers.json"], 900, measure.petsc_ranks,
+        [program("bench_petsc_ranks"), runs.tool("mpirun")]
     ),
     Page(
         "petsc-tutorials", "host", "unmodified tutorials of PETSc on 1, 2 and 4 ranks",

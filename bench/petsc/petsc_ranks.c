@@ -16,7 +16,7 @@
 
 #include <bisai/petsc.h>
 
-#include "petsc/parted_case.h"
+#include "parted_case.h"
 
 /* --- calls of MPI, which this program puts before those of the library --- */
 

@@ -11,8 +11,9 @@ settings of a system run in one job, bisai first and last, each --turns times (d
 setting that takes longer than --cut times bisai's set-up and solve (default 3) is cut off.
 With --at-once, jobs run side by side as long as there are processors, each on its own; those that
 need all processors run alone. What has not ended after --seconds is ended, and the page has what is
-there. --smaller divides the nodes of a side, to try the script. --launch are the words that start a job, with {ranks} for their number: on several
-nodes, for example, "srun -n {ranks}". OUTPUT.json has all settings.
+there. --smaller divides the nodes of a side, to try the script. --launch are the words that start a
+job, with {ranks} for their number: on several nodes, for example, "srun -n {ranks}". OUTPUT.json
+has all settings.
 """
 
 import argparse
@@ -94,8 +95,8 @@ class Job:
         self.command = [
             *options.launch.format(ranks=ranks).split(),
             str(pathlib.Path(options.build) / "bench/bench_petsc_ranks"), "-case", system,
-            "-size", str(self.nodes), "-mat_type", "aij", "-ksp_rtol", tolerance, "-ksp_max_it", "100",
-            "-settings", str(self.settings), "-turns", str(options.turns), "-cut",
+            "-size", str(self.nodes), "-mat_type", "aij", "-ksp_rtol", tolerance, "-ksp_max_it",
+            "100", "-settings", str(self.settings), "-turns", str(options.turns), "-cut",
             str(options.cut),
         ]
 
@@ -214,7 +215,8 @@ def table(rows):
                      if row["method"] == "bisai" and converged(row))
         lines.append(
             "| " + " | ".join([
-                name_of(own), str(ranks), times(own), f"{update:.0f}, {update / own['set_up_ms']:.2f}",
+                name_of(own), str(ranks), times(own),
+                f"{update:.0f}, {update / own['set_up_ms']:.2f}",
                 *cells(here, own, "BoomerAMG", boomeramg), *cells(here, own, "GAMG", gamg or 0)
             ]) + " |")
     return lines

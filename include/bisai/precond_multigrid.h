@@ -183,13 +183,14 @@ enum { BISAI_MULTIGRID_LEVELS = 24, BISAI_MULTIGRID_VECTORS = BISAI_MAX_BLOCK_SI
 /** The value of `coarsest` that lets the library choose. It chooses the largest n ≤ 1024 with n³ ≤
  *  150·(v + 8 b), where A has b blocks of v values in all. On the host the inverse then takes at
  *  most about half as long as the rest of set-up. If the hierarchy is one of p ranks
- *  (bisai/ranks.h), which share the rest but not the inverse, it is n³ ≤ 150·(v + 8 b)/p. A GPU has the same levels, but inverts A itself
- *  if it has at most 1024 rows, and takes 512 for the pressure matrix of CPR. A larger coarse
- *  matrix of up to 1024 rows is inverted only if it cannot be coarsened. A itself is also inverted
- *  if it has at most 1024 rows and its cycles let errors grow (bisai_precond_error_factor()) or
- *  never smooth. In CPR, A is here the pressure matrix. A singular coarse matrix of more than 256
- *  rows is coarsened further, since its pseudo-inverse would be computed on the host. CPR does not
- *  do this, and neither do the smoothers ISAI, SWEEPS and ILU. */
+ *  (bisai/ranks.h), which share the rest but not the inverse, it is n³ ≤ 150·(v + 8 b)/p. A GPU has
+ *  the same levels, but inverts A itself if it has at most 1024 rows, and takes 512 for the
+ *  pressure matrix of CPR. A larger coarse matrix of up to 1024 rows is inverted only if it cannot
+ *  be coarsened. A itself is also inverted if it has at most 1024 rows and its cycles let errors
+ *  grow (bisai_precond_error_factor()) or never smooth. In CPR, A is here the pressure matrix. A
+ *  singular coarse matrix of more than 256 rows is coarsened further, since its pseudo-inverse
+ *  would be computed on the host. CPR does not do this, and neither do the smoothers ISAI, SWEEPS
+ *  and ILU. */
 enum { BISAI_MULTIGRID_COARSEST_AUTO = -1 };
 
 /** Options of multigrid. Level 0 has the matrix itself, which must live until the preconditioner is
