@@ -388,6 +388,14 @@ BISAI_API bisai_status bisai_solver_create(bisai_context *context, int64_t n,
 /** Frees *solver and sets it to NULL; accepts NULL and pointers to NULL. */
 BISAI_API void bisai_solver_destroy(bisai_solver **solver);
 
+/** Takes from `options` what all methods share, for later solves: tolerance, max_iterations,
+ *  stagnation_cycles, use_initial_guess, monitor_late, monitor and monitor_user. The method, its
+ *  options and `reduce` stay, whatever `options` has. Allocates nothing.
+ *  @retval BISAI_INVALID_ARGUMENT  no solver or no options, an option, which the message names, or
+ *      more iterations than the solver was created for. The options are unchanged */
+BISAI_API bisai_status bisai_solver_set_options(bisai_solver *solver,
+                                                const bisai_solver_options *options);
+
 /** Checks that the method can work with A and M. bisai_solver_solve() makes this check before it
  *  begins. CG needs a symmetric A and M. The asymmetry of A is measured by bisai_bcsr_asymmetry().
  *  M is judged by its kind (bisai_symmetry). Functions are taken as symmetric, and so is A with

@@ -38,6 +38,7 @@ static bisai_solver *allocate(bisai_context *context, int64_t n, const bisai_sol
                       .method = method,
                       .state = state,
                       .options = *o,
+                      .reserved_iterations = o->max_iterations,
                       .n = n,
                       .ld = (n + 7) / 8 * 8};
   return s;
@@ -74,6 +75,26 @@ bisai_status bisai_solver_create(bisai_context *context, int64_t n,
     return BISAI_OUT_OF_MEMORY;
   }
   *solver = s;
+  return BISAI_OK;
+}
+
+bisai_status bisai_solver_set_options(bisai_solver *solver, const bisai_solver_options *options) {
+  if (!solver) return BISAI_INVALID_ARGUMENT;
+  bisai_context *context = solver->context;
+  bisai_solver_options *o = &solver->options;
+  if (!options) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "options is NULL");
+  BSI_TRY(check_options(context, solver->n, options));
+  if (options->max_iterations > solver->reserved_iterations)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "max_iterations is %d, and the solver was created for %d",
+                    options->max_iterations, solver->reserved_iterations);
+  o->tolerance = options->tolerance;
+  o->max_iterations = options->max_iterations;
+  o->stagnation_cycles = options->stagnation_cycles;
+  o->use_initial_guess = options->use_initial_guess;
+  o->monitor_late = options->monitor_late;
+  o->monitor = options->monitor;
+  o->monitor_user = options->monitor_user;
   return BISAI_OK;
 }
 

@@ -169,6 +169,49 @@ static void bad_arguments_of_a_solve_are_refused(void **state) {
   bisai_context_destroy(&context);
 }
 
+static void a_solver_takes_other_limits_for_later_solves(void **state) {
+  (void)state;
+  bisai_context *context = test_context(2);
+  bisai_bcsr *matrix = test_convdiff(context, SIDE);
+  double *b = test_random_vector(POINTS, 2), x[POINTS], expected[POINTS];
+  bisai_solver_options options = bisai_solver_options_default();
+  bisai_solver_report report = {.struct_size = sizeof report};
+  bisai_solver *solver = NULL, *other = NULL;
+  options.max_iterations = 500;
+  EXPECT_OK(context, bisai_solver_create(context, POINTS, &options, &solver));
+  options.tolerance = 1e-3;
+  EXPECT_OK(context, bisai_solver_create(context, POINTS, &options, &other));
+  EXPECT_OK(context, bisai_solver_solve(other, matrix, NULL, b, expected, NULL));
+  /* the method and its options are not taken */
+  options.method = BISAI_CG;
+  options.gmres.restart = 2;
+  EXPECT_OK(context, bisai_solver_set_options(solver, &options));
+  EXPECT_OK(context, bisai_solver_solve(solver, matrix, NULL, b, x, &report));
+  EXPECT_CLOSE(POINTS, expected, x, 0);
+  assert_true(report.relative_residual > 1e-5);
+  options.tolerance = 1e-10;
+  options.use_initial_guess = true;
+  options.max_iterations = 3;
+  EXPECT_OK(context, bisai_solver_set_options(solver, &options));
+  EXPECT_STATUS(context, BISAI_MAX_ITERATIONS,
+                bisai_solver_solve(solver, matrix, NULL, b, x, &report));
+  assert_int_equal(report.iterations, 3);
+  assert_true(report.history[0] < 2e-3);
+  options.max_iterations = 501;
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_set_options(solver, &options));
+  EXPECT_MESSAGE(context, "max_iterations is 501, and the solver was created for 500");
+  options.max_iterations = 500;
+  options.tolerance = 2;
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_set_options(solver, &options));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_set_options(solver, NULL));
+  assert_int_equal(bisai_solver_set_options(NULL, &options), BISAI_INVALID_ARGUMENT);
+  free(b);
+  bisai_solver_destroy(&solver);
+  bisai_solver_destroy(&other);
+  bisai_bcsr_destroy(&matrix);
+  bisai_context_destroy(&context);
+}
+
 static void every_reason_has_a_name(void **state) {
   (void)state;
   static const char *const names[] = {"none",      "converged",  "max_iterations", "stagnated",
@@ -183,6 +226,7 @@ int main(void) {
       cmocka_unit_test(solvers_that_do_not_fit_into_memory_are_refused),
       cmocka_unit_test(bad_options_are_refused_by_name),
       cmocka_unit_test(bad_arguments_of_a_solve_are_refused),
+      cmocka_unit_test(a_solver_takes_other_limits_for_later_solves),
       cmocka_unit_test(every_reason_has_a_name),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,6 +112,8 @@ struct bisai_solver {
   /* the method's own, method->state_size bytes */
   void *state;
   bisai_solver_options options;
+  /* options.max_iterations at the creation: the history has room for them */
+  int reserved_iterations;
   int64_t n;
   /* distance of consecutive vectors */
   int64_t ld;
@@ -120,7 +122,7 @@ struct bisai_solver {
   bsi_solver_status status;
   /* BSI_CHUNKS values for each sum */
   double *work;
-  /* host memory: max_iterations + 1 values, at most BSI_HISTORY_LIMIT */
+  /* host memory: reserved_iterations + 1 values, at most BSI_HISTORY_LIMIT */
   double *history;
   /* times the applications of the preconditioner */
   bsi_clock clock;
