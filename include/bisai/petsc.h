@@ -145,11 +145,12 @@ BISAI_API bisai_status bisai_petsc_solver_solve(bisai_petsc_solver *solver, cons
  *  memory. */
 BISAI_API double bisai_petsc_solver_seconds(const bisai_petsc_solver *solver);
 
-/** Registers the preconditioner type "bisai" (-pc_type bisai), the matrix type "bisai"
- *  (-mat_type bisai), and PETSc's preconditioners of blocks with the near-null space of the whole
- *  matrix, "bisai_asm" and "bisai_bjacobi", in a program that is linked with this library. Call it
- *  after PetscInitialize(). `-dll_append /absolute/path/libbisai_petsc.so` registers them without
- *  linking. docs/guide.md lists their options.
+/** Registers the preconditioner type "bisai" (-pc_type bisai), the solver type "bisai" (-ksp_type
+ *  bisai), the matrix type "bisai" (-mat_type bisai), and PETSc's preconditioners of blocks with
+ *  the near-null space of the whole matrix, "bisai_asm" and "bisai_bjacobi", in a program that is
+ *  linked with this library. Call it after PetscInitialize(). `-dll_append
+ *  /absolute/path/libbisai_petsc.so` registers them without linking. docs/guide.md lists their
+ *  options.
  *  @returns PETSC_ERR_SUP if the library was compiled for another major or minor version of PETSc
  *           than the program's, or for other sizes of PetscInt and PetscScalar; the error's text
  *           names both */
@@ -209,6 +210,13 @@ BISAI_API PetscErrorCode bisai_petsc_pc_set_transport(PC pc, bisai_petsc_transpo
  *                  processes
  *  @returns PETSC_ERR_ARG_WRONG  the PC has another type */
 BISAI_API PetscErrorCode bisai_petsc_pc_get_precond(PC pc, bisai_precond **precond);
+
+/** Sets the method of a KSP of type "bisai", as -ksp_bisai_method does.
+ *  @param options  the method and its options are copied; tolerances, limits, the initial guess and
+ *                  monitors are those of the KSP. NULL: `auto`
+ *  @returns PETSC_ERR_ARG_WRONG  the KSP has another type, struct_size is wrong, or the options ask
+ *                                for preconditioning on the left or for a sum over processes */
+BISAI_API PetscErrorCode bisai_petsc_ksp_set_options(KSP ksp, const bisai_solver_options *options);
 
 /** The function that -dll_append calls. PETSc derives its name from the name of the library. */
 PETSC_EXTERN BISAI_API PetscErrorCode PetscDLLibraryRegister_bisai_petsc(void);

@@ -112,31 +112,78 @@ PetscErrorCode bsi_petsc_log_flops(const bisai_context *context, PetscLogDouble 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Takes the array of y; `reads` is set. */
+static PetscErrorCode take_result(bsi_petsc_arrays *arrays) {
+  PetscFunctionBegin;
+  if (is_host(arrays->context)) {
+    if (arrays->reads)
+      PetscCall(VecGetArray(arrays->y, &arrays->to));
+    else
+      PetscCall(VecGetArrayWrite(arrays->y, &arrays->to));
+  } else {
+    if (arrays->reads)
+      PetscCall(VecGetArrayAndMemType(arrays->y, &arrays->to, NULL));
+    else
+      PetscCall(VecGetArrayWriteAndMemType(arrays->y, &arrays->to, NULL));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode give_result_back(bsi_petsc_arrays *arrays) {
+  PetscFunctionBegin;
+  if (is_host(arrays->context)) {
+    if (arrays->reads)
+      PetscCall(VecRestoreArray(arrays->y, &arrays->to));
+    else
+      PetscCall(VecRestoreArrayWrite(arrays->y, &arrays->to));
+  } else {
+    if (arrays->reads)
+      PetscCall(VecRestoreArrayAndMemType(arrays->y, &arrays->to));
+    else
+      PetscCall(VecRestoreArrayWriteAndMemType(arrays->y, &arrays->to));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode take(bsi_petsc_arrays *arrays) {
+  PetscFunctionBegin;
+  if (is_host(arrays->context)) {
+    PetscCall(VecGetArrayRead(arrays->x, &arrays->from));
+    PetscCall(take_result(arrays));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecGetArrayReadAndMemType(arrays->x, &arrays->from, NULL));
+  PetscCall(take_result(arrays));
+  PetscCall(bsi_petsc_enter(arrays->context));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode bsi_petsc_take(bisai_context *context, Vec x, Vec y, bsi_petsc_arrays *arrays) {
   PetscFunctionBegin;
   *arrays = (bsi_petsc_arrays){.context = context, .x = x, .y = y};
-  if (is_host(context)) {
-    PetscCall(VecGetArrayRead(x, &arrays->from));
-    PetscCall(VecGetArrayWrite(y, &arrays->to));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(VecGetArrayReadAndMemType(x, &arrays->from, NULL));
-  PetscCall(VecGetArrayWriteAndMemType(y, &arrays->to, NULL));
-  PetscCall(bsi_petsc_enter(context));
-  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(take(arrays));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode bsi_petsc_take_guess(bisai_context *context, Vec x, Vec y,
+                                    bsi_petsc_arrays *arrays) {
+  PetscFunctionBegin;
+  *arrays = (bsi_petsc_arrays){.context = context, .x = x, .y = y, .reads = true};
+  PetscCall(take(arrays));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode bsi_petsc_give_back(bsi_petsc_arrays *arrays, bisai_status *status) {
   PetscFunctionBegin;
   if (is_host(arrays->context)) {
-    PetscCall(VecRestoreArrayWrite(arrays->y, &arrays->to));
+    PetscCall(give_result_back(arrays));
     PetscCall(VecRestoreArrayRead(arrays->x, &arrays->from));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(bsi_petsc_leave(arrays->context, status));
-  PetscCall(VecRestoreArrayWriteAndMemType(arrays->y, &arrays->to));
+  PetscCall(give_result_back(arrays));
   PetscCall(VecRestoreArrayReadAndMemType(arrays->x, &arrays->from));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

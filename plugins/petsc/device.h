@@ -41,11 +41,16 @@ typedef struct bsi_petsc_arrays {
   Vec x, y;
   const PetscScalar *from;
   PetscScalar *to;
+  /* y is read too */
+  bool reads;
 } bsi_petsc_arrays;
 
 /* Takes the arrays from the memory in which the backend works. On a GPU they stay in host memory if
  * the vectors are of a type of the host; bisai then copies them. */
 PetscErrorCode bsi_petsc_take(bisai_context *context, Vec x, Vec y, bsi_petsc_arrays *arrays);
+
+/* The same for y ← f(x, y). */
+PetscErrorCode bsi_petsc_take_guess(bisai_context *context, Vec x, Vec y, bsi_petsc_arrays *arrays);
 
 /* Gives the arrays back. y has changed. */
 PetscErrorCode bsi_petsc_give_back(bsi_petsc_arrays *arrays, bisai_status *status);

@@ -6,6 +6,7 @@
  * alternative, PCSHELL, has no callbacks for options (-help, prefixes) and for PCReset(). The
  * private structure may change with each version of PETSc: compile this file for the version that
  * loads it. */
+#include "petsc/ksp/ksp.h"
 #include "petsc/mat_type.h"
 #include "petsc/pc_blocks.h"
 #include "petsc/pc_impl.h"
@@ -46,6 +47,7 @@ PetscErrorCode bisai_petsc_register(void) {
   PetscCall(bsi_petsc_check_version());
   PetscCall(PCRegister("bisai", create));
   PetscCall(bsi_pc_register_blocks());
+  PetscCall(bsi_ksp_register());
   PetscCall(bsi_mat_register());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

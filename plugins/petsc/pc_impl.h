@@ -93,6 +93,17 @@ typedef struct bsi_pc_ranks {
   bsi_ranks_cpr *cpr;
 } bsi_pc_ranks;
 
+/* What -ksp_type bisai needs of the context of its PC, and what ends with it. */
+typedef struct bsi_pc_krylov {
+  /* NULL: none */
+  bisai_solver *solver;
+  /* with which it was created */
+  bisai_solver_options options;
+  int64_t rows;
+  /* the matrix of the system, unless the preconditioner has it */
+  bsi_pc_matrix operator;
+} bsi_pc_krylov;
+
 typedef struct bsi_pc {
   /* of the caller */
   bisai_precond_options options;
@@ -117,6 +128,7 @@ typedef struct bsi_pc {
   bool transpose_ready;
   /* of applications inside Richardson; NULL before the first */
   Vec correction;
+  bsi_pc_krylov krylov;
 } bsi_pc;
 
 /* Turns a failure of bisai into an error of PETSc, with bisai's message and the place of the
@@ -166,6 +178,12 @@ PetscErrorCode bsi_pc_renew(PC pc);
 PetscErrorCode bsi_pc_find_events(bsi_pc *m);
 PetscErrorCode bsi_pc_begin(bsi_pc_event event, PC pc);
 PetscErrorCode bsi_pc_end(bsi_pc_event event, PC pc);
+
+/* Returns true if M is not symmetric even if the matrix is. */
+static inline bool bsi_pc_never_symmetric(const bisai_precond_report *report) {
+  if (report->kind == BISAI_PRECOND_MULTIGRID && !report->multigrid.symmetric) return false;
+  return report->symmetry == BISAI_SYMMETRY_NONE;
+}
 
 /* Adds the times of the last set-up or update to the events, and finds the operations of an
  * application. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "petsc/pc_matrix.h"
 
+#include <petsc/private/petscimpl.h>
+
 #include "petsc/device.h"
 #include "petsc/mat_data.h"
 
@@ -40,10 +42,24 @@ static PetscErrorCode share(bsi_pc_matrix *matrix, bisai_context *context, Mat m
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode bsi_pc_matrix_holds(const bsi_pc_matrix *matrix, Mat mat, bool *holds) {
+  PetscObjectId id;
+  PetscObjectState state;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)mat, &id));
+  PetscCall(PetscObjectStateGet((PetscObject)mat, &state));
+  *holds = bsi_pc_matrix_get(matrix) && matrix->mat == id && matrix->state == state;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode bsi_pc_matrix_read(bsi_pc_matrix *matrix, bisai_context *context, Mat mat,
                                   bsi_pc_matrix *old, bisai_status *status) {
+  PetscObjectId id;
+  PetscObjectState state;
   bool ours;
   PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)mat, &id));
+  PetscCall(PetscObjectStateGet((PetscObject)mat, &state));
   *old = (bsi_pc_matrix){.shared = NULL};
   PetscCall(bsi_mat_is_ours(mat, &ours));
   if (ours && bsi_mat_backend(mat) == bisai_context_backend(context)) {
@@ -56,5 +72,6 @@ PetscErrorCode bsi_pc_matrix_read(bsi_pc_matrix *matrix, bisai_context *context,
       matrix->shared = NULL;
     }
   }
+  if (!*status) matrix->mat = id, matrix->state = state;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -10,6 +10,9 @@
 typedef struct bsi_pc_matrix {
   bsi_petsc_copy copy;
   bsi_mat_values *shared;
+  /* the Mat that was read, and its state then */
+  PetscObjectId mat;
+  PetscObjectState state;
 } bsi_pc_matrix;
 
 /* *backend ← `asked`, or for BISAI_BACKEND_AUTO the backend where a Mat has its values. */
@@ -20,6 +23,9 @@ PetscErrorCode bsi_pc_backend(Mat mat, bisai_backend asked, bisai_backend *backe
  * empty. After a failure `matrix` is unchanged. */
 PetscErrorCode bsi_pc_matrix_read(bsi_pc_matrix *matrix, bisai_context *context, Mat mat,
                                   bsi_pc_matrix *old, bisai_status *status);
+
+/* *holds ← `matrix` has the current values of this Mat. */
+PetscErrorCode bsi_pc_matrix_holds(const bsi_pc_matrix *matrix, Mat mat, bool *holds);
 
 /* Returns the matrix, or NULL. */
 const bisai_bcsr *bsi_pc_matrix_get(const bsi_pc_matrix *matrix);

@@ -8,7 +8,9 @@ PetscErrorCode bsi_pc_reset(PC pc) {
   PetscCall(VecDestroy(&m->correction));
   m->transpose_ready = false;
   PetscCall(bsi_pc_destroy_ranks(pc));
-  PetscCall(bsi_overlap_destroy(&((bsi_pc *)pc->data)->ranks.overlap));
+  PetscCall(bsi_overlap_destroy(&m->ranks.overlap));
+  bisai_solver_destroy(&m->krylov.solver);
+  bsi_pc_matrix_destroy(&m->krylov.operator);
   bisai_precond_destroy(&m->precond);
   bsi_pc_matrix_destroy(&m->matrix);
   bisai_context_destroy(&m->context);

@@ -5,6 +5,7 @@
  * here. */
 #include <string.h>
 
+#include "petsc/ksp/method.h"
 #include "petsc/pc_impl.h"
 
 /* Solvers that take a preconditioner that changes from one application to the next. KSPPREONLY and
@@ -27,12 +28,6 @@ static PetscErrorCode contains(const char *const *types, size_t count, KSPType t
   *found = PETSC_FALSE;
   for (size_t i = 0; i < count && !*found; i++) PetscCall(PetscStrcmp(types[i], type, found));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Returns true if M is not symmetric even if the matrix is. */
-static bool never_symmetric(const bisai_precond_report *r) {
-  if (r->kind == BISAI_PRECOND_MULTIGRID && !r->multigrid.symmetric) return false;
-  return r->symmetry == BISAI_SYMMETRY_NONE;
 }
 
 /* Refuses vectors of the host with a matrix of type aijcusparse. An optimised PETSc multiplies them
@@ -96,16 +91,19 @@ static PetscErrorCode judge_ranks(const bsi_pc *m, KSP ksp, PetscErrorCode *code
 }
 
 /* *code ← an error, and its message, if this process has a preconditioner that the solver cannot
- * take. */
+ * take. The solvers of bisai judge by themselves. */
 static PetscErrorCode judge(const bsi_pc *m, KSP ksp, PetscErrorCode *code, char *message) {
   bisai_precond_report report = {.struct_size = sizeof report};
   KSPType type;
   PetscBool is_flexible, is_symmetric, estimates;
+  bool ours;
   PetscFunctionBegin;
   if (m->ranks.hierarchy) {
     PetscCall(judge_ranks(m, ksp, code, message));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(bsi_ksp_is_ours(ksp, &ours));
+  if (ours) PetscFunctionReturn(PETSC_SUCCESS);
   if (!m->precond || bisai_precond_get_report(m->precond, &report))
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetType(ksp, &type));
@@ -115,7 +113,7 @@ static PetscErrorCode judge(const bsi_pc *m, KSP ksp, PetscErrorCode *code, char
   PetscCall(KSPGetComputeSingularValues(ksp, &estimates));
   if (report.nonlinear && !is_flexible) {
     PetscCall(refuse_nonlinear(bisai_precond_describe(m->precond), type, code, message));
-  } else if (is_symmetric && !estimates && never_symmetric(&report)) {
+  } else if (is_symmetric && !estimates && bsi_pc_never_symmetric(&report)) {
     *code = PETSC_ERR_ARG_INCOMP;
     PetscCall(PetscSNPrintf(
         message, BSI_PETSC_MESSAGE,
@@ -133,7 +131,10 @@ PetscErrorCode bsi_pc_solver_of(KSP ksp, bsi_pc_solver *solver, bool *known) {
   KSPNormType norm;
   const char *prefix;
   PetscBool found[6] = {PETSC_FALSE};
+  bool ours, asks = false;
   PetscFunctionBegin;
+  PetscCall(bsi_ksp_is_ours(ksp, &ours));
+  if (ours) PetscCall(bsi_ksp_asks_symmetric(ksp, &asks));
   PetscCall(KSPGetType(ksp, &type));
   PetscCall(KSPGetNormType(ksp, &norm));
   PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
@@ -146,7 +147,7 @@ PetscErrorCode bsi_pc_solver_of(KSP ksp, bsi_pc_solver *solver, bool *known) {
   const char *const estimator = prefix ? strstr(prefix, "esteig_") : NULL;
   *known = !estimator || estimator[strlen("esteig_")] != '\0';
   *solver = BSI_PC_SOLVER_GENERAL;
-  if (found[0] || found[1]) *solver = BSI_PC_SOLVER_SYMMETRIC;
+  if (found[0] || found[1] || asks) *solver = BSI_PC_SOLVER_SYMMETRIC;
   if (found[2]) *solver = BSI_PC_SOLVER_ONCE;
   if (found[3]) *solver = BSI_PC_SOLVER_TRANSPOSED;
   if (found[4] || (found[5] && norm == KSP_NORM_NONE) || !*known) *solver = BSI_PC_SOLVER_SMOOTHER;

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What -ksp_type bisai refuses. */
+#include "fixture.h"
+
+#include "petsc_application.h"
+#include "petsc_fixture.h"
+
+#define OURS "-ksp_type bisai -pc_type bisai"
+
+/* Fails unless a solve with these options ends with this error and a message that begins so. */
+static void expect_error(Mat a, const char *options, PetscErrorCode expected, const char *begin) {
+  char message[TEST_PETSC_MESSAGE] = "";
+  KSP ksp;
+  Vec b, x;
+  MatCreateVecs(a, &x, &b);
+  VecSet(b, 1);
+  const PetscOptions lent = test_options_lend(options);
+  KSPCreate(PETSC_COMM_SELF, &ksp);
+  KSPSetOperators(ksp, a, a);
+  PetscPushErrorHandler(test_petsc_keep_message, message);
+  /* After an error, PETSc does not free the title of a list of options and vectors of monitors. */
+  __lsan_disable();
+  PetscErrorCode code = KSPSetFromOptions(ksp);
+  test_options_take_back(lent);
+  PetscBool transposed = strstr(options, "-transposed") ? PETSC_TRUE : PETSC_FALSE;
+  if (!code) code = transposed ? KSPSolveTranspose(ksp, b, x) : KSPSolve(ksp, b, x);
+  __lsan_enable();
+  PetscPopErrorHandler();
+  if (code != expected || strncmp(message, begin, strlen(begin)) != 0)
+    fail_msg("%s: error %d: %s", options, (int)code, message);
+  KSPDestroy(&ksp);
+  VecDestroy(&b);
+  VecDestroy(&x);
+}
+
+static void what_it_cannot_do_is_refused_by_name(void **state) {
+  (void)state;
+  bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(7, 6, 2, 5));
+  Mat a = test_petsc_mat(matrix), dense;
+  assert_int_equal(MatConvert(a, MATSEQDENSE, MAT_INITIAL_MATRIX, &dense), 0);
+  expect_error(a, "-ksp_type bisai -pc_type jacobi", PETSC_ERR_ARG_INCOMP,
+               "bisai: -ksp_type bisai needs -pc_type bisai, and the PC has type jacobi");
+  expect_error(a, OURS " -pc_bisai_type ilu -transposed", PETSC_ERR_SUP,
+               "bisai: -ksp_type bisai solves no transposed systems");
+  expect_error(a, OURS " -ksp_monitor_true_residual ascii:/dev/null", PETSC_ERR_SUP,
+               "bisai: -ksp_type bisai has x at the end of a solve only");
+  expect_error(a, OURS " -ksp_view_singularvalues", PETSC_ERR_SUP,
+               "bisai: -ksp_type bisai estimates no singular values");
+  expect_error(a, OURS " -ksp_bisai_method gmrs", PETSC_ERR_ARG_WRONG,
+               "bisai: -ksp_bisai_method gmrs: character 1: ");
+  expect_error(a, OURS " -ksp_bisai_method gmres:side=left", PETSC_ERR_ARG_WRONG,
+               "bisai: -ksp_bisai_method gmres:side=left: side=left: ");
+  expect_error(a, OURS " -ksp_gmres_restart 0", PETSC_ERR_ARG_OUTOFRANGE,
+               "bisai: the restart is 0; it must be at least 1");
+  expect_error(a, OURS " -pc_bisai_type ilu -ksp_bisai_method cg", PETSC_ERR_ARG_INCOMP, "bisai: ");
+  expect_error(a, OURS " -pc_bisai_type mg -pc_bisai_mg_cycle k -ksp_bisai_method bicgstab",
+               PETSC_ERR_LIB, "bisai: bicgstab needs a linear preconditioner");
+  expect_error(dense, OURS, PETSC_ERR_SUP, "bisai: the Mat has type seqdense");
+  MatDestroy(&dense);
+  MatDestroy(&a);
+  bisai_bcsr_destroy(&matrix);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_it_cannot_do_is_refused_by_name),
+  };
+  return test_petsc_run("petsc_ksp_errors", tests, sizeof tests / sizeof *tests, setup, teardown);
+}
