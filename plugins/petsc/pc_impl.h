@@ -72,6 +72,8 @@ typedef struct bsi_pc_counts {
 /* Where each process works. */
 typedef struct bsi_pc_place {
   PetscInt threads;
+  /* with which the context was made */
+  PetscInt made;
   /* the option -pc_bisai_backend */
   bisai_backend backend;
 } bsi_pc_place;
@@ -172,7 +174,8 @@ PetscErrorCode bsi_pc_solver_of(KSP ksp, bsi_pc_solver *solver, bool *known);
  * All processes call this. Does nothing unless -pc_bisai_type is auto. */
 PetscErrorCode bsi_pc_choose(PC pc, bsi_pc_solver solver);
 
-/* Discards all that was set up, also if the Mat stays the same. Options that change call this. */
+/* Discards all that was set up, also if the Mat stays the same. Options that change call this. The
+ * context stays: its pool of memory serves the next set-up. */
 PetscErrorCode bsi_pc_renew(PC pc);
 
 PetscErrorCode bsi_pc_find_events(bsi_pc *m);

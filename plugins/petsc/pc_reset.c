@@ -2,7 +2,8 @@
 /* Discards what a preconditioner of PETSc was set up with. */
 #include "petsc/pc_impl.h"
 
-PetscErrorCode bsi_pc_reset(PC pc) {
+/* Discards everything but the context. */
+static PetscErrorCode discard(PC pc) {
   bsi_pc *m = pc->data;
   PetscFunctionBegin;
   PetscCall(VecDestroy(&m->correction));
@@ -13,15 +14,21 @@ PetscErrorCode bsi_pc_reset(PC pc) {
   bsi_pc_matrix_destroy(&m->krylov.operator);
   bisai_precond_destroy(&m->precond);
   bsi_pc_matrix_destroy(&m->matrix);
-  bisai_context_destroy(&m->context);
   *m->failure = '\0';
   m->choice = (bsi_pc_choice){.pending = false};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode bsi_pc_reset(PC pc) {
+  PetscFunctionBegin;
+  PetscCall(discard(pc));
+  bisai_context_destroy(&((bsi_pc *)pc->data)->context);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode bsi_pc_renew(PC pc) {
   PetscFunctionBegin;
-  PetscCall(bsi_pc_reset(pc));
+  PetscCall(discard(pc));
   pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -71,7 +71,9 @@ static PetscErrorCode make_context(PC pc, Mat block) {
   int threads;
   PetscFunctionBegin;
   PetscCall(bsi_pc_backend(block, m->place.backend, &backend));
-  if (m->context && bisai_context_backend(m->context) != backend) PetscCall(bsi_pc_reset(pc));
+  if (m->context &&
+      (bisai_context_backend(m->context) != backend || m->place.made != m->place.threads))
+    PetscCall(bsi_pc_reset(pc));
   if (m->context) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(bsi_petsc_narrow("-pc_bisai_threads", m->place.threads, &threads));
   PetscCall(bsi_petsc_context(backend, threads, &m->context, &status));
@@ -80,6 +82,7 @@ static PetscErrorCode make_context(PC pc, Mat block) {
   PetscCheck(status != BISAI_UNAVAILABLE, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "bisai: -pc_bisai_backend cuda: %s", bisai_backend_missing(BISAI_BACKEND_CUDA, -1));
   BSI_PC_CALL(m, status);
+  m->place.made = m->place.threads;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -206,6 +209,7 @@ PetscErrorCode bsi_pc_set_up(PC pc) {
   PetscCall(bsi_pc_is_distributed(pc, &distributed));
   m->ranks.stage = distributed && m->options.kind == BISAI_PRECOND_CPR;
   if (distributed && !m->ranks.stage) {
+    bisai_context_destroy(&m->context); /* the hierarchy has its own */
     PetscCall(bsi_pc_set_up_ranks(pc));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
