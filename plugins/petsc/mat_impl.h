@@ -41,8 +41,8 @@ PetscErrorCode bsi_mat_multiply_onto(Mat mat, Vec x, Vec y);
 /* Sets the operations that the SeqBAIJ does. */
 void bsi_mat_set_host_operations(Mat mat);
 
-/* Sets the operations of finite differences with colouring. */
-void bsi_mat_set_coloring(Mat mat);
+/* Sets the operations of finite differences with colouring. `alone`: the Mat has one process. */
+void bsi_mat_set_coloring(Mat mat, bool alone);
 
 /* Operations on whole Mats: general conversions of any Mat to this type and of this type to any
  * other, copies, files and views. */

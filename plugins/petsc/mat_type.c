@@ -79,8 +79,8 @@ static PetscErrorCode create(Mat mat) {
   mat->ops->view = bsi_mat_view;
   bsi_mat_set_products(mat);
   bsi_mat_set_host_operations(mat);
+  bsi_mat_set_coloring(mat, size == 1);
   if (size == 1) {
-    bsi_mat_set_coloring(mat);
     PetscCall(
         PetscObjectComposeFunction((PetscObject)mat, "MatSeqBAIJSetPreallocation_C", preallocate));
   } else {

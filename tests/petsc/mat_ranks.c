@@ -170,6 +170,58 @@ static PetscErrorCode expect_copies(Mat expected, Mat got, int *failures) {
   PetscFunctionReturn((PetscErrorCode)0);
 }
 
+/* f ← A x */
+static PetscErrorCode multiply(void *unused, Vec x, Vec f, void *a) {
+  (void)unused;
+  return MatMult(a, x, f);
+}
+
+#if PETSC_VERSION_LT(3, 24, 0)
+typedef PetscErrorCode MatFDColoringFn(void);
+#endif
+
+/* The differences of a product with A are A, up to rounding errors of f over the step. Scalar
+ * columns of a block row never share a colour. */
+static PetscErrorCode expect_differences(Mat expected, Mat got, int *failures) {
+  MatColoring colours;
+  ISColoring places;
+  MatFDColoring differences;
+  PetscReal difference, size;
+  Vec x, y, z;
+  Mat copy;
+  PetscFunctionBeginUser;
+  PetscCall(MatDuplicate(got, MAT_COPY_VALUES, &copy));
+  PetscCall(MatColoringCreate(copy, &colours));
+  PetscCall(MatColoringSetType(colours, MATCOLORINGSL));
+  PetscCall(MatColoringApply(colours, &places));
+  PetscCall(MatColoringDestroy(&colours));
+  PetscCall(MatFDColoringCreate(copy, places, &differences));
+  PetscCall(MatFDColoringSetFunction(differences, (MatFDColoringFn *)multiply, expected));
+  PetscCall(MatFDColoringSetUp(copy, places, differences));
+  PetscCall(ISColoringDestroy(&places));
+  PetscCall(MatCreateVecs(copy, &x, &y));
+  PetscCall(VecDuplicate(y, &z));
+  PetscCall(VecSet(x, 1));
+  PetscCall(MatZeroEntries(copy));
+  PetscCall(MatFDColoringApply(copy, differences, x, NULL));
+  PetscCall(MatMult(copy, x, y));
+  PetscCall(MatMult(expected, x, z));
+  PetscCall(VecNorm(z, NORM_INFINITY, &size));
+  PetscCall(VecAXPY(y, -1, z));
+  PetscCall(VecNorm(y, NORM_INFINITY, &difference));
+  if (!(difference <= 1e-5 * size && size > 0)) {
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "differences: differ by %g of %g\n", (double)difference,
+                          (double)size));
+    ++*failures;
+  }
+  PetscCall(MatFDColoringDestroy(&differences));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(MatDestroy(&copy));
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
 static PetscErrorCode run(int *failures) {
   Mat expected, got;
   PetscFunctionBeginUser;
@@ -178,6 +230,7 @@ static PetscErrorCode run(int *failures) {
   PetscCall(expect_same("created", expected, got, failures));
   PetscCall(expect_changes(expected, got, failures));
   PetscCall(expect_copies(expected, got, failures));
+  PetscCall(expect_differences(expected, got, failures));
   PetscCall(MatView(got, PETSC_VIEWER_STDOUT_WORLD));
   PetscCall(MatDestroy(&expected));
   PetscCall(MatDestroy(&got));
