@@ -278,11 +278,13 @@ BISAI_API bisai_status bisai_precond_apply(bisai_precond *precond, const double 
 
 /** Computes z ← M⁻ᵀ v, for adjoint equations and for methods such as BiCG. The vectors are as in
  *  bisai_precond_apply(). NONE, LU, DIRECT and an M that is its own transpose (MULTIGRID of a
- *  symmetric A, ISAI with `symmetric`) need nothing for it. ILU, SWEEPS, ISAI and BJACOBI make
- *  transposed copies of what M consists of at the first call after creation or an update: it
- *  allocates about the memory of M, which is kept until the next update or the end of M. Later
- *  calls take about the time of bisai_precond_apply(). AUTO does what its choice does.
- *  @retval BISAI_UNSUPPORTED  M is of another kind, or a MULTIGRID that is not symmetric
+ *  symmetric A, ISAI with `symmetric`) need nothing for it. ILU, SWEEPS, ISAI, BJACOBI and
+ *  MULTIGRID make transposed copies of what M consists of at the first call after creation or an
+ *  update: it allocates about the memory of M, of MULTIGRID that of its levels in fp64, which is
+ *  kept until the next update or the end of M. Later calls take about the time of
+ *  bisai_precond_apply(). AUTO does what its choice does.
+ *  @retval BISAI_UNSUPPORTED  M is of another kind, or a MULTIGRID of a nonsymmetric A with
+ *                             BISAI_CYCLE_K or with a smoother that is a preconditioner
  *  @retval BISAI_INVALID_ARGUMENT  v or z is NULL, or both are one array
  *  @retval BISAI_INDEX_OVERFLOW  the blocks of BJACOBI have more than 2³¹ − 1 entries
  *  @retval BISAI_NOT_READY, BISAI_OUT_OF_MEMORY, BISAI_CALLBACK_FAILED */

@@ -16,6 +16,7 @@
 #include "multigrid/level/memory.h"
 #include "multigrid/smoothers/smoothers.h"
 #include "multigrid/transfers/null_vectors.h"
+#include "multigrid/transposed.h"
 #include "multigrid/unit/scalar_copy.h"
 #include "multigrid/unit/votes.h"
 #include "precond/multigrid_setup.h"
@@ -433,6 +434,19 @@ static bool multigrid_is_own(const bisai_precond *m) {
   return !multigrid_nonlinear(m) && multigrid_symmetry(m) == BISAI_SYMMETRY_VALUES;
 }
 
+static bisai_status multigrid_transpose(const bisai_precond *m, bisai_precond *t) {
+  const bsi_hierarchy *h = bsi_multigrid_levels(m);
+  const bsi_smoother *s = bsi_smoother_of(h->setup.options.smoother);
+  if (multigrid_nonlinear(m))
+    return bsi_fail(m->context, BISAI_UNSUPPORTED, "mg:cycle=k is not linear: it has no transpose");
+  if (s->kind != BISAI_PRECOND_NONE)
+    return bsi_fail(m->context, BISAI_UNSUPPORTED,
+                    "mg:smoother=%s of a nonsymmetric matrix has no transposed application: take "
+                    "jacobi, l1 or chebyshev",
+                    bisai_smoother_string(h->setup.options.smoother));
+  return bsi_hierarchy_transpose(h, bsi_multigrid_levels(t));
+}
+
 /* The rows of a split matrix are scalar rows. */
 static void count_block_rows(int32_t block_size, bisai_precond_report *r) {
   if (r->first_repair_row >= 0) r->first_repair_row /= block_size;
@@ -505,7 +519,7 @@ const bsi_precond_ops bsi_precond_multigrid = {
     .check_update = multigrid_check_update,
     .check_values = multigrid_check_values,
     .apply = multigrid_apply,
-    .transpose.is_own = multigrid_is_own,
+    .transpose = {.is_own = multigrid_is_own, .make = multigrid_transpose},
     .about.symmetry = multigrid_symmetry,
     .about.smaller_copy = multigrid_smaller_copy,
     .about.rounded = multigrid_rounded,

@@ -79,7 +79,9 @@ static const char *const methods[] = {"none",
                                       "sweeps:n=2:matching=blocks",
                                       "lu",
                                       "lu:storage=fp32",
-                                      "lu:matching=blocks"};
+                                      "lu:matching=blocks",
+                                      "mg:coarsest=8",
+                                      "mg:coarsest=8:cycle=w:nodes=scalar"};
 
 static void transposed_applications_are_transposes(void **state) {
   (void)state;
@@ -133,7 +135,7 @@ static void complete_factors_solve_with_the_transpose(void **state) {
 static void bits_do_not_depend_on_the_threads(void **state) {
   (void)state;
   enum { SIDE = 60, ROWS = SIDE * SIDE * 4 };
-  const char *const large[] = {"lu", "ilu", "isai:relax=1", "sweeps:n=2", "bjacobi:relax=1"};
+  const char *const large[] = {"lu", "ilu", "isai:relax=1", "sweeps:n=2", "bjacobi:relax=1", "mg"};
   double *v = test_random_vector(ROWS, 5), *z[2] = {test_nan_vector(ROWS), test_nan_vector(ROWS)};
   for (size_t k = 0; k < sizeof large / sizeof *large; k++) {
     for (int several = 0; several < 2; several++) {
@@ -197,6 +199,60 @@ static void symmetric_preconditioners_are_their_own_transposes(void **state) {
   bisai_bcsr_destroy(&a);
 }
 
+static const char *const cycles[] = {"mg:coarsest=8",
+                                     "mg:coarsest=8:cycle=w",
+                                     "mg:coarsest=8:cycle=vw",
+                                     "mg:coarsest=8:cycle=v:pre=2:post=1",
+                                     "mg:coarsest=8:pre=0",
+                                     "mg:coarsest=8:post=0:cycle=w",
+                                     "mg:coarsest=0:levels=2",
+                                     "mg:coarsest=8:smoother=chebyshev:degree=3",
+                                     "mg:coarsest=8:smoother=l1",
+                                     "mg:coarsest=8:unweighted",
+                                     "mg:coarsest=8:nodes=scalar:cycle=w",
+                                     "mg"};
+
+static void cycles_of_multigrid_are_transposed(void **state) {
+  (void)state;
+  for (int32_t bs = 1; bs <= 4; bs++) {
+    bisai_bcsr *a = test_bcsr_take(context, test_bcsr_grid(12, 10, bs, (uint64_t)bs));
+    for (size_t k = 0; k < sizeof cycles / sizeof *cycles; k++)
+      expect_transposed_method(a, cycles[k]);
+    bisai_bcsr_destroy(&a);
+  }
+}
+
+/* xᵀM⁻¹y = (M⁻ᵀx)ᵀy, also where cycles read copies in fp32. */
+static void large_cycles_are_transposed(void **state) {
+  (void)state;
+  enum { SIDE = 90, ROWS = SIDE * SIDE * 4 };
+  bisai_bcsr *a = test_bcsr_take(context, test_bcsr_grid(SIDE, SIDE, 4, 7));
+  const char *const large[] = {"mg", "mg:smoother=chebyshev:update=none", "mg:precision=fp64"};
+  double *x = test_random_vector(ROWS, 5), *y = test_random_vector(ROWS, 6),
+         *my = test_nan_vector(ROWS), *mx = test_nan_vector(ROWS);
+  for (size_t k = 0; k < sizeof large / sizeof *large; k++) {
+    bisai_precond *m = make(a, large[k]);
+    assert_int_equal(strstr(bisai_precond_describe(m), "precision=fp32") != NULL, k < 2);
+    EXPECT_OK(context, bisai_precond_apply(m, y, my));
+    EXPECT_OK(context, bisai_precond_apply_transpose(m, x, mx));
+    double left = 0.0, right = 0.0, size = 0.0;
+    for (int i = 0; i < ROWS; i++) {
+      left += x[i] * my[i];
+      right += mx[i] * y[i];
+      size += fabs(x[i] * my[i]);
+    }
+    /* rounding of another order of sums */
+    if (!(fabs(left - right) <= 1e-13 * size))
+      fail_msg("%s: %.17g, %.17g of %g", large[k], left, right, size);
+    bisai_precond_destroy(&m);
+  }
+  free(x);
+  free(y);
+  free(mx);
+  free(my);
+  bisai_bcsr_destroy(&a);
+}
+
 static void auto_applies_the_transpose_of_its_choice(void **state) {
   (void)state;
   bisai_bcsr *a = test_bcsr_take(context, test_bcsr_random(test_shape_square(40, 2, 8)));
@@ -239,13 +295,15 @@ static bisai_status copy(void *user, int64_t n, const double *v, double *z) {
 static void missing_transposes_are_refused_by_name(void **state) {
   (void)state;
   bisai_bcsr *a = test_bcsr_take(context, test_bcsr_random(test_shape_square(40, 3, 1)));
-  bisai_precond *const m[] = {make(a, "mg"), make(a, "cpr"),
+  bisai_precond *const m[] = {make(a, "mg:smoother=ilu"), make(a, "mg:cycle=k"), make(a, "cpr"),
                               test_precond_callback(context, a, copy, NULL)};
-  const char *const messages[] = {"mg has no transposed application unless M is symmetric",
+  const char *const messages[] = {"mg:smoother=ilu of a nonsymmetric matrix has no transposed "
+                                  "application: take jacobi, l1 or chebyshev",
+                                  "mg:cycle=k is not linear: it has no transpose",
                                   "cpr has no transposed application",
                                   "callback has no transposed application"};
   double *v = test_random_vector(120, 3), *z = test_nan_vector(120);
-  for (size_t k = 0; k < 3; k++) {
+  for (size_t k = 0; k < 4; k++) {
     bisai_precond *one = m[k];
     EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_precond_apply_transpose(one, v, z));
     EXPECT_IN_MESSAGE(context, messages[k]);
@@ -274,7 +332,8 @@ static void wrong_arguments_are_refused(void **state) {
  * nothing. */
 static void failing_allocations_are_survived(void **state) {
   (void)state;
-  const char *const allocating[] = {"ilu", "isai:relax=1", "sweeps:n=1", "bjacobi:max=4:relax=1"};
+  const char *const allocating[] = {"ilu", "isai:relax=1", "sweeps:n=1", "bjacobi:max=4:relax=1",
+                                    "mg:coarsest=8"};
   double v[40], z[40];
   for (int i = 0; i < 40; i++) v[i] = 1.0 + i;
   for (size_t k = 0; k < sizeof allocating / sizeof *allocating; k++) {
@@ -328,6 +387,8 @@ int main(void) {
       cmocka_unit_test(repaired_blocks_are_transposed),
       cmocka_unit_test(factors_of_the_caller_are_transposed),
       cmocka_unit_test(symmetric_preconditioners_are_their_own_transposes),
+      cmocka_unit_test(cycles_of_multigrid_are_transposed),
+      cmocka_unit_test(large_cycles_are_transposed),
       cmocka_unit_test(auto_applies_the_transpose_of_its_choice),
       cmocka_unit_test(transposes_follow_updates),
       cmocka_unit_test(missing_transposes_are_refused_by_name),

@@ -57,6 +57,8 @@ typedef struct bsi_fp32_copy_ops {
                        bool *fits);
   /* Reads the copy of a record in host memory. */
   bool (*fits)(const void *record);
+  /* to[k] ← from[k] for k < count */
+  bisai_status (*widen)(bisai_context *, int64_t count, const float *from, double *to);
 } bsi_fp32_copy_ops;
 
 /* Steps on one matrix. The functions are NULL if single steps are as fast. */

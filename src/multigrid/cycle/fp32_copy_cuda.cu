@@ -31,6 +31,17 @@ __global__ void __launch_bounds__(THREADS) copy_values(int64_t count, const doub
   }
 }
 
+__global__ void __launch_bounds__(THREADS)
+    widen_values(int64_t count, const float *from, double *to) {
+  const int64_t first = blockIdx.x * static_cast<int64_t>(THREADS * VALUES) + threadIdx.x;
+  bsi_wait_for_predecessor();
+#pragma unroll
+  for (int u = 0; u < VALUES; u++) {
+    const int64_t k = first + u * THREADS;
+    if (k < count) to[k] = static_cast<double>(from[k]);
+  }
+}
+
 } // namespace
 
 static bool fits_narrow(const void *record) {
@@ -54,7 +65,15 @@ static bisai_status copy(bisai_context *context, int arrays, const bsi_fp32_roun
   return BISAI_OK;
 }
 
+static bisai_status widen(bisai_context *context, int64_t count, const float *from, double *to) {
+  if (count == 0) return BISAI_OK;
+  bsi_launch_early(context, widen_values, bsi_grid(count, THREADS * VALUES), THREADS, 0, count,
+                   from, to);
+  return bsi_launched(context, "copy to fp64");
+}
+
 const bsi_fp32_copy_ops bsi_fp32_copy_cuda = {.least_bytes = least_bytes,
                                               .record_bytes = sizeof(bsi_first_record),
                                               .copy = copy,
-                                              .fits = fits_narrow};
+                                              .fits = fits_narrow,
+                                              .widen = widen};

@@ -39,4 +39,11 @@ static bisai_status copy(bisai_context *context, int arrays, const bsi_fp32_roun
   return BISAI_OK;
 }
 
-const bsi_fp32_copy_ops bsi_fp32_copy_host = {.least_bytes = CACHE_BYTES, .copy = copy};
+static bisai_status widen(bisai_context *context, int64_t count, const float *from, double *to) {
+  (void)context;
+  for (int64_t k = 0; k < count; k++) to[k] = from[k];
+  return BISAI_OK;
+}
+
+const bsi_fp32_copy_ops bsi_fp32_copy_host = {
+    .least_bytes = CACHE_BYTES, .copy = copy, .widen = widen};
