@@ -53,6 +53,7 @@ static void transposed_applications_are_transposes(void **state) {
       "-pc_bisai_type ilu -pc_bisai_equilibrate",
       "-pc_bisai_type isai -pc_bisai_storage fp32",
       "-pc_bisai_type lu",
+      "-pc_bisai_type mg -pc_bisai_mg_coarsest 8",
       "-pc_bisai_type bjacobi",
       "-pc_bisai_type bjacobi -pc_bisai_max_block 16 -pc_bisai_storage fp32",
       "-pc_bisai_type bjacobi -pc_bisai_max_block 9 -pc_bisai_form lu",
@@ -140,7 +141,8 @@ static void given_blocks_are_read_by_the_set_up_only(void **state) {
 
 static void missing_transposes_are_errors(void **state) {
   (void)state;
-  static const char *const kinds[] = {"-pc_bisai_type mg -pc_bisai_mg_coarsest 8",
+  static const char *const kinds[] = {"-pc_bisai_type mg -pc_bisai_mg_coarsest 8 "
+                                      "-pc_bisai_mg_smoother ilu",
                                       "-pc_bisai_type cpr -pc_bisai_cpr_pressure 0"};
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(7, 6, 2, 5));
   Mat mat = test_petsc_mat(matrix);
@@ -163,12 +165,13 @@ static void transposed_systems_are_solved(void **state) {
   (void)state;
   static const char *const methods[] = {
       "-ksp_type bicg -pc_type bisai -pc_bisai_type isai -pc_bisai_k 2",
-      "-ksp_type gmres -pc_type bisai -pc_bisai_type ilu"};
+      "-ksp_type gmres -pc_type bisai -pc_bisai_type ilu",
+      "-ksp_type bicg -pc_type bisai -pc_bisai_type mg -pc_bisai_mg_coarsest 8"};
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(9, 8, 3, 5));
   const PetscInt n = (PetscInt)bisai_bcsr_rows(matrix);
   Mat mat = test_petsc_mat(matrix);
   Vec b = random_vec(n, 3), x = random_vec(n, 4), r = random_vec(n, 5);
-  for (int i = 0; i < 2; i++) {
+  for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
     KSP ksp;
     PetscReal norm, residual;
     PetscOptionsClear(NULL);

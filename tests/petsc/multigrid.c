@@ -232,40 +232,6 @@ static void solvers_of_petsc_take_multigrid(void **state) {
 }
 
 /* Every Mat is destroyed before its preconditioner is applied. */
-/* Of a matrix that is not symmetric. The residual that GMRES computes is that of Aᵀ x = b. */
-static void transposed_systems_are_solved(void **state) {
-  (void)state;
-  bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(12, 11, 2, 5));
-  Mat mat = test_petsc_mat(matrix);
-  Vec b, x, r;
-  KSP ksp;
-  PC pc;
-  PetscInt iterations;
-  PetscReal norm;
-  MatCreateVecs(mat, &x, &b);
-  VecDuplicate(b, &r);
-  VecSet(b, 1);
-  KSPCreate(PETSC_COMM_SELF, &ksp);
-  KSPSetOperators(ksp, mat, mat);
-  KSPSetType(ksp, KSPGMRES);
-  KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 100);
-  KSPGetPC(ksp, &pc);
-  PCSetType(pc, "bisai");
-  test_petsc_set_options(pc, "-pc_bisai_type mg -pc_bisai_mg_coarsest 20");
-  assert_int_equal(KSPSolveTranspose(ksp, b, x), 0);
-  KSPGetIterationNumber(ksp, &iterations);
-  MatMultTranspose(mat, x, r);
-  VecAXPY(r, -1, b);
-  VecNorm(r, NORM_2, &norm);
-  if (!(norm <= 1e-8 && iterations < 30)) fail_msg("%g after %d", norm, (int)iterations);
-  KSPDestroy(&ksp);
-  VecDestroy(&b);
-  VecDestroy(&x);
-  VecDestroy(&r);
-  MatDestroy(&mat);
-  bisai_bcsr_destroy(&matrix);
-}
-
 static void new_values_are_taken_and_their_matrix_is_kept(void **state) {
   (void)state;
   beam soft = make_beam(1.0), hard = make_beam(3.0);
@@ -448,7 +414,6 @@ int main(void) {
       cmocka_unit_test(options_in_c_give_the_vectors),
       cmocka_unit_test(the_constant_of_a_near_null_space_is_the_first_vector),
       cmocka_unit_test(solvers_of_petsc_take_multigrid),
-      cmocka_unit_test(transposed_systems_are_solved),
       cmocka_unit_test(new_values_are_taken_and_their_matrix_is_kept),
       cmocka_unit_test(a_failed_update_is_followed_by_a_good_one),
       cmocka_unit_test(values_that_an_update_refuses_make_a_new_preconditioner),

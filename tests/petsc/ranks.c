@@ -88,6 +88,7 @@ static PetscErrorCode run(int *failures) {
   PetscFunctionBeginUser;
   flexible.kind = hierarchy.kind = BISAI_PRECOND_MULTIGRID;
   isai.kind = wrong.kind = symmetric.kind = scaled.kind = BISAI_PRECOND_ISAI;
+  hierarchy.multigrid.smoother = BISAI_SMOOTHER_ILU;
   flexible.multigrid.cycle = BISAI_CYCLE_K;
   flexible.multigrid.coarsest = 4;
   wrong.isai.power = -1;
