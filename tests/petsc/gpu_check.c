@@ -288,6 +288,32 @@ static PetscErrorCode check_solvers(PetscInt m, PetscInt bs, const char *one) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#ifdef PETSC_HAVE_HYPRE
+/* BoomerAMG coarsens and smooths otherwise on a GPU, so that iterations may differ. */
+static PetscErrorCode check_boomeramg(PetscInt m, PetscInt bs) {
+  Mat a, host;
+  PetscFunctionBeginUser;
+  PetscCall(make_mat(m, bs, mat_type, &a));
+  PetscCall(make_mat(m, bs, MATSEQAIJ, &host));
+  for (int k = 0; k < 2; k++) {
+    const char *type = k ? "fgmres" : "gmres";
+    PetscInt count[2];
+    PetscReal residual[2];
+    PetscCall(solve(type, "hypre", host, host, VECSEQ, PETSC_TRUE, &count[0], &residual[0]));
+    PetscCall(solve(type, "hypre", a, host, vec_type, PETSC_TRUE, &count[1], &residual[1]));
+    const PetscBool right =
+        residual[0] < 1e-6 && residual[1] < 1e-6 && count[1] <= 2 * count[0] + 5;
+    expect(right, "BoomerAMG", m * m * bs, 1);
+    PetscCall(PetscPrintf(
+        PETSC_COMM_SELF, "%-10s BoomerAMG: host %4d its %.1e   device %4d its %.1e %s\n", type,
+        (int)count[0], residual[0], (int)count[1], residual[1], right ? "" : "WRONG"));
+  }
+  PetscCall(MatDestroy(&a));
+  PetscCall(MatDestroy(&host));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
 /* Programs that mix types: a matrix on the device and vectors on the host, as made by VecLoad() if
  * it does not heed -vec_type. These do not count as failures of PETSc. */
 static PetscErrorCode show_mixed_types(void) {
@@ -364,10 +390,11 @@ int main(int argc, char **argv) {
       for (PetscInt m = 1; m <= 2 * grid; m = 4 * m + 3) PetscCall(check_products(m, bs));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "vectors and products: %d wrong\n", failures));
   }
-  if (!mixed)
-    PetscCall(check_solvers(grid, 3, one));
-  else
-    PetscCall(show_mixed_types());
+  if (!mixed) PetscCall(check_solvers(grid, 3, one));
+#ifdef PETSC_HAVE_HYPRE
+  if (!*one && !mixed) PetscCall(check_boomeramg(grid, 3));
+#endif
+  if (mixed) PetscCall(show_mixed_types());
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%d wrong\n", failures));
   PetscCall(PetscFinalize());
   return failures != 0;

@@ -47,7 +47,10 @@ stub stubs/make 'echo "make $*" >>"$WORK/calls"; cd "$2" && touch cuda/lib/libpe
 stub stubs/python3 'echo "python3 $*" >>"$WORK/calls"
 case $* in
   *pip*) cp "$WORK/petsc-9.1.0.tar.gz" "$WORK/built" ;;
-  *) mkdir -p cuda/lib/petsc/conf && touch cuda/lib/petsc/conf/petscvariables ;;
+  *)
+    mkdir -p cuda/lib/petsc/conf cuda/include && touch cuda/lib/petsc/conf/petscvariables
+    case $* in *--download-hypre=*) echo "#define PETSC_HAVE_HYPRE 1" ;; esac >cuda/include/petscconf.h
+    ;;
 esac'
 archive 9.1.0 VECSTANDARD
 archive 9.2.0 VECOTHER
@@ -63,6 +66,18 @@ expect built/petsc-9.1.0/src/vec/vec/impls/seq/cupm/vecseqcupm_impl.hpp "  __syn
 
 run 0 --source "$work/petsc-9.1.0.tar.gz" --folder built
 [ ! -s calls ] || { echo "what is there was made again:"; cat calls; exit 1; }
+
+touch hypre.tar.gz
+for calls_again in 1 0; do # once with hypre, and then no more
+  run 0 --source "$work/petsc-9.1.0.tar.gz" --folder built --hypre hypre.tar.gz
+  if [ "$calls_again" -eq 1 ]; then
+    expect calls "--download-hypre=$work/hypre.tar.gz"
+    expect calls "MAKE_NP="
+  fi
+done
+[ ! -s calls ] || { echo "hypre was made again:"; cat calls; exit 1; }
+run 1 --source "$work/petsc-9.1.0.tar.gz" --folder built --hypre missing.tar.gz
+expect said "there is no file missing.tar.gz"
 
 run 0 --source "$work/petsc-9.2.0.tar.gz" --folder built
 expect built/unpack.log "does not fit this version: PETSc is left as it is"
