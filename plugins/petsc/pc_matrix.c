@@ -18,6 +18,28 @@ PetscErrorCode bsi_pc_backend(Mat mat, bisai_backend asked, bisai_backend *backe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode bsi_pc_own_block(Mat mat, Mat *block) {
+  MPI_Comm comm = PetscObjectComm((PetscObject)mat);
+  PetscBool nest, shell, has = PETSC_TRUE;
+  PetscMPIInt size;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)mat, MATNEST, &nest));
+  PetscCall(PetscObjectTypeCompare((PetscObject)mat, MATSHELL, &shell));
+  PetscCheck(!nest, comm, PETSC_ERR_SUP,
+             "bisai: the Mat has type nest: take -pc_type fieldsplit with bisai for its parts, or "
+             "MatConvert to aij");
+  PetscCheck(!shell, comm, PETSC_ERR_SUP,
+             "bisai: the Mat has type shell, which has no entries: give KSPSetOperators an "
+             "assembled matrix as the second one");
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  if (size > 1) PetscCall(MatHasOperation(mat, MATOP_GET_DIAGONAL_BLOCK, &has));
+  PetscCheck(has, comm, PETSC_ERR_SUP,
+             "bisai: the Mat has type %s; baij, sbaij, aij or bisai is needed",
+             ((PetscObject)mat)->type_name);
+  PetscCall(MatGetDiagonalBlock(mat, block));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 const bisai_bcsr *bsi_pc_matrix_get(const bsi_pc_matrix *matrix) {
   return matrix->shared ? matrix->shared->copy.matrix : matrix->copy.matrix;
 }

@@ -18,6 +18,9 @@ typedef struct bsi_pc_matrix {
 /* *backend ← `asked`, or for BISAI_BACKEND_AUTO the backend where a Mat has its values. */
 PetscErrorCode bsi_pc_backend(Mat mat, bisai_backend asked, bisai_backend *backend);
 
+/* *block ← that of the own rows and columns. Refuses a Mat that has none, and names a remedy. */
+PetscErrorCode bsi_pc_own_block(Mat mat, Mat *block);
+
 /* Takes the current values of a Mat. *old receives what `matrix` held before, if that is another
  * matrix; the caller destroys it when the preconditioner no longer reads it. Otherwise *old is
  * empty. After a failure `matrix` is unchanged. */

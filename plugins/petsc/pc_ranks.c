@@ -29,7 +29,7 @@ static PetscErrorCode create(PC pc, bsi_ranks_failure *failure) {
       .precond = &m->options, .gather = m->ranks.gather, .transport = m->ranks.transport};
   Mat block;
   PetscFunctionBegin;
-  PetscCall(MatGetDiagonalBlock(pc->pmat, &block));
+  PetscCall(bsi_pc_own_block(pc->pmat, &block));
   PetscCall(bsi_pc_backend(block, m->place.backend, &o.backend));
   PetscCall(bsi_petsc_narrow("-pc_bisai_threads", m->place.threads, &o.threads));
   if (m->options.kind == BISAI_PRECOND_CPR)

@@ -128,7 +128,7 @@ static PetscErrorCode set_up_own(PC pc, bisai_status *status) {
   PetscFunctionBegin;
   m->transpose_ready = false;
   PetscCall(MatGetLocalSize(pc->pmat, &rows, NULL));
-  PetscCall(MatGetDiagonalBlock(pc->pmat, &block));
+  PetscCall(bsi_pc_own_block(pc->pmat, &block));
   PetscCall(make_context(pc, block));
   if (m->ranks.stage && m->ranks.layers > 0) {
     PetscCheck(bisai_context_backend(m->context) == BISAI_BACKEND_HOST,

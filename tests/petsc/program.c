@@ -5,7 +5,7 @@
  * the second time with new values, the third with a new pattern. It fails where one does not
  * converge or, with -same, where the two need different numbers of iterations.
  *   -bs B  block size; -n N  block rows; -mat_type aij|baij of the tested one; -singular  the first
- *   diagonal block is zero */
+ *   diagonal block is zero; -as nest|shell  both matrices twice in a nest, or without entries */
 #include <petscksp.h>
 
 #ifdef LINKED
@@ -55,27 +55,47 @@ static PetscErrorCode make(const char *prefix, const char *type, PetscInt n, Pet
   PetscFunctionReturn((PetscErrorCode)0);
 }
 
+/* *whole ← a, or what -as says, with a reference for the caller. */
+static PetscErrorCode wrap(Mat a, Mat *whole) {
+  char as[32] = "";
+  Mat parts[] = {a, NULL, NULL, a};
+  PetscInt rows;
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-as", as, sizeof as, NULL));
+  PetscCall(MatGetLocalSize(a, &rows, NULL));
+  *whole = a;
+  if (as[0] == 'n') PetscCall(MatCreateNest(PETSC_COMM_WORLD, 2, NULL, 2, NULL, parts, whole));
+  if (as[0] == 's')
+    PetscCall(MatCreateShell(PETSC_COMM_WORLD, rows, rows, PETSC_DETERMINE, PETSC_DETERMINE, NULL,
+                             whole));
+  if (*whole == a) PetscCall(PetscObjectReference((PetscObject)a));
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
 /* Solves, says how it went, and counts a failure. */
 static PetscErrorCode solve(const char *name, KSP ksp, Mat a, PetscInt *iterations, int *failures) {
+  Mat whole;
   Vec b, x;
   PetscReal residual, norm;
   KSPConvergedReason reason;
   PetscFunctionBeginUser;
-  PetscCall(MatCreateVecs(a, &x, &b));
+  PetscCall(wrap(a, &whole));
+  PetscCall(MatCreateVecs(whole, &x, &b));
   PetscCall(VecSet(b, 1));
-  PetscCall(KSPSetOperators(ksp, a, a));
+  PetscCall(KSPSetOperators(ksp, whole, whole));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, iterations));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(VecNorm(b, NORM_2, &norm));
   PetscCall(VecScale(b, -1));
-  PetscCall(MatMultAdd(a, x, b, b));
+  PetscCall(MatMultAdd(whole, x, b, b));
   PetscCall(VecNorm(b, NORM_2, &residual));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s, %d iterations, residual %.1e\n", name,
                         KSPConvergedReasons[reason], (int)*iterations, residual / norm));
   if (reason <= 0 || residual > 1e-7 * norm) ++*failures;
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));
+  PetscCall(MatDestroy(&whole));
   PetscFunctionReturn((PetscErrorCode)0);
 }
 
