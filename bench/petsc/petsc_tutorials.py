@@ -175,7 +175,8 @@ class Bench:
             error = re.search(r"PETSC ERROR: (?!-)(.*)", text)
             lines = [line for line in re.findall(r"PETSC ERROR: (.*)", text) if "---" not in line]
             said = lines[1] if len(lines) > 1 else error.group(1) if error else f"status {status}"
-            return None, None, said[:60]
+            late = status == 124 and f"over {self.limit:.0f} s"
+            return None, None, late or said[:60]
         bad = [reason for _, reason, _ in solves if reason.startswith("DIVERGED")]
         counts = [int(count) for _, _, count in solves]
         return sum(counts), counts[-1], bad[0] if bad else f"{len(counts)}"
