@@ -87,6 +87,7 @@ class Job:
     def __init__(self, options, system, ranks, folder):
         _, size, tolerance, *_ = SYSTEMS[system]
         self.system, self.ranks, self.nodes = system, ranks, size // options.smaller
+        self.places = self.file = self.process = self.status = None
         name = f"{system}-{ranks}"
         self.settings, self.output = folder / f"{name}.settings", folder / f"{name}.json"
         self.settings.write_text(
@@ -132,7 +133,7 @@ class Job:
 
 
 def measure(options, folder):
-    """Runs all jobs and returns their rows."""
+    """Runs all jobs. Returns their rows, and how many jobs did not begin."""
     ranks = [int(r) for r in options.ranks.split(",")]
     systems = [name for name in SYSTEMS if name in options.systems.split(",")]
     waiting = [Job(options, system, r, folder) for r in ranks for system in systems]
@@ -287,6 +288,9 @@ def main():
     parser.add_argument("--smaller", type=int, default=1)
     parser.add_argument("--launch", default="mpirun --oversubscribe --bind-to none -n {ranks}")
     options = parser.parse_args()
+    unknown = set(options.systems.split(",")) - set(SYSTEMS)
+    if unknown:
+        parser.error(f"no system {min(unknown)!r}: take {', '.join(SYSTEMS)}")
     with tempfile.TemporaryDirectory() as folder:
         rows, left = measure(options, pathlib.Path(folder))
     page(options, rows, left)
