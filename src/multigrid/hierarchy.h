@@ -42,9 +42,8 @@ enum { BSI_COARSEST_ROWS = 1024 };
  * so that they have the same levels. On a thread of the host, an inverse takes 0.06 ns for each of
  * n³ products, and set-up takes 20 ns for each value and 150 ns for each block of level 0: the
  * inverse takes at most about half as long as the rest, also if several ranks share that. Without
- * this bound it took 48 ms for
- * sherman1 (1000 rows), which needs 11 iterations of 0.02 ms with more levels. A smaller bound
- * saves little, and reservoirs need more iterations. */
+ * this bound it took 48 ms for sherman1 (1000 rows), which needs 11 iterations of 0.02 ms with more
+ * levels. A smaller bound saves little, and reservoirs need more iterations. */
 enum { BSI_INVERSE_WORK = 150 };
 
 /* bsi_multigrid_setup::most_singular if the caller leaves `coarsest` open. The host takes 3 ms for
