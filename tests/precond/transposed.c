@@ -214,25 +214,25 @@ static const char *const cycles[] = {"mg:coarsest=8",
 
 static void cycles_of_multigrid_are_transposed(void **state) {
   (void)state;
-  for (int32_t bs = 1; bs <= 4; bs++) {
-    bisai_bcsr *a = test_bcsr_take(context, test_bcsr_grid(12, 10, bs, (uint64_t)bs));
+  for (int32_t bs = 1; bs <= 3; bs += 2) {
+    bisai_bcsr *a = test_bcsr_take(context, test_bcsr_grid(6, 5, bs, (uint64_t)bs));
     for (size_t k = 0; k < sizeof cycles / sizeof *cycles; k++)
       expect_transposed_method(a, cycles[k]);
     bisai_bcsr_destroy(&a);
   }
 }
 
-/* xᵀM⁻¹y = (M⁻ᵀx)ᵀy, also where cycles read copies in fp32. */
+/* xᵀM⁻¹y = (M⁻ᵀx)ᵀy, where cycles read copies in fp32. */
 static void large_cycles_are_transposed(void **state) {
   (void)state;
-  enum { SIDE = 90, ROWS = SIDE * SIDE * 4 };
+  enum { SIDE = 60, ROWS = SIDE * SIDE * 4 };
   bisai_bcsr *a = test_bcsr_take(context, test_bcsr_grid(SIDE, SIDE, 4, 7));
-  const char *const large[] = {"mg", "mg:smoother=chebyshev:update=none", "mg:precision=fp64"};
+  const char *const large[] = {"mg", "mg:smoother=chebyshev:update=none"};
   double *x = test_random_vector(ROWS, 5), *y = test_random_vector(ROWS, 6),
          *my = test_nan_vector(ROWS), *mx = test_nan_vector(ROWS);
   for (size_t k = 0; k < sizeof large / sizeof *large; k++) {
     bisai_precond *m = make(a, large[k]);
-    assert_int_equal(strstr(bisai_precond_describe(m), "precision=fp32") != NULL, k < 2);
+    assert_non_null(strstr(bisai_precond_describe(m), "precision=fp32"));
     EXPECT_OK(context, bisai_precond_apply(m, y, my));
     EXPECT_OK(context, bisai_precond_apply_transpose(m, x, mx));
     double left = 0.0, right = 0.0, size = 0.0;
