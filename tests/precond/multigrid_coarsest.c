@@ -132,6 +132,54 @@ static void a_chosen_size_and_smoothers_with_factors_keep_the_pseudo_inverse(voi
   bisai_bcsr_destroy(&a);
 }
 
+/* The springs of cells of 4³ nodes are stiffer than others, every other cell's. */
+static test_bcsr free_body(int32_t edge, double stiffness) {
+  test_bcsr a = test_mesh_springs(edge, edge, edge, TEST_FREE);
+  for (int32_t i = 0; i < a.block_rows; i++) {
+    double sum[9] = {0}, *diagonal = test_bcsr_block(&a, i, i);
+    for (int32_t p = a.row_ptr[i]; p < a.row_ptr[i + 1]; p++) {
+      const int32_t j = a.col_idx[p], u = edge * edge;
+      const int cells = i / u / 4 + i / edge % edge / 4 + i % edge / 4,
+                there = j / u / 4 + j / edge % edge / 4 + j % edge / 4;
+      for (int k = 0; k < 9 && j != i; k++) {
+        if (cells % 2 == 1 && there % 2 == 1) a.values[9 * p + k] *= stiffness;
+        sum[k] -= a.values[9 * p + k];
+      }
+    }
+    memcpy(diagonal, sum, sizeof sum);
+  }
+  return a;
+}
+
+/* Six vectors span the null space, and transfers reproduce them: errors of the transfers, as of
+ * values in fp32, must not make the coarsest matrix regular. */
+static void free_bodies_with_stiff_parts_are_solved(void **state) {
+  (void)state;
+  enum { EDGE = 16, ROWS = 3 * EDGE * EDGE * EDGE };
+  static const double stiffness[] = {1, 10, 100, 1e3, 1e4, 1e6};
+  double *modes = test_mesh_modes(EDGE, EDGE, EDGE), *b = malloc(ROWS * sizeof *b),
+         *x = calloc(ROWS, sizeof *x), *known = test_random_vector(ROWS, 3);
+  bisai_solver_options cg = bisai_solver_options_default();
+  cg.method = BISAI_CG;
+  for (size_t k = 0; k < sizeof stiffness / sizeof *stiffness; k++) {
+    bisai_precond_options o = *automatic();
+    bisai_bcsr *a = test_bcsr_take(context, free_body(EDGE, stiffness[k]));
+    o.multigrid.null_vectors = modes;
+    o.multigrid.null_count = 6;
+    bisai_precond *m = test_precond_with(context, a, &o);
+    bisai_solver_report r = test_report();
+    assert_non_null(strstr(bisai_precond_describe(m), "precision=fp32"));
+    assert_int_equal(test_report_of(context, m).multigrid.coarsest_nullity, 6);
+    EXPECT_OK(context, bisai_bcsr_multiply(a, known, b));
+    memset(x, 0, ROWS * sizeof *x);
+    EXPECT_OK(context, test_solve(context, &cg, a, m, b, x, &r));
+    assert_in_range(r.iterations, 1, 40);
+    bisai_precond_destroy(&m);
+    bisai_bcsr_destroy(&a);
+  }
+  free(modes), free(b), free(x), free(known);
+}
+
 static void coarsening_singular_matrices_survives_every_failing_allocation(void **state) {
   (void)state;
   test_bcsr a = large_neumann_problem(0.0);
@@ -318,6 +366,7 @@ int main(void) {
       cmocka_unit_test(cost_bounds_inverses),
       cmocka_unit_test(a_large_singular_matrix_is_coarsened),
       cmocka_unit_test(a_chosen_size_and_smoothers_with_factors_keep_the_pseudo_inverse),
+      cmocka_unit_test(free_bodies_with_stiff_parts_are_solved),
       cmocka_unit_test(coarsening_singular_matrices_survives_every_failing_allocation),
       cmocka_unit_test(a_matrix_that_cannot_be_coarsened_is_inverted),
       cmocka_unit_test(a_matrix_whose_levels_let_errors_grow_is_inverted),
