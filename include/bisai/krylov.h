@@ -390,7 +390,8 @@ BISAI_API void bisai_solver_destroy(bisai_solver **solver);
 
 /** Takes from `options` what all methods share, for later solves: tolerance, max_iterations,
  *  stagnation_cycles, use_initial_guess, monitor_late, monitor and monitor_user. The method, its
- *  options and `reduce` stay, whatever `options` has. Allocates nothing.
+ *  options and `reduce` stay; those of `options` have no effect, but must be valid. Allocates
+ *  nothing.
  *  @retval BISAI_INVALID_ARGUMENT  no solver or no options, an option, which the message names, or
  *      more iterations than the solver was created for. The options are unchanged */
 BISAI_API bisai_status bisai_solver_set_options(bisai_solver *solver,

@@ -86,7 +86,8 @@ static void wrong_arguments_are_refused(void **state) {
                 BISAI_INVALID_ARGUMENT);
   EXPECT_IN_MESSAGE(context, "struct_size is ");
   assert_int_equal(memory.used_bytes, 7);
-  assert_int_equal(bisai_context_device_memory(context, false, NULL), BISAI_INVALID_ARGUMENT);
+  EXPECT_STATUS(context, bisai_context_device_memory(context, false, NULL), BISAI_INVALID_ARGUMENT);
+  EXPECT_MESSAGE(context, "memory is NULL");
   assert_int_equal(bisai_context_device_memory(NULL, false, &memory), BISAI_INVALID_ARGUMENT);
   assert_int_equal(bisai_context_trim(NULL), BISAI_INVALID_ARGUMENT);
   bisai_context_destroy(&context);

@@ -7,8 +7,10 @@
 
 #define OURS "-ksp_type bisai -pc_type bisai"
 
-/* Fails unless a solve with these options ends with this error and a message that begins so. */
-static void expect_error(Mat a, const char *options, PetscErrorCode expected, const char *begin) {
+/* Fails unless a solve of `a`, with a preconditioner of p and these options, ends with this error
+ * and a message that begins so. */
+static void expect_error_of(Mat a, Mat p, const char *options, PetscErrorCode expected,
+                            const char *begin) {
   char message[TEST_PETSC_MESSAGE] = "";
   KSP ksp;
   Vec b, x;
@@ -16,7 +18,7 @@ static void expect_error(Mat a, const char *options, PetscErrorCode expected, co
   VecSet(b, 1);
   const PetscOptions lent = test_options_lend(options);
   KSPCreate(PETSC_COMM_SELF, &ksp);
-  KSPSetOperators(ksp, a, a);
+  KSPSetOperators(ksp, a, p);
   PetscPushErrorHandler(test_petsc_keep_message, message);
   /* After an error, PETSc does not free the title of a list of options and vectors of monitors. */
   __lsan_disable();
@@ -33,10 +35,14 @@ static void expect_error(Mat a, const char *options, PetscErrorCode expected, co
   VecDestroy(&x);
 }
 
+static void expect_error(Mat a, const char *options, PetscErrorCode expected, const char *begin) {
+  expect_error_of(a, a, options, expected, begin);
+}
+
 static void what_it_cannot_do_is_refused_by_name(void **state) {
   (void)state;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(7, 6, 2, 5));
-  Mat a = test_petsc_mat(matrix), dense;
+  Mat a = test_petsc_mat(matrix), dense, shell;
   assert_int_equal(MatConvert(a, MATSEQDENSE, MAT_INITIAL_MATRIX, &dense), 0);
   expect_error(a, "-ksp_type bisai -pc_type jacobi", PETSC_ERR_ARG_INCOMP,
                "bisai: -ksp_type bisai needs -pc_type bisai, and the PC has type jacobi");
@@ -56,7 +62,38 @@ static void what_it_cannot_do_is_refused_by_name(void **state) {
   expect_error(a, OURS " -pc_bisai_type mg -pc_bisai_mg_cycle k -ksp_bisai_method bicgstab",
                PETSC_ERR_LIB, "bisai: bicgstab needs a linear preconditioner");
   expect_error(dense, OURS, PETSC_ERR_SUP, "bisai: the Mat has type seqdense");
+  assert_int_equal(MatCreateShell(PETSC_COMM_SELF, 84, 84, 84, 84, NULL, &shell), 0);
+  expect_error_of(shell, a, OURS, PETSC_ERR_SUP,
+                  "bisai: -ksp_type bisai multiplies by the entries of the matrix, and type shell");
+  MatDestroy(&shell);
   MatDestroy(&dense);
+  MatDestroy(&a);
+  bisai_bcsr_destroy(&matrix);
+}
+
+static void a_refused_method_leaves_the_one_before(void **state) {
+  (void)state;
+  bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(7, 6, 2, 5));
+  Mat a = test_petsc_mat(matrix);
+  char message[TEST_PETSC_MESSAGE] = "";
+  KSP ksp;
+  KSPCreate(PETSC_COMM_SELF, &ksp);
+  KSPSetType(ksp, "bisai");
+  KSPSetOperators(ksp, a, a);
+  PetscOptions lent = test_options_lend("-ksp_bisai_method gmres:restart=9 -pc_type bisai");
+  assert_int_equal(KSPSetFromOptions(ksp), 0);
+  test_options_take_back(lent);
+  lent = test_options_lend("-ksp_bisai_method gmres:restart=7:side=left");
+  PetscPushErrorHandler(test_petsc_keep_message, message);
+  __lsan_disable();
+  assert_int_equal(KSPSetFromOptions(ksp), PETSC_ERR_ARG_WRONG);
+  __lsan_enable();
+  PetscPopErrorHandler();
+  test_options_take_back(lent);
+  PetscInt restart = 0;
+  KSPGMRESGetRestart(ksp, &restart);
+  assert_int_equal(restart, 9);
+  KSPDestroy(&ksp);
   MatDestroy(&a);
   bisai_bcsr_destroy(&matrix);
 }
@@ -64,6 +101,7 @@ static void what_it_cannot_do_is_refused_by_name(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_it_cannot_do_is_refused_by_name),
+      cmocka_unit_test(a_refused_method_leaves_the_one_before),
   };
   return test_petsc_run("petsc_ksp_errors", tests, sizeof tests / sizeof *tests, setup, teardown);
 }

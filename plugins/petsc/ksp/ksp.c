@@ -27,18 +27,21 @@ static PetscErrorCode get_restart(KSP ksp, PetscInt *restart) {
 /* Reads the method as one text, which replaces the one so far. */
 static PetscErrorCode read_method(KSP ksp, const char *text) {
   bsi_ksp *k = ksp->data;
+  const bool automatic = strcmp(text, "auto") == 0;
+  bisai_solver_options read = k->options;
   bisai_text_fault fault = {0};
   PetscFunctionBegin;
-  k->automatic = strcmp(text, "auto") == 0;
-  if (k->automatic) PetscFunctionReturn(PETSC_SUCCESS);
-  const bisai_status status = bisai_solver_options_parse(text, &k->options, &fault);
+  const bisai_status status =
+      automatic ? BISAI_OK : bisai_solver_options_parse(text, &read, &fault);
   PetscCheck(!status, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
              "bisai: -ksp_bisai_method %s: character %d: %s; or auto", text, fault.place + 1,
              fault.message);
-  PetscCheck(k->options.gmres.side == BISAI_RIGHT, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+  PetscCheck(read.gmres.side == BISAI_RIGHT, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
              "bisai: -ksp_bisai_method %s: side=left: -ksp_type bisai is preconditioned on the "
              "right",
              text);
+  k->automatic = automatic;
+  k->options = read;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -105,8 +108,8 @@ static PetscErrorCode set_up(KSP ksp) {
 static PetscErrorCode build_solution(KSP ksp, Vec into, Vec *solution) {
   PetscFunctionBegin;
   PetscCheck(!((bsi_ksp *)ksp->data)->solving, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
-             "bisai: -ksp_type bisai has x at the end of a solve only: monitors that read it, as "
-             "-ksp_monitor_true_residual, need -ksp_type fgmres");
+             "bisai: -ksp_type bisai has x at the end of a solve only: monitors and convergence "
+             "tests that read it, as -ksp_monitor_true_residual, need -ksp_type fgmres");
   if (into) PetscCall(VecCopy(ksp->vec_sol, into));
   if (solution) *solution = into ? into : ksp->vec_sol;
   PetscFunctionReturn(PETSC_SUCCESS);

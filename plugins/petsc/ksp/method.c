@@ -54,6 +54,6 @@ PetscErrorCode bsi_ksp_choose_method(KSP ksp, const bisai_precond *precond,
     PetscFunctionReturn(PETSC_SUCCESS);
   const bool cg = definite && !report.nonlinear && !bsi_pc_never_symmetric(&report);
   options->method = cg ? BISAI_CG : BISAI_GMRES;
-  options->gmres.flexible = report.nonlinear || takes_few_iterations(report.kind);
+  options->gmres.flexible = !cg && (report.nonlinear || takes_few_iterations(report.kind));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,7 +4,9 @@
  *
  * PETSc's default test is the one that bisai has: ‖r‖ ≤ max(rtol ‖b‖, abstol). bisai decides then,
  * and confirms by the true residual. Any other test decides alone, and bisai has no tolerance. */
+#include <bisai/text.h>
 #include <math.h>
+#include <string.h>
 
 #include "petsc/device.h"
 #include "petsc/ksp/ksp_impl.h"
@@ -68,19 +70,12 @@ static PetscErrorCode limit(watch *w, bisai_solver_options *o) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The text has the method and its options. */
 static bool is_same_method(const bisai_solver_options *a, const bisai_solver_options *b) {
-  if (a->method != b->method) return false;
-  switch (a->method) {
-  case BISAI_GMRES:
-    return a->gmres.restart == b->gmres.restart && a->gmres.flexible == b->gmres.flexible &&
-           a->gmres.orthogonalization == b->gmres.orthogonalization &&
-           a->gmres.fp64_basis == b->gmres.fp64_basis;
-  case BISAI_CG:
-    return a->cg.assume_symmetric == b->cg.assume_symmetric && a->cg.flexible == b->cg.flexible;
-  case BISAI_IDR: return a->idr.shadow_dimension == b->idr.shadow_dimension;
-  case BISAI_BICGSTAB: break;
-  }
-  return true;
+  char of_a[BISAI_TEXT_SIZE], of_b[BISAI_TEXT_SIZE];
+  bisai_solver_options_text(a, sizeof of_a, of_a);
+  bisai_solver_options_text(b, sizeof of_b, of_b);
+  return strcmp(of_a, of_b) == 0;
 }
 
 /* Keeps the solver and its memory while the method is the same. */
@@ -119,8 +114,9 @@ static PetscErrorCode take_matrix(KSP ksp, const bisai_bcsr **matrix, bisai_stat
 
 static PetscErrorCode check_pc(KSP ksp) {
   MPI_Comm comm = PetscObjectComm((PetscObject)ksp);
-  PetscBool bisai = PETSC_FALSE;
+  PetscBool bisai = PETSC_FALSE, free = PETSC_FALSE;
   PCType type;
+  Mat mat;
   PetscFunctionBegin;
   PetscCheck(!ksp->transpose_solve, comm, PETSC_ERR_SUP,
              "bisai: -ksp_type bisai solves no transposed systems: take -ksp_type gmres");
@@ -130,6 +126,13 @@ static PetscErrorCode check_pc(KSP ksp) {
              "bisai: -ksp_type bisai needs -pc_type bisai, and the PC has type %s: take -ksp_type "
              "fgmres, or -pc_type bisai",
              type ? type : "none");
+  PetscCall(PCGetOperators(ksp->pc, &mat, NULL));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)mat, &free, MATSHELL, MATMFFD, ""));
+  PetscCheck(
+      !free, comm, PETSC_ERR_SUP,
+      "bisai: -ksp_type bisai multiplies by the entries of the matrix, and type %s has none: "
+      "take -ksp_type fgmres",
+      ((PetscObject)mat)->type_name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -169,7 +172,7 @@ static PetscErrorCode conclude(const watch *w, bisai_status status, const bisai_
   PetscFunctionBegin;
   PetscCall(w->code);
   ksp->its = r->iterations;
-  if (isfinite(r->relative_residual)) ksp->rnorm = r->relative_residual * w->norm;
+  ksp->rnorm = r->relative_residual * w->norm;
   ksp->reason = is_fault(status) ? KSP_CONVERGED_ITERATING : reason_of(w, r);
   PetscCheck(ksp->reason, PETSC_COMM_SELF, bsi_petsc_error(status), "bisai: %s",
              bsi_petsc_message(m->context, status));

@@ -93,7 +93,8 @@ bisai_status bisai_context_synchronize(bisai_context *context) {
 
 bisai_status bisai_context_device_memory(bisai_context *context, bool restart,
                                          bisai_device_memory *memory) {
-  if (!context || !memory) return BISAI_INVALID_ARGUMENT;
+  if (!memory) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "memory is NULL");
+  if (!context) return BISAI_INVALID_ARGUMENT;
   if (memory->struct_size != sizeof *memory)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "struct_size is %zu and should be %zu",
                     memory->struct_size, sizeof *memory);
