@@ -283,8 +283,8 @@ BISAI_API bisai_status bisai_precond_apply(bisai_precond *precond, const double 
  *  update: it allocates about the memory of M, of MULTIGRID that of its levels in fp64, which is
  *  kept until the next update or the end of M. Later calls take about the time of
  *  bisai_precond_apply(). AUTO does what its choice does.
- *  @retval BISAI_UNSUPPORTED  M is of another kind, or a MULTIGRID of a nonsymmetric A with
- *                             BISAI_CYCLE_K or with a smoother that is a preconditioner
+ *  @retval BISAI_UNSUPPORTED  M is of another kind, or a MULTIGRID with BISAI_CYCLE_K, or of a
+ *                             nonsymmetric A with a smoother that is a preconditioner
  *  @retval BISAI_INVALID_ARGUMENT  v or z is NULL, or both are one array
  *  @retval BISAI_INDEX_OVERFLOW  the blocks of BJACOBI have more than 2³¹ − 1 entries
  *  @retval BISAI_NOT_READY, BISAI_OUT_OF_MEMORY, BISAI_CALLBACK_FAILED */

@@ -56,8 +56,8 @@ def doubles(array: np.ndarray) -> Any:
 
 class Preconditioner(Operator):
     """M⁻¹ ≈ A⁻¹ as a linear operator: `M @ v` computes M⁻¹ v, and `M.T @ v` M⁻ᵀ v. Fits the solvers
-    of SciPy. cpr, schur, and mg of an A that is not symmetric with cycle=k or a smoother that is a
-    preconditioner have no transpose.
+    of SciPy. cpr, schur, mg with cycle=k, and mg of an A that is not symmetric with a smoother
+    that is a preconditioner have no transpose.
 
     Parameters
     ----------
