@@ -291,17 +291,22 @@ static bisai_status apply_of_matrix(bisai_precond *m, const bsi_vectors *v) {
              : m->context->backend->apply->products->multiply(m->context, isai->inverse, &second);
 }
 
+/* The factor that relaxations read, or NULL: a transpose without relaxations has no factors. */
+static const bsi_triangular *factor_of(const bisai_precond *m, bisai_triangle triangle) {
+  return m->factors ? bsi_triangular_of(m, triangle) : NULL;
+}
+
 static bisai_status isai_apply(bisai_precond *m, const bsi_vectors *v) {
   if (of_matrix(&m->options)) return apply_of_matrix(m, v);
   const int64_t n = bsi_precond_size(m);
   const bsi_vectors lower = bsi_first_half(v, n), upper = bsi_second_half(v, n);
   const bisai_status status =
       bsi_apply_inverse(m->context, isai_of(m)->inverses[BISAI_LOWER].inverse,
-                        bsi_triangular_of(m, BISAI_LOWER), m->options.isai.relax, &lower);
+                        factor_of(m, BISAI_LOWER), m->options.isai.relax, &lower);
   if (status) return status;
   if (m->options.isai.symmetric) return apply_rest_of_symmetric(m, v);
   return bsi_apply_inverse(m->context, isai_of(m)->inverses[BISAI_UPPER].inverse,
-                           bsi_triangular_of(m, BISAI_UPPER), m->options.isai.relax, &upper);
+                           factor_of(m, BISAI_UPPER), m->options.isai.relax, &upper);
 }
 
 static bool isai_is_own(const bisai_precond *m) { return m->options.isai.symmetric; }

@@ -320,8 +320,8 @@ static bool reserve_scalars(bisai_solver *solver, size_t m) {
 static bool may_ever_round(const bisai_solver *solver) {
   const bisai_gmres_options *o = &solver->options.gmres;
   return !o->fp64_basis && o->orthogonalization != BISAI_MODIFIED &&
-         (int64_t)sizeof(double) * solver->ld * (o->restart + 1) >
-             solver->context->backend->krylov->gmres->least_rounded;
+         sizeof(double) * (double)solver->ld * (o->restart + 1) >
+             (double)solver->context->backend->krylov->gmres->least_rounded;
 }
 
 static bool reserve(bisai_solver *solver) {
