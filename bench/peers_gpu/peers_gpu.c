@@ -265,7 +265,9 @@ int main(int argc, char **argv) {
   check_choice(&wanted);
   if (b.rounds < 1 || b.rounds > BENCH_ROUNDS) bench_fail("%s", usage);
   options.backend = BISAI_BACKEND_CUDA;
-  if (bisai_context_create(&options, &b.context)) bench_fail("no GPU");
+  const char *missing = bisai_backend_missing(options.backend, options.device);
+  if (missing) bench_fail("%s", missing);
+  if (bisai_context_create(&options, &b.context)) bench_fail("the context could not be made");
   b.copy_rate = copy_rate_of(b.context);
   begin_json(&b, json);
   for (char *name = strtok_r(systems, ",", &rest); name; name = strtok_r(NULL, ",", &rest))

@@ -13,7 +13,7 @@ from bisai.arrays import vector
 try:
     bisai.Context("cuda")
 except bisai.Unavailable as reason:
-    pytest.skip(f"no GPU: {reason}", allow_module_level=True)
+    pytest.skip(f"no context on a GPU: {reason}", allow_module_level=True)
 
 
 @pytest.fixture(params=["emulated", "cupy", "torch", "jax"])
