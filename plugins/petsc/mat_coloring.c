@@ -42,7 +42,7 @@ static PetscErrorCode colour_blocks(MPI_Comm comm, PetscInt blocks, PetscInt bs,
  * may have no columns. */
 static PetscErrorCode has_scalar_columns(MPI_Comm comm, PetscInt places, PetscInt columns,
                                          PetscInt bs, int *whole) {
-  /* neither these nor those */
+  /* the places are not the scalar columns, and not the block columns */
   int faults[2] = {places != columns, places != columns / bs};
   PetscFunctionBegin;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, faults, 2, MPI_INT, MPI_MAX, comm));
