@@ -252,6 +252,23 @@ static void the_last_level_is_gathered_or_smoothed(void **state) {
   test_bcsr_free(&a);
 }
 
+/* What was made of a next level is released if this would be too large, also by updates. */
+static void levels_end_where_the_complexity_does(void **state) {
+  (void)state;
+  test_bcsr a = test_mesh_diffusion(24, 21, 1, TEST_ZERO_OUTSIDE, 0.4);
+  for (int variant = 0; variant < 6; variant++) {
+    const test_sharing sharing = test_share(2 + variant % 2, a.block_rows, false);
+    solve s = solve_of(&a);
+    s.options.multigrid.complexity = 1.0;
+    s.options.multigrid.update = (bisai_multigrid_update)(variant / 2);
+    s.update = &a;
+    run_and_check(&s, &sharing);
+    assert_int_equal(s.report.levels + s.report.gathered, 1);
+    free_solve(&s);
+  }
+  test_bcsr_free(&a);
+}
+
 /* The library's choice of the largest inverse is for the part of the rest that each rank does. */
 static void more_ranks_invert_a_smaller_matrix(void **state) {
   (void)state;
@@ -809,6 +826,7 @@ int main(void) {
                                      cmocka_unit_test(cycles_and_smoothings_work_on_ranks),
                                      cmocka_unit_test(cycles_of_the_kind_k_work_on_ranks),
                                      cmocka_unit_test(the_last_level_is_gathered_or_smoothed),
+                                     cmocka_unit_test(levels_end_where_the_complexity_does),
                                      cmocka_unit_test(more_ranks_invert_a_smaller_matrix),
                                      cmocka_unit_test(ranks_may_have_no_rows),
                                      cmocka_unit_test(the_same_ranks_give_the_same_bits),

@@ -251,6 +251,12 @@ static void drop_smoothed(bsi_rank_hierarchy *r, int l) {
       (bsi_block_matrix){0};
 }
 
+void bsi_rank_coarse_drop(bsi_rank_hierarchy *r, int l) {
+  drop_smoothed(r, l);
+  bsi_ghost_rows_destroy(&r->levels[l].of_tentative);
+  bsi_transfers_destroy(r->h.context, &r->h.levels[l].transfers);
+}
+
 /* coarse->matrix ← R A P with the smoothed R or, if this is too large, with Tᵀ. */
 static bisai_status make_smoothed_matrix(bsi_rank_hierarchy *r, int l, int32_t aggregates,
                                          bsi_numbering *columns, bsi_rank_coarse *coarse,

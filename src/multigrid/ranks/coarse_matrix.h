@@ -19,6 +19,8 @@ typedef struct bsi_rank_coarse {
 bisai_status bsi_rank_coarse_create(bsi_rank_hierarchy *r, int l, bsi_coarsening *c,
                                     bsi_numbering *columns, bsi_rank_coarse *coarse,
                                     bisai_status *own);
+/* Releases what the attempt to make a next level has left. */
+void bsi_rank_coarse_drop(bsi_rank_hierarchy *r, int l);
 /* Computes the values of P and R, unless they are kept, and of the next matrix. All ranks call it.
  * *own is the status of what this rank did alone before, and that of the last steps after it. */
 bisai_status bsi_rank_coarse_update(bsi_rank_hierarchy *r, int l, bool keep, bisai_status *own);

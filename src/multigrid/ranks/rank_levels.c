@@ -278,7 +278,7 @@ static bool is_small(const bsi_rank_hierarchy *r) {
 /* Completes the last level, which is not small enough to be gathered at once. */
 static bisai_status end_levels(bsi_rank_hierarchy *r, const double *vectors) {
   const int l = r->h.count - 1;
-  bsi_transfers_destroy(r->h.context, &r->h.levels[l].transfers);
+  bsi_rank_coarse_drop(r, l);
   if (bsi_all_rows(r, l) <= MOST_INVERTED) return gather(r, vectors);
   return agree(r, bsi_smoother_create(&r->h, &r->h.levels[l]));
 }
