@@ -37,13 +37,21 @@ static void must(PetscErrorCode error, const char *what) {
   if (error) bench_fail("PETSc: %s: error %d", what, (int)error);
 }
 
+static bool started;
+
 static void start(void) {
-  static bool started;
   if (started) return;
   started = true;
   must(PetscInitializeNoArguments(), "start");
   /* an error is a result here */
   must(PetscPushErrorHandler(PetscReturnErrorHandler, NULL), "errors are returned");
+}
+
+/* Ends MPI too, which PetscInitialize began. */
+static void end(void) {
+  if (!started) return;
+  must(PetscPopErrorHandler(), "errors end the program");
+  must(PetscFinalize(), "end");
 }
 
 /* --- the system --- */
@@ -186,4 +194,4 @@ static void version(char text[64]) {
 }
 
 const peer peer_gamg = {"GAMG", version, SETTINGS,    setting_name, applies,
-                        load,   unload,  run_setting, solution};
+                        load,   unload,  run_setting, solution,     end};

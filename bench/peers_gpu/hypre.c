@@ -65,8 +65,9 @@ static void must(HYPRE_Int error, const char *what) {
   bench_fail("hypre: %s: %s", what, text);
 }
 
+static bool started;
+
 static void start(void) {
-  static bool started;
   if (started) return;
   started = true;
   must(HYPRE_Initialize(), "start");
@@ -74,6 +75,10 @@ static void start(void) {
   must(HYPRE_SetExecutionPolicy(HYPRE_EXEC_DEVICE), "execution on the device");
   /* its own product of sparse matrices: cuSPARSE's takes more memory */
   must(HYPRE_SetSpGemmUseVendor(0), "own products");
+}
+
+static void end(void) {
+  if (started) must(HYPRE_Finalize(), "end");
 }
 
 static void load_matrix(loaded *l) {
@@ -239,4 +244,4 @@ static bool applies(int index, const bench_system *system) {
 static void version(char text[64]) { snprintf(text, 64, "%s", HYPRE_RELEASE_VERSION); }
 
 const peer peer_hypre = {"hypre", version, SETTINGS,    setting_name, applies,
-                         load,    unload,  run_setting, solution};
+                         load,    unload,  run_setting, solution,     end};

@@ -46,6 +46,8 @@ typedef struct peer {
   void (*run)(void *loaded, int setting, peer_run *run);
   /* x ← the solution of the last run, on the host */
   void (*solution)(void *loaded, double *x);
+  /* ends the library, if it has begun. Nothing is loaded any more */
+  void (*end)(void);
 } peer;
 
 #ifdef BENCH_HAVE_HYPRE

@@ -273,6 +273,7 @@ int main(int argc, char **argv) {
   for (char *name = strtok_r(systems, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
     measure_system(&b, name, methods, &wanted);
   bench_json_close(&b.json);
+  for (const peer *const *p = peers; *p; p++) (*p)->end();
   bisai_context_destroy(&b.context);
   return 0;
 }
