@@ -215,7 +215,9 @@ BISAI_API PetscErrorCode bisai_petsc_pc_get_precond(PC pc, bisai_precond **preco
  *  @param options  the method and its options are copied; tolerances, limits, the initial guess and
  *                  monitors are those of the KSP. NULL: `auto`
  *  @returns PETSC_ERR_ARG_WRONG  the KSP has another type, struct_size is wrong, or the options ask
- *                                for preconditioning on the left or for a sum over processes */
+ *                                for preconditioning on the left or for a sum over processes
+ *  @returns PETSC_ERR_ARG_OUTOFRANGE  a value that the method does not take. The options are those
+ *                                     of before then */
 BISAI_API PetscErrorCode bisai_petsc_ksp_set_options(KSP ksp, const bisai_solver_options *options);
 
 /** The function that -dll_append calls. PETSc derives its name from the name of the library. */

@@ -98,9 +98,7 @@ static PetscErrorCode set_up(KSP ksp) {
   PetscCheck(size == 1, comm, PETSC_ERR_SUP,
              "bisai: -ksp_type bisai works on one process, and there are %d: take -ksp_type fgmres",
              (int)size);
-  PetscCheck(!ksp->calc_sings && !ksp->calc_ritz, comm, PETSC_ERR_SUP,
-             "bisai: -ksp_type bisai estimates no singular values, eigenvalues or Ritz pairs: take "
-             "-ksp_type gmres or cg");
+  PetscCall(bsi_ksp_check_estimates(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -149,6 +147,35 @@ PetscErrorCode bsi_ksp_register(void) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Makes a solver for no rows, which judges the options. What the KSP gives is not judged. */
+static bisai_status judge(bisai_context *context, const bisai_solver_options *options) {
+  const bisai_solver_options defaults = bisai_solver_options_default();
+  bisai_solver_options o = *options;
+  bisai_solver *solver = NULL;
+  o.tolerance = defaults.tolerance;
+  o.max_iterations = 1;
+  const bisai_status status = bisai_solver_create(context, 0, &o, &solver);
+  bisai_solver_destroy(&solver);
+  return status;
+}
+
+static PetscErrorCode check_options(KSP ksp, const bisai_solver_options *options) {
+  char message[BSI_PETSC_MESSAGE] = "";
+  bisai_context_options host = bisai_context_options_default();
+  bisai_context *context = NULL;
+  PetscFunctionBegin;
+  host.backend = BISAI_BACKEND_HOST;
+  host.threads = 1;
+  bisai_status status = bisai_context_create(&host, &context);
+  if (!status) status = judge(context, options);
+  if (status)
+    PetscCall(PetscSNPrintf(message, sizeof message, "%s", bsi_petsc_message(context, status)));
+  bisai_context_destroy(&context);
+  PetscCheck(!status, PetscObjectComm((PetscObject)ksp), bsi_petsc_error(status), "bisai: %s",
+             message);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode bisai_petsc_ksp_set_options(KSP ksp, const bisai_solver_options *options) {
   bool ours;
   PetscFunctionBegin;
@@ -164,6 +191,7 @@ PetscErrorCode bisai_petsc_ksp_set_options(KSP ksp, const bisai_solver_options *
              PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_WRONG,
              "bisai: -ksp_type bisai is preconditioned on the right, and has no sum over "
              "processes");
+  if (options) PetscCall(check_options(ksp, options));
   bsi_ksp *k = ksp->data;
   k->automatic = !options;
   k->options = options ? *options : bisai_solver_options_default();

@@ -23,6 +23,8 @@ typedef struct bsi_ksp {
 /* The hooks. */
 PetscErrorCode bsi_ksp_set_from_options(KSP ksp, bsi_petsc_option_items PetscOptionsObject);
 PetscErrorCode bsi_ksp_solve(KSP ksp);
+/* Refuses what a KSP is asked to estimate. */
+PetscErrorCode bsi_ksp_check_estimates(KSP ksp);
 PetscErrorCode bsi_ksp_view(KSP ksp, PetscViewer viewer);
 
 #endif

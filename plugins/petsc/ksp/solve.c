@@ -112,6 +112,14 @@ static PetscErrorCode take_matrix(KSP ksp, const bisai_bcsr **matrix, bisai_stat
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode bsi_ksp_check_estimates(KSP ksp) {
+  PetscFunctionBegin;
+  PetscCheck(!ksp->calc_sings && !ksp->calc_ritz, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
+             "bisai: -ksp_type bisai estimates no singular values, eigenvalues or Ritz pairs: take "
+             "-ksp_type gmres or cg");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode check_pc(KSP ksp) {
   MPI_Comm comm = PetscObjectComm((PetscObject)ksp);
   PetscBool bisai = PETSC_FALSE, free = PETSC_FALSE;
@@ -262,6 +270,7 @@ PetscErrorCode bsi_ksp_solve(KSP ksp) {
   bool ended;
   PetscFunctionBegin;
   PetscCall(check_pc(ksp));
+  PetscCall(bsi_ksp_check_estimates(ksp)); /* they may be asked for after the set-up */
   PetscCall(set_up_pc(ksp));
   ksp->its = 0;
   ksp->reason = KSP_CONVERGED_ITERATING;
