@@ -136,10 +136,11 @@ BISAI_API bisai_status bisai_ranks_update(bisai_ranks *ranks, const bisai_bcsr *
  *  @retval BISAI_UNSUPPORTED  bisai_ranks_options::products_only */
 BISAI_API bisai_status bisai_ranks_apply(bisai_ranks *ranks, const double *v, double *z);
 
-/** z ← M⁻ᵀ v, as bisai_ranks_apply(). M is its own transpose if A is symmetric, `pre` and `post`
- *  are the same, and the cycle is not K.
- *  @retval BISAI_UNSUPPORTED  M is not its own transpose: a hierarchy of the transposed matrix is a
- *                             preconditioner for that */
+/** z ← M⁻ᵀ v, as bisai_ranks_apply(). M is its own transpose if A is symmetric, and `pre` and
+ *  `post` are the same. Otherwise the first call after creation and after each update makes the
+ *  levels of Aᵀ from those of A, which takes about their memory again, and a failure of one rank
+ *  there is one of all.
+ *  @retval BISAI_UNSUPPORTED  the cycle is K, which is not linear, or products_only */
 BISAI_API bisai_status bisai_ranks_apply_transpose(bisai_ranks *ranks, const double *v, double *z);
 
 /** y ← A x for the own n·bs values. All ranks call it. Arrays are as for bisai_ranks_apply(). */

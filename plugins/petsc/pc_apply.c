@@ -128,14 +128,15 @@ static PetscErrorCode apply_ranks_transpose(PC pc, Vec v, Vec z) {
   bsi_petsc_arrays arrays;
   PetscFunctionBegin;
   PetscCheck(m->ranks.hierarchy, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "bisai: cpr over all processes has no transpose: take -pc_bisai_mg_distributed 0");
+             "bisai: cpr has no transposed application, on any number of processes: "
+             "-pc_bisai_type mg and ilu have one, and a PC of the transposed matrix needs none");
   bisai_context *context = bsi_ranks_context(m->ranks.hierarchy);
   PetscCall(bsi_pc_begin(BSI_PC_APPLY_TRANSPOSE, pc));
   PetscCall(bsi_petsc_take(context, v, z, &arrays));
   status = bsi_ranks_apply_transpose(m->ranks.hierarchy, arrays.from, arrays.to);
   PetscCall(bsi_petsc_give_back(&arrays, &status));
   PetscCheck(status != BISAI_UNSUPPORTED, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "bisai: %s: take -pc_bisai_mg_distributed 0", bsi_petsc_message(context, status));
+             "bisai: %s: take -pc_bisai_mg_cycle v or w", bsi_petsc_message(context, status));
   PetscCheck(!status, PETSC_COMM_SELF, bsi_petsc_error(status), "bisai: %s",
              bsi_petsc_message(context, status));
   PetscCall(bsi_pc_end(BSI_PC_APPLY_TRANSPOSE, pc));

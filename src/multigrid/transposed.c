@@ -88,15 +88,18 @@ static const float *narrow_of(const bsi_level *level, const bisai_bcsr *copy, co
   return copy ? copy->values : values;
 }
 
+const float *bsi_narrow_prolongation(const bsi_level *level) {
+  return narrow_of(level, level->fp32.prolongation, level->fp32.prolongation_values);
+}
+
+const float *bsi_narrow_restriction(const bsi_level *level) {
+  return narrow_of(level, level->fp32.restriction, level->fp32.restriction_values);
+}
+
 static bisai_status transpose_transfers(bsi_hierarchy *h, const bsi_level *from, bsi_level *level) {
-  const bsi_level_fp32 *copies = &from->fp32;
   bsi_level_transfers *t = &level->transfers;
-  BSI_TRY(transpose(h, *bsi_restriction_of(from),
-                    narrow_of(from, copies->restriction, copies->restriction_values),
-                    &t->prolongation));
-  return transpose(h, *bsi_prolongation_of(from),
-                   narrow_of(from, copies->prolongation, copies->prolongation_values),
-                   &t->restriction);
+  BSI_TRY(transpose(h, *bsi_restriction_of(from), bsi_narrow_restriction(from), &t->prolongation));
+  return transpose(h, *bsi_prolongation_of(from), bsi_narrow_prolongation(from), &t->restriction);
 }
 
 /* *numbers ← f(0), f(1), … in backend memory, where f(i) = i/width + (i modulo width)·step */
@@ -130,8 +133,8 @@ static bisai_status transpose_blocks(bsi_hierarchy *h, int32_t count, int height
   return bsi_ops_of(h)->transfer->transpose_values(h->context, &m, position, &result);
 }
 
-/* What relaxations multiply by. */
-static bisai_status transpose_smoother(bsi_hierarchy *h, const bsi_level *from, bsi_level *level) {
+bisai_status bsi_level_transpose_smoother(bsi_hierarchy *h, const bsi_level *from,
+                                          bsi_level *level) {
   const bsi_level_smoother *s = &from->smoother;
   int32_t *position = NULL;
   double *values = NULL, *made = NULL;
@@ -166,24 +169,33 @@ static bisai_status transpose_level(const bsi_hierarchy *from, int l, bsi_hierar
   const bsi_fused_sweeps_ops *fused = bsi_ops_of(h)->fused_sweeps;
   const bsi_level *source = &from->levels[l];
   bsi_level *level = &h->levels[h->count++];
-  *level = (bsi_level){.diagonal = {.radius = source->diagonal.radius,
-                                    .growth = source->diagonal.growth,
-                                    .largest = source->diagonal.largest}};
+  *level = bsi_transposed_level_of(source);
   BSI_TRY(transpose_matrix(h, source, level));
   if (fused->bandwidth) level->bandwidth = fused->bandwidth(h->context, level->matrix);
   BSI_TRY(bsi_level_reserve_work(h, level));
-  BSI_TRY(transpose_smoother(h, source, level));
+  BSI_TRY(bsi_level_transpose_smoother(h, source, level));
   return l < from->count - 1 ? transpose_transfers(h, source, level) : BISAI_OK;
 }
 
+bsi_hierarchy bsi_transposed_hierarchy_of(const bsi_hierarchy *from) {
+  bsi_hierarchy h = {.context = from->context,
+                     .setup = from->setup,
+                     .coarsest = from->coarsest,
+                     .mirrored = from->mirrored};
+  h.setup.options.pre = from->setup.options.post;
+  h.setup.options.post = from->setup.options.pre;
+  h.setup.options.precision = BISAI_FP64;
+  return h;
+}
+
+bsi_level bsi_transposed_level_of(const bsi_level *from) {
+  return (bsi_level){.diagonal = {.radius = from->diagonal.radius,
+                                  .growth = from->diagonal.growth,
+                                  .largest = from->diagonal.largest}};
+}
+
 bisai_status bsi_hierarchy_transpose(const bsi_hierarchy *from, bsi_hierarchy *to) {
-  *to = (bsi_hierarchy){.context = from->context,
-                        .setup = from->setup,
-                        .coarsest = from->coarsest,
-                        .mirrored = from->mirrored};
-  to->setup.options.pre = from->setup.options.post;
-  to->setup.options.post = from->setup.options.pre;
-  to->setup.options.precision = BISAI_FP64;
+  *to = bsi_transposed_hierarchy_of(from);
   for (int l = 0; l < from->count; l++) BSI_TRY(transpose_level(from, l, to));
   BSI_TRY(transpose_inverse(from, to));
   return bsi_coarse_graph_create(to, bsi_ops_of(to)->coarse_graph->most_rows,

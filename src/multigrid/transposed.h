@@ -9,4 +9,14 @@
  * cycle is not K. After a failure bsi_hierarchy_destroy() releases what was made. */
 bisai_status bsi_hierarchy_transpose(const bsi_hierarchy *from, bsi_hierarchy *to);
 
+/* The parts of it that ranks share (multigrid/ranks/rank_transposed.h): a hierarchy without levels,
+ * a level without its arrays, and those of its smoother. */
+bsi_hierarchy bsi_transposed_hierarchy_of(const bsi_hierarchy *from);
+bsi_level bsi_transposed_level_of(const bsi_level *from);
+bisai_status bsi_level_transpose_smoother(bsi_hierarchy *h, const bsi_level *from,
+                                          bsi_level *level);
+/* Return the values in fp32 of P and of R that cycles read, or NULL. */
+const float *bsi_narrow_prolongation(const bsi_level *level);
+const float *bsi_narrow_restriction(const bsi_level *level);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Multigrid over ranks, which are threads here: the same levels and counts for any number of them,
- * the products of dense matrices, bits, updates, empty ranks, and failures of one rank. */
+ * the products of dense matrices, bits, updates, and empty ranks. */
 #include "ranks.h"
 
 #include <math.h>
@@ -527,22 +527,6 @@ static void expect_products(test_bcsr a, bool symmetric, bool unweighted, int ra
   test_bcsr_free(&a);
 }
 
-/* Leaves out some blocks whose mirrored ones stay. */
-static test_bcsr without_mirrors(test_bcsr a) {
-  const size_t size = (size_t)(a.block_size * a.block_size);
-  int32_t to = 0, from = 0;
-  for (int32_t i = 0; i < a.block_rows; i++) {
-    for (; from < a.row_ptr[i + 1]; from++) {
-      if (a.col_idx[from] > i && i % 3 == 0) continue;
-      memmove(a.values + (size_t)to * size, a.values + (size_t)from * size, size * sizeof(double));
-      a.col_idx[to++] = a.col_idx[from];
-    }
-    from = a.row_ptr[i + 1];
-    a.row_ptr[i + 1] = to;
-  }
-  return a;
-}
-
 static void coarse_matrices_are_the_products_of_all_rows(void **state) {
   (void)state;
   for (int symmetric = 0; symmetric < 2; symmetric++)
@@ -552,8 +536,9 @@ static void coarse_matrices_are_the_products_of_all_rows(void **state) {
           expect_products(test_mesh_diffusion(17, 14, bs, TEST_ZERO_OUTSIDE, symmetric ? 0.0 : 0.4),
                           symmetric != 0, false, ranks, level);
   for (int ranks = 1; ranks <= 4; ranks++)
-    expect_products(without_mirrors(test_mesh_diffusion(17, 14, 2, TEST_ZERO_OUTSIDE, 0.4)), false,
-                    true, ranks, 0);
+    expect_products(
+        test_mesh_without_mirrors(test_mesh_diffusion(17, 14, 2, TEST_ZERO_OUTSIDE, 0.4)), false,
+        true, ranks, 0);
 }
 
 /* One rank has the levels and the result of one process. */
@@ -659,165 +644,6 @@ static void products_need_no_levels(void **state) {
   }
 }
 
-/* M is its own transpose where the header says so: u·M⁻¹v = v·M⁻ᵀu. */
-static bisai_status run_transpose(test_rank *rank) {
-  const solve *s = rank->user;
-  const int64_t all = (int64_t)s->matrix->block_rows * s->matrix->block_size,
-                first = (int64_t)test_rank_begin(rank) * s->matrix->block_size,
-                n = (int64_t)bisai_bcsr_block_rows(rank->matrix) * s->matrix->block_size;
-  const bool own = s->options.multigrid.cycle == BISAI_CYCLE_V &&
-                   s->options.multigrid.pre == s->options.multigrid.post;
-  double *u = test_random_vector(all, 3), *z = calloc((size_t)(2 * n) + 1, sizeof *z),
-         sums[2] = {0.0, 0.0};
-  bisai_ranks *ranks = NULL;
-  bisai_status status =
-      bisai_ranks_create(rank->context, &rank->rows, &rank->transport, &s->options, &ranks);
-  if (!status) status = bisai_ranks_apply(ranks, s->b + first, z);
-  const bisai_status transposed =
-      status ? status : bisai_ranks_apply_transpose(ranks, u + first, z + n);
-  if (!status && transposed != (own ? BISAI_OK : BISAI_UNSUPPORTED)) status = BISAI_EXTERNAL_ERROR;
-  for (int64_t i = 0; i < n; i++) {
-    sums[0] += u[first + i] * z[i];
-    sums[1] += s->b[first + i] * z[n + i];
-  }
-  if (!status) status = rank->transport.reduce(rank->transport.user, BISAI_REDUCE_SUM, 2, sums);
-  if (!status && own && !(fabs(sums[0] - sums[1]) <= 1e-5 * fabs(sums[0])))
-    status = BISAI_EXTERNAL_ERROR;
-  bisai_ranks_destroy(&ranks);
-  free(u), free(z);
-  return status;
-}
-
-static void symmetric_hierarchies_are_their_transposes(void **state) {
-  (void)state;
-  test_bcsr a = test_mesh_diffusion(24, 21, 2, TEST_ZERO_OUTSIDE, 0.0);
-  for (int variant = 0; variant < 3; variant++) {
-    test_rank ranks[TEST_MOST_RANKS];
-    const test_sharing sharing = test_share(3, a.block_rows, true);
-    solve s = solve_of(&a);
-    s.options.multigrid.cycle = variant == 1 ? BISAI_CYCLE_K : BISAI_CYCLE_V;
-    s.options.multigrid.post = variant == 2 ? 2 : 1;
-    test_run_ranks(&a, &sharing, &(test_job){.run = run_transpose, .user = &s}, ranks);
-    for (int k = 0; k < 3; k++) {
-      if (ranks[k].status) print_error("%d: %s\n", variant, ranks[k].message);
-      assert_int_equal(ranks[k].status, BISAI_OK);
-    }
-    free_solve(&s);
-  }
-  test_bcsr_free(&a);
-}
-
-/* --- failures --- */
-
-/* Makes a hierarchy, and updates it with its own values if there is an update. */
-static bisai_status run_create(test_rank *rank) {
-  const solve *s = rank->user;
-  bisai_ranks *ranks = NULL;
-  bisai_status status =
-      bisai_ranks_create(rank->context, &rank->rows, &rank->transport, &s->options, &ranks);
-  if (!status && s->update) status = bisai_ranks_update(ranks, rank->matrix);
-  bisai_ranks_destroy(&ranks);
-  return status;
-}
-
-/* Fails unless all ranks return this status with a message that has `part`. */
-static void expect_failure(const test_bcsr *a, const test_job *job, bisai_status expected,
-                           const char *part) {
-  test_rank ranks[TEST_MOST_RANKS];
-  const test_sharing sharing = test_share(3, a->block_rows, false);
-  test_run_ranks(a, &sharing, job, ranks);
-  for (int k = 0; k < sharing.ranks; k++) {
-    if (ranks[k].status != expected) print_error("rank %d: %s\n", k, ranks[k].message);
-    assert_int_equal(ranks[k].status, expected);
-    assert_non_null(strstr(ranks[k].message, part));
-    assert_false(ranks[k].leaks);
-  }
-}
-
-static void a_singular_block_of_one_rank_fails_on_all(void **state) {
-  (void)state;
-  test_bcsr a = test_mesh_diffusion(20, 11, 2, TEST_ZERO_OUTSIDE, 0.3);
-  const int32_t row = a.block_rows / 2;
-  double *block = test_bcsr_block(&a, row, row);
-  solve s = solve_of(&a);
-  char part[64];
-  for (int v = 0; v < 4; v++) block[v] = 0.0;
-  snprintf(part, sizeof part, "process 1, counting its own rows: ");
-  expect_failure(&a, &(test_job){.run = run_create, .user = &s}, BISAI_SINGULAR_BLOCK, part);
-  free_solve(&s);
-  test_bcsr_free(&a);
-}
-
-static void a_hierarchy_without_updates_refuses_them(void **state) {
-  (void)state;
-  test_bcsr a = test_mesh_diffusion(12, 11, 2, TEST_ZERO_OUTSIDE, 0.3);
-  solve s = solve_of(&a);
-  s.update = &a;
-  s.options.multigrid.update = BISAI_MULTIGRID_UPDATE_NONE;
-  expect_failure(&a, &(test_job){.run = run_create, .user = &s}, BISAI_UNSUPPORTED, "update=none");
-  free_solve(&s);
-  test_bcsr_free(&a);
-}
-
-static void a_rank_without_memory_ends_all(void **state) {
-  (void)state;
-  test_bcsr a = test_mesh_diffusion(12, 11, 2, TEST_ZERO_OUTSIDE, 0.3);
-  const test_sharing sharing = test_share(3, a.block_rows, false);
-  bool failed = true;
-  for (long long fail_at = 1; failed; fail_at += fail_at < 40 ? 1 : 7) {
-    test_rank ranks[TEST_MOST_RANKS];
-    solve s = solve_of(&a);
-    s.update = &a;
-    test_run_ranks(&a, &sharing,
-                   &(test_job){.run = run_create, .user = &s, .failing = 1, .fail_at = fail_at},
-                   ranks);
-    failed = ranks[1].status != BISAI_OK;
-    for (int k = 0; k < 3; k++) {
-      assert_int_equal(ranks[k].status, failed ? BISAI_OUT_OF_MEMORY : BISAI_OK);
-      assert_false(ranks[k].leaks);
-    }
-    free_solve(&s);
-  }
-  test_bcsr_free(&a);
-}
-
-static void a_transport_that_fails_ends_all(void **state) {
-  (void)state;
-  test_bcsr a = test_mesh_diffusion(12, 11, 2, TEST_ZERO_OUTSIDE, 0.3);
-  const test_sharing sharing = test_share(3, a.block_rows, false);
-  bool failed = true;
-  for (long long at = 1; failed; at += at < 30 ? 1 : 5) {
-    test_rank ranks[TEST_MOST_RANKS];
-    solve s = solve_of(&a);
-    test_run_ranks(&a, &sharing,
-                   &(test_job){.run = run_create, .user = &s, .transport_fails_at = at}, ranks);
-    failed = ranks[0].status != BISAI_OK;
-    for (int k = 0; k < 3; k++) {
-      assert_true(!ranks[k].status || ranks[k].status == BISAI_CALLBACK_FAILED);
-      assert_false(ranks[k].leaks);
-    }
-    free_solve(&s);
-  }
-  test_bcsr_free(&a);
-}
-
-static void wrong_options_and_ghosts_are_refused(void **state) {
-  (void)state;
-  test_bcsr a = test_mesh_diffusion(12, 11, 2, TEST_ZERO_OUTSIDE, 0.3);
-  solve s = solve_of(&a);
-  const test_job job = {.run = run_create, .user = &s};
-  s.options.multigrid.smoother = BISAI_SMOOTHER_ILU;
-  expect_failure(&a, &job, BISAI_UNSUPPORTED, "the smoother ilu");
-  s.options.multigrid.smoother = BISAI_SMOOTHER_AUTO;
-  s.options.gather = -2;
-  expect_failure(&a, &job, BISAI_INVALID_ARGUMENT, "gather is -2");
-  s.options.gather = 60;
-  s.options.multigrid.degree = 0;
-  expect_failure(&a, &job, BISAI_INVALID_ARGUMENT, "degree");
-  free_solve(&s);
-  test_bcsr_free(&a);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(one_rank_does_what_one_process_does),
                                      cmocka_unit_test(coarse_matrices_are_the_products_of_all_rows),
@@ -833,12 +659,6 @@ int main(void) {
                                      cmocka_unit_test(overlapped_exchanges_change_no_bit),
                                      cmocka_unit_test(an_update_gives_what_creation_gives),
                                      cmocka_unit_test(memory_for_updates_comes_with_them),
-                                     cmocka_unit_test(products_need_no_levels),
-                                     cmocka_unit_test(symmetric_hierarchies_are_their_transposes),
-                                     cmocka_unit_test(a_singular_block_of_one_rank_fails_on_all),
-                                     cmocka_unit_test(a_hierarchy_without_updates_refuses_them),
-                                     cmocka_unit_test(a_rank_without_memory_ends_all),
-                                     cmocka_unit_test(a_transport_that_fails_ends_all),
-                                     cmocka_unit_test(wrong_options_and_ghosts_are_refused)};
+                                     cmocka_unit_test(products_need_no_levels)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
  * same pattern are solved with other bits than by a new preconditioner.
  *   -case CASE -size N -parts PARTS  those of parted_case.h
  *   -mat_type aij|baij|sbaij
+ *   -transposed  solves with the transposed matrix
  *   -repeats  solves again, and new values
  *   -faults  values that one process cannot take
  *   -solves N  solves N times more, with new values and sometimes with a new preconditioner: memory

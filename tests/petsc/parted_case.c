@@ -357,9 +357,11 @@ PetscErrorCode parted_solver(MPI_Comm comm, const parted_problem *p, KSP *ksp) {
 
 PetscErrorCode parted_solve(KSP ksp, Mat mat, Vec b, Vec x, PetscInt *iterations) {
   KSPConvergedReason reason;
+  PetscBool transposed;
   PetscFunctionBeginUser;
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-transposed", &transposed));
   PetscCall(KSPSetOperators(ksp, mat, mat));
-  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(transposed ? KSPSolveTranspose(ksp, b, x) : KSPSolve(ksp, b, x));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(KSPGetIterationNumber(ksp, iterations));
   if (reason <= 0) *iterations = PETSC_MAX_INT;

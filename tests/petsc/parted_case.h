@@ -51,7 +51,8 @@ PetscErrorCode parted_vector(const parted_problem *p, const parted_rows *q, cons
 /* CG or FGMRES(30) with multigrid of bisai, to 1e-8 of the residual of b; options change it. */
 PetscErrorCode parted_solver(MPI_Comm comm, const parted_problem *p, KSP *ksp);
 
-/* *iterations ← PETSC_MAX_INT if the solve does not converge. */
+/* Solves with A, or with -transposed with Aᵀ. *iterations ← PETSC_MAX_INT if the solve does not
+ * converge. */
 PetscErrorCode parted_solve(KSP ksp, Mat mat, Vec b, Vec x, PetscInt *iterations);
 
 #endif

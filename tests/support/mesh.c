@@ -2,6 +2,7 @@
 #include "mesh.h"
 
 #include <math.h>
+#include <string.h>
 
 static void *room(size_t count, size_t size) {
   void *memory = calloc(count + 1, size);
@@ -186,5 +187,20 @@ test_bcsr test_mesh_beside(test_bcsr first, test_bcsr second) {
          (size_t)test_bcsr_blocks(&second) * size * sizeof *a.values);
   test_bcsr_free(&first);
   test_bcsr_free(&second);
+  return a;
+}
+
+test_bcsr test_mesh_without_mirrors(test_bcsr a) {
+  const size_t size = (size_t)(a.block_size * a.block_size);
+  int32_t to = 0, from = 0;
+  for (int32_t i = 0; i < a.block_rows; i++) {
+    for (; from < a.row_ptr[i + 1]; from++) {
+      if (a.col_idx[from] > i && i % 3 == 0) continue;
+      memmove(a.values + (size_t)to * size, a.values + (size_t)from * size, size * sizeof(double));
+      a.col_idx[to++] = a.col_idx[from];
+    }
+    from = a.row_ptr[i + 1];
+    a.row_ptr[i + 1] = to;
+  }
   return a;
 }

@@ -35,6 +35,9 @@ test_bcsr test_mesh_springs(int32_t nx, int32_t ny, int32_t nz, test_boundary bo
  * constants are in the null space. */
 test_bcsr test_mesh_elements(int32_t nx, int32_t ny, int32_t bs, double jump, bool dirichlet);
 
+/* Leaves out some blocks whose mirrored ones stay. */
+test_bcsr test_mesh_without_mirrors(test_bcsr a);
+
 /* The rigid-body modes: 3·nodes rows of six values. */
 double *test_mesh_modes(int32_t nx, int32_t ny, int32_t nz);
 

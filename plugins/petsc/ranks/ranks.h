@@ -35,7 +35,7 @@ PetscErrorCode bsi_ranks_update(bsi_ranks *ranks, Mat mat, bool *kept, bsi_ranks
 /* z ← M⁻¹ v, for arrays of the own rows in host memory or in that of the backend. */
 PetscErrorCode bsi_ranks_apply(bsi_ranks *ranks, const double *v, double *z);
 
-/* z ← M⁻ᵀ v. Returns BISAI_UNSUPPORTED on all processes if M is not its own transpose. */
+/* z ← M⁻ᵀ v. Returns BISAI_UNSUPPORTED on all processes if M is not linear. */
 bisai_status bsi_ranks_apply_transpose(bsi_ranks *ranks, const double *v, double *z);
 
 /* Returns the context of the levels. */

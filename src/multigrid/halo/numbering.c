@@ -15,6 +15,25 @@ void bsi_numbering_release(bsi_numbering *n) {
   *n = (bsi_numbering){0};
 }
 
+bisai_status bsi_numbering_copy(const bsi_numbering *n, bsi_numbering *copy) {
+  bsi_numbering made = *n;
+  *copy = made;
+  if (!n->table) return BISAI_OK;
+  const size_t places = (size_t)1 << n->bits;
+  *copy = (bsi_numbering){0};
+  made.ghost = bsi_allocate(n->context, (size_t)n->capacity, sizeof *made.ghost);
+  made.table = bsi_allocate(n->context, places, sizeof *made.table);
+  if (!made.ghost || !made.table) {
+    bsi_release(n->context, made.ghost);
+    bsi_release(n->context, made.table);
+    return BISAI_OUT_OF_MEMORY;
+  }
+  memcpy(made.ghost, n->ghost, (size_t)n->ghosts * sizeof *made.ghost);
+  memcpy(made.table, n->table, places * sizeof *made.table);
+  *copy = made;
+  return BISAI_OK;
+}
+
 /* Returns where the table has a column, or the free place for it. */
 static size_t place_of(const bsi_numbering *n, int64_t column) {
   const size_t mask = ((size_t)1 << n->bits) - 1;

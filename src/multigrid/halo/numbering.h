@@ -21,6 +21,8 @@ typedef struct bsi_numbering {
 
 /* Begins without ghosts. Nothing is allocated. */
 bsi_numbering bsi_numbering_of(bisai_context *context, int64_t first, int32_t own);
+/* *copy ← with room of its own. After a failure nothing is to be released. */
+bisai_status bsi_numbering_copy(const bsi_numbering *n, bsi_numbering *copy);
 /* *local ← the number of a column here. A column that is not known becomes a ghost. */
 bisai_status bsi_numbering_find(bsi_numbering *n, int64_t column, int32_t *local);
 void bsi_numbering_release(bsi_numbering *n);

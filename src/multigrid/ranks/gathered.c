@@ -17,6 +17,7 @@
 #include "multigrid/hierarchy.h"
 #include "multigrid/level/memory.h"
 #include "multigrid/spgemm/spgemm_ops.h"
+#include "multigrid/transposed.h"
 
 /* What goes through memory that the backend and the host see goes in parts of at most that many
  * values. */
@@ -368,16 +369,16 @@ bisai_status bsi_gathered_update(const bsi_hierarchy *h, const bsi_level *level,
 /* --- use --- */
 
 /* A failure on rank 0 gives infinity, with which a solver ends on all ranks. */
-static bisai_status solve(bsi_gathered *g) {
-  const bisai_status status = bsi_hierarchy_cycle(&g->below, g->b, g->x);
+static bisai_status solve(bsi_gathered *g, bsi_hierarchy *levels) {
+  const bisai_status status = bsi_hierarchy_cycle(levels, g->b, g->x);
   if (!status) return BISAI_OK;
-  g->context->backend->vectors->set(g->context, bsi_level_rows(&g->below.levels[0]), INFINITY,
-                                    g->x);
+  g->context->backend->vectors->set(g->context, bsi_level_rows(&levels->levels[0]), INFINITY, g->x);
   return status;
 }
 
-static bisai_status apply(void *self, const double *b, double *x) {
-  bsi_gathered *g = self;
+/* `levels` are those of rank 0. */
+static bisai_status apply_levels(bsi_gathered *g, bsi_hierarchy *levels, const double *b,
+                                 double *x) {
   const bsi_memory_ops *memory = g->context->backend->memory;
   const bool first = g->transport->rank == 0;
   const int32_t bs = g->halo.width;
@@ -385,15 +386,52 @@ static bisai_status apply(void *self, const double *b, double *x) {
   bisai_status status = BISAI_OK;
   if (bytes > 0) BSI_TRY(memory->copy(g->context, g->b, b, bytes));
   BSI_TRY(bsi_halo_exchange(&g->halo, bs, g->b, g->b + own));
-  if (first) status = solve(g);
+  if (first) status = solve(g, levels);
   BSI_TRY(bsi_halo_return(&g->halo, bs, g->x + own, x));
   if (first && bytes > 0 && !status) status = memory->copy(g->context, x, g->x, bytes);
   return status;
 }
 
+static bisai_status apply(void *self, const double *b, double *x) {
+  bsi_gathered *g = self;
+  return apply_levels(g, &g->below, b, x);
+}
+
 bsi_operator bsi_gathered_operator(bsi_gathered *g) {
   static const bsi_operator_ops ops = {.apply = apply};
   return (bsi_operator){&ops, g};
+}
+
+/* --- the transpose --- */
+
+static bisai_status transpose_levels(bsi_gathered *g) {
+  if (g->transport->rank > 0) return BISAI_OK;
+  g->transposed = bsi_allocate(g->context, 1, sizeof *g->transposed);
+  if (!g->transposed) return BISAI_OUT_OF_MEMORY;
+  return bsi_hierarchy_transpose(&g->below, g->transposed);
+}
+
+bisai_status bsi_gathered_transpose(bsi_gathered *g) {
+  const bisai_status status = bsi_agree(g->context, g->transport, transpose_levels(g));
+  if (status) bsi_gathered_release_transposed(g);
+  return status;
+}
+
+static bisai_status apply_transpose(void *self, const double *b, double *x) {
+  bsi_gathered *g = self;
+  return apply_levels(g, g->transposed, b, x);
+}
+
+bsi_operator bsi_gathered_transposed_operator(bsi_gathered *g) {
+  static const bsi_operator_ops ops = {.apply = apply_transpose};
+  return (bsi_operator){&ops, g};
+}
+
+void bsi_gathered_release_transposed(bsi_gathered *g) {
+  if (!g->transposed) return;
+  bsi_hierarchy_destroy(g->context, g->transposed);
+  bsi_release(g->context, g->transposed);
+  g->transposed = NULL;
 }
 
 int64_t bsi_gathered_memory(const bsi_gathered *g) {
@@ -404,12 +442,14 @@ int64_t bsi_gathered_memory(const bsi_gathered *g) {
                   bsi_block_matrix_memory(&g->sent.rows);
   if (g->sent.part) bytes += PART * (int64_t)sizeof *g->sent.part;
   if (g->matrix) bytes += bsi_bcsr_memory(g->matrix);
-  return g->made ? bytes + bsi_hierarchy_memory(&g->below) : bytes;
+  if (g->made) bytes += bsi_hierarchy_memory(&g->below);
+  return g->transposed ? bytes + bsi_hierarchy_memory(g->transposed) : bytes;
 }
 
 void bsi_gathered_destroy(bsi_gathered *g) {
   bisai_context *context = g->context;
   if (!context) return;
+  bsi_gathered_release_transposed(g);
   if (g->made) bsi_hierarchy_destroy(context, &g->below);
   bisai_bcsr_destroy(&g->matrix);
   bsi_halo_destroy(&g->halo);

@@ -32,6 +32,8 @@ typedef struct bsi_gathered {
   bisai_bcsr *matrix;
   bsi_hierarchy below;
   bool made;
+  /* rank 0: levels whose cycle is the transpose of theirs; NULL unless it was asked for */
+  bsi_hierarchy *transposed;
   /* right-hand side and solution of all rows, in backend memory */
   double *b, *x;
 } bsi_gathered;
@@ -57,6 +59,12 @@ bisai_status bsi_gathered_create(bisai_context *context, const bisai_transport *
 bisai_status bsi_gathered_update(const bsi_hierarchy *h, const bsi_level *level, bsi_gathered *g);
 /* Returns what solves with the gathered matrix. */
 bsi_operator bsi_gathered_operator(bsi_gathered *g);
+/* Makes what solves with the transpose. All ranks call it. */
+bisai_status bsi_gathered_transpose(bsi_gathered *g);
+/* Returns it. */
+bsi_operator bsi_gathered_transposed_operator(bsi_gathered *g);
+/* Accepts a struct of zeros. */
+void bsi_gathered_release_transposed(bsi_gathered *g);
 int64_t bsi_gathered_memory(const bsi_gathered *g);
 /* Accepts a struct of zeros. */
 void bsi_gathered_destroy(bsi_gathered *g);

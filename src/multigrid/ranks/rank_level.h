@@ -38,6 +38,8 @@ typedef struct bsi_rank_hierarchy {
   /* room for a value of each rank and one more, in host memory */
   double *counts;
   bsi_gathered gathered;
+  /* NULL: no transposed application came yet (rank_transposed.h) */
+  struct bsi_rank_transposed *transposed;
   /* exchanges that creation did */
   int64_t exchanges;
 } bsi_rank_hierarchy;

@@ -15,11 +15,14 @@
 #include "multigrid/diagonal/null_rows.h"
 #include "multigrid/diagonal/radius.h"
 #include "multigrid/halo/agreement.h"
+#include "multigrid/halo/told_rows.h"
 #include "multigrid/hierarchy.h"
 #include "multigrid/level/level_errors.h"
 #include "multigrid/level/memory.h"
 #include "multigrid/level/work_vectors.h"
 #include "multigrid/ranks/coarse_matrix.h"
+#include "multigrid/ranks/rank_splits.h"
+#include "multigrid/ranks/rank_transposed.h"
 #include "multigrid/ranks/rank_updates.h"
 #include "multigrid/smoothers/smoothers.h"
 #include "multigrid/transfers/null_vectors.h"
@@ -34,109 +37,16 @@ static bisai_status agree(const bsi_rank_hierarchy *r, bisai_status status) {
 
 /* --- the beginning of a level --- */
 
-/* What neighbours are told of own rows. */
-typedef struct told_rows {
-  /* for each ghost its neighbour, and for each neighbour the last row that it is told of */
-  int32_t *neighbour, *last;
-  /* for each neighbour 1, how many rows it is told of, and how many it tells of */
-  int64_t *ones, *counts, *there;
-  /* their numbers */
-  int64_t *outgoing, *incoming;
-} told_rows;
-
-static void release(bisai_context *context, told_rows *t) {
-  bsi_release(context, t->neighbour);
-  bsi_release(context, t->last);
-  bsi_release(context, t->ones);
-  bsi_release(context, t->counts);
-  bsi_release(context, t->there);
-  bsi_release(context, t->outgoing);
-  bsi_release(context, t->incoming);
-}
-
-/* Lists the own rows with ghosts of neighbour k, or with k = −1 counts those of each neighbour. */
-static int64_t list_rows(const bsi_halo *halo, const bsi_structure *s, int32_t k, told_rows *t,
-                         int64_t *to) {
-  int64_t count = 0;
-  for (int32_t n = 0; n < halo->neighbour_count; n++) t->last[n] = -1;
-  for (int32_t i = 0; i < halo->rows; i++)
-    for (int32_t p = s->row_ptr[i + 1] - 1; p >= s->row_ptr[i] && s->col_idx[p] >= halo->rows;
-         p--) {
-      const int32_t n = t->neighbour[s->col_idx[p] - halo->rows];
-      if (t->last[n] == i || (k >= 0 && n != k)) continue;
-      t->last[n] = i;
-      if (k < 0)
-        t->counts[n]++;
-      else
-        to[count++] = halo->first + i;
-    }
-  return count;
-}
-
-static bisai_status count_told(const bsi_halo *halo, const bisai_bcsr *a, told_rows *t) {
-  const size_t neighbours = (size_t)halo->neighbour_count;
-  bsi_structure s;
-  int64_t rows = 0;
-  t->neighbour = bsi_allocate(halo->context, (size_t)halo->ghosts, sizeof *t->neighbour);
-  t->last = bsi_allocate(halo->context, neighbours, sizeof *t->last);
-  t->ones = bsi_allocate(halo->context, neighbours, sizeof *t->ones);
-  t->counts = bsi_allocate(halo->context, neighbours, sizeof *t->counts);
-  t->there = bsi_allocate(halo->context, neighbours, sizeof *t->there);
-  if (!t->neighbour || !t->last || !t->ones || !t->counts || !t->there) return BISAI_OUT_OF_MEMORY;
-  BSI_TRY(bsi_bcsr_structure(a, &s));
-  for (int32_t n = 0; n < halo->neighbour_count; n++) {
-    const bsi_neighbour *of = &halo->neighbours[n];
-    t->ones[n] = 1;
-    t->counts[n] = t->there[n] = 0;
-    for (int32_t q = of->receive_begin; q < of->receive_end; q++)
-      t->neighbour[halo->receive.host[q]] = n;
-  }
-  list_rows(halo, &s, -1, t, NULL);
-  for (size_t n = 0; n < neighbours; n++) rows += t->counts[n];
-  t->outgoing = bsi_allocate(halo->context, (size_t)rows, sizeof *t->outgoing);
-  if (!t->outgoing) return BISAI_OUT_OF_MEMORY;
-  rows = 0;
-  for (int32_t n = 0; n < halo->neighbour_count; n++)
-    rows += list_rows(halo, &s, n, t, t->outgoing + rows);
-  return BISAI_OK;
-}
-
-static bisai_status reserve_told(const bsi_halo *halo, told_rows *t) {
-  int64_t rows = 0;
-  for (int32_t n = 0; n < halo->neighbour_count; n++) rows += t->there[n];
-  t->incoming = bsi_allocate(halo->context, (size_t)rows, sizeof *t->incoming);
-  return t->incoming ? BISAI_OK : BISAI_OUT_OF_MEMORY;
-}
-
-static bisai_status number_told(const bsi_halo *halo, const told_rows *t, bsi_numbering *columns) {
-  int64_t at = 0;
-  int32_t local;
-  for (int32_t n = 0; n < halo->neighbour_count; n++)
-    for (int64_t k = 0; k < t->there[n]; k++)
-      BSI_TRY(bsi_numbering_find(columns, t->incoming[at++], &local));
-  return BISAI_OK;
-}
-
-/* columns ← with the rows of other ranks that have blocks in own columns. */
-static bisai_status find_columns(bsi_rank_hierarchy *r, int l, told_rows *t) {
-  bsi_halo *halo = &r->levels[l].halo;
-  BSI_TRY(agree(r, count_told(halo, r->h.levels[l].matrix, t)));
-  BSI_TRY(bsi_halo_send(halo, sizeof *t->counts, t->ones, t->counts, t->ones, t->there));
-  BSI_TRY(agree(r, reserve_told(halo, t)));
-  BSI_TRY(bsi_halo_send(halo, sizeof *t->outgoing, t->counts, t->outgoing, t->there, t->incoming));
-  return agree(r, number_told(halo, t, &r->levels[l].columns));
-}
-
 /* Rows of other ranks that have blocks in own columns become ghosts too: R = Pᵀ has blocks in them.
  * In a symmetric pattern they are ghosts already. */
 static bisai_status add_ghosts(bsi_rank_hierarchy *r, int l) {
   bsi_rank_level *rank = &r->levels[l];
   bisai_bcsr *matrix = l == 0 ? &r->first : r->h.levels[l].own;
   const int32_t before = rank->columns.ghosts, width = rank->halo.width;
-  told_rows told = {NULL};
+  bsi_told_rows rows = {.rows = matrix->block_rows, .first = rank->halo.first};
+  const bisai_status own = bsi_bcsr_structure(matrix, &rows.structure);
   double added;
-  bisai_status status = find_columns(r, l, &told);
-  release(r->h.context, &told);
+  bisai_status status = bsi_told_rows_find(&rank->halo, own, &rows, &rank->columns);
   added = rank->columns.ghosts - before;
   if (!status) status = bsi_largest_of_ranks(r->h.context, &r->transport, 1, &added);
   if (status || added == 0.0) return status;
@@ -303,34 +213,14 @@ static bisai_status make_levels(bsi_rank_hierarchy *r, bsi_coarsening *c) {
   return more ? gather(r, c->vectors) : end_levels(r, c->vectors);
 }
 
-/* Groups the rows of a product whose ghosts are those of a halo, if it is to overlap the exchange.
- */
-static bisai_status split(const bsi_rank_hierarchy *r, const bsi_halo *halo,
-                          const bsi_block_matrix *m, bsi_split *groups) {
-  const int64_t most = halo->send.rows > halo->receive.rows ? halo->send.rows : halo->receive.rows;
-  if (most * m->width * (int64_t)sizeof(double) < r->h.setup.least_exchanged) return BISAI_OK;
-  return bsi_split_create(r->h.context, m, halo->rows, r->h.setup.least_overlapped, groups);
-}
-
-static bisai_status split_level(bsi_rank_hierarchy *r, int l) {
-  bsi_level *level = &r->h.levels[l];
-  bsi_splits *splits = &r->levels[l].splits;
-  const bsi_block_matrix a = bsi_block_matrix_of(level->matrix);
-  level->splits = splits;
-  BSI_TRY(split(r, level->halo, &a, &splits->matrix));
-  if (l == r->h.count - 1) return BISAI_OK;
-  BSI_TRY(split(r, level->halo, bsi_restriction_of(level), &splits->restriction));
-  return split(r, level[1].halo, bsi_prolongation_of(level), &splits->prolongation);
-}
-
 /* Makes what the cycles of all levels need. The matrix that is gathered has no products. */
 static bisai_status complete_levels(bsi_rank_hierarchy *r) {
   const int products = r->h.count - (r->h.coarse.gathered.ops != NULL);
   bisai_status status = BISAI_OK;
   for (int l = 0; l < r->h.count - 1 && !status; l++)
     status = bsi_fp32_copy_create_transfers(&r->h, &r->h.levels[l]);
-  for (int l = 0; l < products && !status && bsi_halo_has_parts(&r->levels[l].halo); l++)
-    status = split_level(r, l);
+  for (int l = 0; l < products && !status; l++)
+    status = bsi_rank_splits_create(&r->h, l, &r->levels[l].splits);
   return agree(r, status);
 }
 
@@ -404,7 +294,7 @@ bisai_status bsi_rank_products_create(bisai_context *context, const bisai_ranks_
   bsi_level *level = &r->h.levels[0];
   level->work.b = bsi_hierarchy_reserve_vector(&r->h, bsi_level_room(level));
   bisai_status status = level->work.b ? BISAI_OK : BISAI_OUT_OF_MEMORY;
-  if (!status && bsi_halo_has_parts(&r->levels[0].halo)) status = split_level(r, 0);
+  if (!status) status = bsi_rank_splits_create(&r->h, 0, &r->levels[0].splits);
   return agree(r, status);
 }
 
@@ -438,9 +328,17 @@ static bisai_status take(bsi_rank_hierarchy *r, const bisai_bcsr *matrix) {
              : bsi_bcsr_check_pattern(r->h.context, matrix, &r->first);
 }
 
+/* The next transposed application makes it again, with the values of then. */
+static void drop_transposed(bsi_rank_hierarchy *r) {
+  r->exchanges -= bsi_rank_transposed_exchanges(r->transposed);
+  bsi_rank_transposed_destroy(&r->transposed);
+  bsi_gathered_release_transposed(&r->gathered);
+}
+
 bisai_status bsi_rank_levels_update(bsi_rank_hierarchy *r, const bisai_bcsr *matrix) {
   const int32_t columns = r->first.block_cols;
   bisai_status status = take(r, matrix);
+  drop_transposed(r);
   r->h.fused.count = 0;
   BSI_TRY(agree(r, status ? status : bsi_rank_updates_renew(r)));
   r->first = *matrix;
@@ -452,14 +350,23 @@ bisai_status bsi_rank_levels_update(bsi_rank_hierarchy *r, const bisai_bcsr *mat
 
 /* --- use --- */
 
-/* The vectors of level 0 have room for ghosts. */
-bisai_status bsi_rank_levels_apply(bsi_rank_hierarchy *r, const double *b, double *x) {
-  const bsi_memory_ops *memory = r->h.context->backend->memory;
-  bsi_level *level = &r->h.levels[0];
+/* x ← one cycle of a hierarchy, whose vectors of level 0 have room for ghosts. */
+static bisai_status apply(bsi_hierarchy *h, const double *b, double *x) {
+  const bsi_memory_ops *memory = h->context->backend->memory;
+  const bsi_level *level = &h->levels[0];
   const size_t bytes = (size_t)bsi_level_rows(level) * sizeof *b;
-  if (bytes > 0) BSI_TRY(memory->copy(r->h.context, level->work.b, b, bytes));
-  BSI_TRY(bsi_hierarchy_cycle(&r->h, level->work.b, level->work.solution));
-  return bytes > 0 ? memory->copy(r->h.context, x, level->work.solution, bytes) : BISAI_OK;
+  if (bytes > 0) BSI_TRY(memory->copy(h->context, level->work.b, b, bytes));
+  BSI_TRY(bsi_hierarchy_cycle(h, level->work.b, level->work.solution));
+  return bytes > 0 ? memory->copy(h->context, x, level->work.solution, bytes) : BISAI_OK;
+}
+
+bisai_status bsi_rank_levels_apply(bsi_rank_hierarchy *r, const double *b, double *x) {
+  return apply(&r->h, b, x);
+}
+
+bisai_status bsi_rank_levels_apply_transpose(bsi_rank_hierarchy *r, const double *b, double *x) {
+  if (!r->transposed) BSI_TRY(bsi_rank_transposed_create(r, &r->transposed));
+  return apply(&r->transposed->h, b, x);
 }
 
 bisai_status bsi_rank_levels_multiply(bsi_rank_hierarchy *r, const double *x, double *y) {
@@ -477,18 +384,19 @@ bisai_status bsi_rank_levels_multiply(bsi_rank_hierarchy *r, const double *x, do
 }
 
 int64_t bsi_rank_levels_exchanges(const bsi_rank_hierarchy *r) {
-  int64_t count = r->gathered.halo.exchanges - r->exchanges;
+  int64_t count =
+      r->gathered.halo.exchanges + bsi_rank_transposed_exchanges(r->transposed) - r->exchanges;
   for (int l = 0; l < r->h.count; l++) count += r->levels[l].halo.exchanges;
   return count;
 }
 
 int64_t bsi_rank_levels_memory(const bsi_rank_hierarchy *r) {
   int64_t bytes = bsi_hierarchy_memory(&r->h) + bsi_gathered_memory(&r->gathered) +
-                  bsi_ghost_room_memory(&r->room) + 8 * ((int64_t)r->transport.ranks + 1);
+                  bsi_rank_transposed_memory(r->transposed) + bsi_ghost_room_memory(&r->room) +
+                  8 * ((int64_t)r->transport.ranks + 1);
   for (int l = 0; l < r->h.count; l++) {
     const bsi_rank_level *rank = &r->levels[l];
-    bytes += bsi_split_memory(&rank->splits.matrix) + bsi_split_memory(&rank->splits.restriction) +
-             bsi_split_memory(&rank->splits.prolongation) + bsi_halo_memory(&rank->halo) +
+    bytes += bsi_rank_splits_memory(&rank->splits) + bsi_halo_memory(&rank->halo) +
              bsi_ghost_rows_memory(&rank->of_tentative) +
              bsi_ghost_rows_memory(&rank->of_prolongation) +
              bsi_ghost_rows_memory(&rank->of_product) +
@@ -498,15 +406,14 @@ int64_t bsi_rank_levels_memory(const bsi_rank_hierarchy *r) {
 }
 
 void bsi_rank_levels_destroy(bsi_rank_hierarchy *r) {
+  bsi_rank_transposed_destroy(&r->transposed);
   bsi_gathered_destroy(&r->gathered);
   for (int l = BISAI_MULTIGRID_LEVELS - 1; l >= 0; l--) {
     bsi_rank_level *rank = &r->levels[l];
     bsi_ghost_rows_destroy(&rank->of_tentative);
     bsi_ghost_rows_destroy(&rank->of_prolongation);
     bsi_ghost_rows_destroy(&rank->of_product);
-    bsi_split_destroy(r->h.context, &rank->splits.matrix);
-    bsi_split_destroy(r->h.context, &rank->splits.restriction);
-    bsi_split_destroy(r->h.context, &rank->splits.prolongation);
+    bsi_rank_splits_destroy(r->h.context, &rank->splits);
     bsi_halo_destroy(&rank->halo);
     bsi_release(r->h.context, rank->begins);
     if (rank->columns.context) bsi_numbering_release(&rank->columns);

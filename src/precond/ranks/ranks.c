@@ -161,24 +161,27 @@ static bisai_status apply(bisai_ranks *ranks, apply_levels *run, const double *v
   return status;
 }
 
+static bisai_status check_levels(const bisai_ranks *ranks, const char *function) {
+  return ranks->levels.products_only ? bsi_fail(ranks->context, BISAI_UNSUPPORTED,
+                                                "%s: the options were products_only", function)
+                                     : BISAI_OK;
+}
+
 bisai_status bisai_ranks_apply(bisai_ranks *ranks, const double *v, double *z) {
   if (!ranks) return BISAI_INVALID_ARGUMENT;
-  if (ranks->levels.products_only)
-    return bsi_fail(ranks->context, BISAI_UNSUPPORTED,
-                    "bisai_ranks_apply: the options were products_only");
+  BSI_TRY(check_levels(ranks, "bisai_ranks_apply"));
   return apply(ranks, bsi_rank_levels_apply, v, z);
 }
 
 bisai_status bisai_ranks_apply_transpose(bisai_ranks *ranks, const double *v, double *z) {
   if (!ranks) return BISAI_INVALID_ARGUMENT;
   const bsi_multigrid_setup *setup = &ranks->levels.h.setup;
-  if (!setup->symmetric || setup->options.pre != setup->options.post ||
-      setup->options.cycle == BISAI_CYCLE_K)
-    return bsi_fail(
-        ranks->context, BISAI_UNSUPPORTED,
-        "a hierarchy over ranks has a transposed application if A is symmetric, pre and "
-        "post are the same, and the cycle is not k");
-  return bisai_ranks_apply(ranks, v, z);
+  BSI_TRY(check_levels(ranks, "bisai_ranks_apply_transpose"));
+  if (setup->options.cycle == BISAI_CYCLE_K)
+    return bsi_fail(ranks->context, BISAI_UNSUPPORTED,
+                    "the cycle k is not linear: it has no transpose");
+  const bool is_own = setup->symmetric && setup->options.pre == setup->options.post;
+  return apply(ranks, is_own ? bsi_rank_levels_apply : bsi_rank_levels_apply_transpose, v, z);
 }
 
 bisai_status bisai_ranks_multiply(bisai_ranks *ranks, const double *x, double *y) {
