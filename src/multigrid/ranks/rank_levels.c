@@ -350,14 +350,32 @@ bisai_status bsi_rank_levels_update(bsi_rank_hierarchy *r, const bisai_bcsr *mat
 
 /* --- use --- */
 
-/* x ← one cycle of a hierarchy, whose vectors of level 0 have room for ghosts. */
+/* to ← the caller's vector. */
+static bisai_status take_vector(bisai_context *context, const double *from, size_t bytes,
+                                double *to) {
+  const bsi_memory_ops *memory = context->backend->memory;
+  if (bytes == 0) return BISAI_OK;
+  if (memory->reaches(context, from)) return memory->copy(context, to, from, bytes);
+  BSI_TRY(memory->upload(context, to, from, bytes));
+  return memory->synchronize(context); /* a copy from page-locked memory may be under way */
+}
+
+static bisai_status give_vector(bisai_context *context, const double *from, size_t bytes,
+                                double *to) {
+  const bsi_memory_ops *memory = context->backend->memory;
+  if (bytes == 0) return BISAI_OK;
+  return memory->reaches(context, to) ? memory->copy(context, to, from, bytes)
+                                      : memory->fetch(context, to, from, bytes);
+}
+
+/* x ← one cycle of a hierarchy, whose vectors of level 0 have room for ghosts. Nothing is reserved:
+ * a rank that failed alone would leave the others waiting. */
 static bisai_status apply(bsi_hierarchy *h, const double *b, double *x) {
-  const bsi_memory_ops *memory = h->context->backend->memory;
   const bsi_level *level = &h->levels[0];
   const size_t bytes = (size_t)bsi_level_rows(level) * sizeof *b;
-  if (bytes > 0) BSI_TRY(memory->copy(h->context, level->work.b, b, bytes));
+  BSI_TRY(take_vector(h->context, b, bytes, level->work.b));
   BSI_TRY(bsi_hierarchy_cycle(h, level->work.b, level->work.solution));
-  return bytes > 0 ? memory->copy(h->context, x, level->work.solution, bytes) : BISAI_OK;
+  return give_vector(h->context, level->work.solution, bytes, x);
 }
 
 bisai_status bsi_rank_levels_apply(bsi_rank_hierarchy *r, const double *b, double *x) {

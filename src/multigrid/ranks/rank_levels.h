@@ -30,12 +30,12 @@ bisai_status bsi_rank_products_create(bisai_context *context, const bisai_ranks_
                                       const bsi_multigrid_setup *setup, bsi_rank_hierarchy *r);
 /* Takes new values. */
 bisai_status bsi_rank_levels_update(bsi_rank_hierarchy *r, const bisai_bcsr *matrix);
-/* x ← one cycle for A x = b, for own values in backend memory. */
+/* x ← one cycle for A x = b, for own values in host memory or in that of the backend. */
 bisai_status bsi_rank_levels_apply(bsi_rank_hierarchy *r, const double *b, double *x);
 /* x ← the transpose of the cycle, whose levels the first call after creation and after an update
  * makes. The cycle is not K. */
 bisai_status bsi_rank_levels_apply_transpose(bsi_rank_hierarchy *r, const double *b, double *x);
-/* y ← A x */
+/* y ← A x, for own values in backend memory. */
 bisai_status bsi_rank_levels_multiply(bsi_rank_hierarchy *r, const double *x, double *y);
 /* Returns the exchanges since creation, or with `all` those of creation too. */
 int64_t bsi_rank_levels_exchanges(const bsi_rank_hierarchy *r);

@@ -143,22 +143,10 @@ bisai_status bisai_ranks_update(bisai_ranks *ranks, const bisai_bcsr *matrix) {
   return bsi_rank_levels_update(&ranks->levels, matrix);
 }
 
-typedef bisai_status apply_levels(bsi_rank_hierarchy *, const double *, double *);
-
-/* Stages the vectors. */
-static bisai_status apply(bisai_ranks *ranks, apply_levels *run, const double *v, double *z) {
-  bisai_context *context = ranks->context;
-  const int64_t n = bsi_level_rows(&ranks->levels.h.levels[0]);
-  bsi_staged in = {0}, out = {0};
-  bisai_status status =
-      (v && z) || n == 0 ? BISAI_OK
-                         : bsi_fail(context, BISAI_INVALID_ARGUMENT, "a vector of ranks is NULL");
-  if (!status) status = bsi_stage_input(context, n, 1, v, n, &in);
-  if (!status) status = bsi_stage_output(context, n, 1, false, z, n, &out);
-  if (!status) status = run(&ranks->levels, in.data, out.data);
-  status = bsi_stage_return(context, status, &out);
-  bsi_stage_release(context, &in);
-  return status;
+static bisai_status check_vectors(const bisai_ranks *ranks, const double *v, const double *z) {
+  return (v && z) || bsi_level_rows(&ranks->levels.h.levels[0]) == 0
+             ? BISAI_OK
+             : bsi_fail(ranks->context, BISAI_INVALID_ARGUMENT, "a vector of ranks is NULL");
 }
 
 static bisai_status check_levels(const bisai_ranks *ranks, const char *function) {
@@ -170,7 +158,8 @@ static bisai_status check_levels(const bisai_ranks *ranks, const char *function)
 bisai_status bisai_ranks_apply(bisai_ranks *ranks, const double *v, double *z) {
   if (!ranks) return BISAI_INVALID_ARGUMENT;
   BSI_TRY(check_levels(ranks, "bisai_ranks_apply"));
-  return apply(ranks, bsi_rank_levels_apply, v, z);
+  BSI_TRY(check_vectors(ranks, v, z));
+  return bsi_rank_levels_apply(&ranks->levels, v, z);
 }
 
 bisai_status bisai_ranks_apply_transpose(bisai_ranks *ranks, const double *v, double *z) {
@@ -180,12 +169,24 @@ bisai_status bisai_ranks_apply_transpose(bisai_ranks *ranks, const double *v, do
   if (setup->options.cycle == BISAI_CYCLE_K)
     return bsi_fail(ranks->context, BISAI_UNSUPPORTED,
                     "the cycle k is not linear: it has no transpose");
+  BSI_TRY(check_vectors(ranks, v, z));
   const bool is_own = setup->symmetric && setup->options.pre == setup->options.post;
-  return apply(ranks, is_own ? bsi_rank_levels_apply : bsi_rank_levels_apply_transpose, v, z);
+  return is_own ? bsi_rank_levels_apply(&ranks->levels, v, z)
+                : bsi_rank_levels_apply_transpose(&ranks->levels, v, z);
 }
 
 bisai_status bisai_ranks_multiply(bisai_ranks *ranks, const double *x, double *y) {
-  return ranks ? apply(ranks, bsi_rank_levels_multiply, x, y) : BISAI_INVALID_ARGUMENT;
+  if (!ranks) return BISAI_INVALID_ARGUMENT;
+  bisai_context *context = ranks->context;
+  const int64_t n = bsi_level_rows(&ranks->levels.h.levels[0]);
+  bsi_staged in = {0}, out = {0};
+  bisai_status status = check_vectors(ranks, x, y);
+  if (!status) status = bsi_stage_input(context, n, 1, x, n, &in);
+  if (!status) status = bsi_stage_output(context, n, 1, false, y, n, &out);
+  if (!status) status = bsi_rank_levels_multiply(&ranks->levels, in.data, out.data);
+  status = bsi_stage_return(context, status, &out);
+  bsi_stage_release(context, &in);
+  return status;
 }
 
 bisai_status bisai_ranks_sum(bisai_ranks *ranks, double *values, int count) {
