@@ -32,20 +32,10 @@ static __device__ __forceinline__ void bsi_store_relaxed(double *to, double valu
   asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(to), "d"(value) : "memory");
 }
 
-/* Adds, and returns the value before. What the thread wrote is visible to those that acquire the
- * new value. */
-static __device__ __forceinline__ unsigned bsi_add_release(unsigned *to, unsigned value) {
-  unsigned before;
-  asm volatile("atom.add.release.gpu.global.u32 %0, [%1], %2;"
-               : "=r"(before)
-               : "l"(to), "r"(value)
-               : "memory");
-  return before;
-}
-
-/* Adds 1 in the same way, but returns nothing and does not wait. */
-static __device__ __forceinline__ void bsi_count_release(unsigned *to) {
-  asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(to) : "memory");
+/* Adds. What the thread wrote is visible to those that acquire the new value. The thread does not
+ * wait for the sum. */
+static __device__ __forceinline__ void bsi_add_release(unsigned *to, unsigned value) {
+  asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
 }
 
 /* --- barriers of some warps of a thread block --- */

@@ -228,7 +228,7 @@ template <int PAIRS, bool TILED> struct worker {
       for (int i = 0; i < WARPS; i++) sum += shared.of_warp[i * shared.stride + c];
       cycle.work[c * static_cast<int>(gridDim.x) + blockIdx.x] = sum;
     }
-    bsi_wait_for_all(ticket, [] {});
+    bsi_wait_for_all(ticket, false, [] {});
     add_blocks(count, cycle.work, h);
   }
 
@@ -270,7 +270,7 @@ template <int PAIRS, bool TILED> struct worker {
       for (int i = 0; i < WARPS; i++) sum += of_warp[i];
       partials[blockIdx.x] = sum;
     }
-    bsi_wait_for_all(ticket, meanwhile);
+    bsi_wait_for_all(ticket, true, meanwhile);
     add_blocks(1, partials, &total);
     const double result = total;
     __syncthreads();

@@ -72,7 +72,7 @@ struct meeting {
       __syncthreads();
       return;
     }
-    bsi_wait_for_all(ticket, [] {});
+    bsi_wait_for_all(ticket, odd, [] {});
     odd = !odd;
   }
   /* An even number of waits leaves the ticket as it was. */

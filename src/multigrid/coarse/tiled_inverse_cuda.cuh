@@ -75,7 +75,7 @@ __device__ __forceinline__ void invert_diagonal(const elimination &e, tile (&til
       if (k > 0) {
         store<INVERTING_WARPS>(e.n, last, k - 1, k - 1, before_step(e, k - 1));
         bsi_synchronise<2, TILE_THREADS - INVERTING_THREADS>();
-        if (threadIdx.x == INVERTING_THREADS) bsi_count_release(&record->inverted);
+        if (threadIdx.x == INVERTING_THREADS) bsi_add_release(&record->inverted, 1u);
         if (threadIdx.x / BSI_WARP == TILE_WARPS - 1)
           record_pivots(pivots[(k - 1) % 2], e.n - (k - 1) * TILE, &found);
       }
@@ -95,7 +95,7 @@ __device__ __forceinline__ void invert_diagonal(const elimination &e, tile (&til
   if (threadIdx.x / BSI_WARP == TILE_WARPS - 1)
     record_pivots(pivots[end % 2], e.n - end * TILE, &found);
   if (threadIdx.x != TILE_THREADS - 1) return;
-  bsi_count_release(&record->inverted);
+  bsi_add_release(&record->inverted, 1u);
   record->smallest = found.smallest;
   record->largest = found.largest;
   record->error = 0;
@@ -234,7 +234,7 @@ __global__ void __launch_bounds__(TILE_THREADS, 1) eliminate_tiles(elimination e
       update_column(e, k, unit / e.parts, begin, min(begin + each, slices), tiles[0], tiles[1]);
       __syncthreads();
     }
-    if (threadIdx.x == 0) bsi_count_release(&record->updated);
+    if (threadIdx.x == 0) bsi_add_release(&record->updated, 1u);
   }
 }
 

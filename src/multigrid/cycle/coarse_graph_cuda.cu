@@ -16,15 +16,16 @@ namespace {
 
 constexpr char what[] = "coarse levels of a cycle";
 
-/* Threads of a block. Columns of a lane that are under way together. The rows of a thread block of
- * a dense product. The rows, and the values, for which `run` takes another thread block. */
+/* Threads of a block, and warps, a power of two. Columns of a lane that are under way together. The
+ * rows of a thread block of a dense product. The rows, and the values, for which `run` takes
+ * another thread block. */
 enum {
   THREADS = 512,
   WARPS = THREADS / BSI_WARP,
-  UNROLLED = 4,
+  UNROLLED = 7,
   DENSE_ROWS = 8,
   ROWS_OF_BLOCK = 16,
-  VALUES_OF_BLOCK = THREADS * UNROLLED
+  VALUES_OF_BLOCK = 2048
 };
 
 /* The scalar rows up to which a step is as fast here as in a launch of its own (docs/tuning.md,
@@ -36,7 +37,8 @@ using shared_sums = double[WARPS][BSI_WARP];
 
 /* The lanes of a block row: lane (r, s) has row r, and every apart-th column from column s on. A
  * team of warps of a thread block, a power of two, takes the row: few rows are long, and would
- * otherwise keep a warp busy while the others wait. */
+ * otherwise keep a warp busy while the others wait. All threads compute this before each step:
+ * quotients by the height, at most the lanes of a warp, are products, which take less time. */
 struct lanes {
   /* the lanes of a warp for a scalar row, and those of the team */
   int r, s, split, apart;
@@ -48,23 +50,23 @@ struct lanes {
   /* 2³²/width, rounded up: dividing a column by the width is a multiplication */
   unsigned reciprocal;
   __device__ __forceinline__ explicit lanes(const bsi_operation &p)
-      : split(p.m.height > 0 ? BSI_WARP / p.m.height : 1), warps(1),
-        product(p.kind == BSI_OPERATION_MULTIPLY || (p.kind == BSI_OPERATION_RELAX && p.x)) {
+      : product(p.kind == BSI_OPERATION_MULTIPLY || (p.kind == BSI_OPERATION_RELAX && p.x)) {
     const bsi_block_matrix &m = p.m;
-    const int height = p.m.height > 0 ? p.m.height : 1;
+    const int height = m.height > 0 ? m.height : 1, of_height = 0x10000 / height + 1;
     const int lane = threadIdx.x % BSI_WARP, warp = static_cast<int>(threadIdx.x) / BSI_WARP;
     const int width = m.values ? m.width : 1, all = static_cast<int>(gridDim.x) * WARPS;
-    if (product)
-      while (warps < WARPS && 2 * warps * m.rows <= all &&
-             2 * static_cast<int64_t>(warps) * split * m.rows <=
-                 static_cast<int64_t>(m.blocks) * width)
-        warps *= 2;
-    member = warp % warps;
+    split = BSI_WARP * of_height >> 16;
+    s = lane * of_height >> 16;
+    r = lane - s * height;
+    int doublings = 0;
+#pragma unroll
+    for (int d = 1; 1 << d <= WARPS; d++)
+      doublings += product && m.rows << d <= all && m.rows * split << d <= m.blocks * width;
+    warps = 1 << doublings;
+    member = warp & (warps - 1);
     /* neighbouring rows go to different multiprocessors */
-    i = static_cast<int32_t>(warp / warps * gridDim.x + blockIdx.x);
-    r = lane % height;
-    s = lane / height;
-    apart = split * warps;
+    i = static_cast<int32_t>((warp >> doublings) * gridDim.x + blockIdx.x);
+    apart = split << doublings;
     reciprocal = width > 1 ? 0xffffffffu / static_cast<unsigned>(width) + 1u : 0u;
   }
   __device__ __forceinline__ bool working() const { return s < split; }
@@ -167,19 +169,18 @@ struct matrix_row {
   }
 };
 
-/* Calls f(i, row) for the block rows of a team, whose first row has been read. Teams of several
- * warps have one row at most, and all their warps call f, without a row with i = rows. */
+/* Calls f(i) for the block rows of a team, of the first of which `row` has been read. Teams of
+ * several warps have one row at most, and all their warps call f, without a row with i = rows. */
 template <typename F>
-__device__ __forceinline__ void for_rows(const bsi_operation &p, const lanes &at, matrix_row row,
+__device__ __forceinline__ void for_rows(const bsi_operation &p, const lanes &at, matrix_row &row,
                                          F f) {
-  if (at.warps > 1) {
-    f(min(at.i, p.m.rows), row);
-    return;
-  }
-  for (int32_t i = at.i; i < p.m.rows; i += at.step()) {
+  int32_t i = at.i;
+  if (at.warps == 1 && i >= p.m.rows) return;
+  do {
     if (i != at.i) row.load(p, at, i);
-    f(i, row);
-  }
+    f(min(i, p.m.rows));
+    i += at.step();
+  } while (i < p.m.rows);
 }
 
 /* Calls f(i) for the values of a thread. */
@@ -189,16 +190,16 @@ template <typename F> __device__ __forceinline__ void for_values(int64_t n, F f)
     f(i);
 }
 
-__device__ __forceinline__ void relax(const bsi_operation &p, const lanes &at,
-                                      const matrix_row &begin, shared_sums &sums) {
+__device__ __forceinline__ void relax(const bsi_operation &p, const lanes &at, matrix_row &row,
+                                      shared_sums &sums) {
   const int bs = p.m.height;
-  for_rows(p, at, begin, [&](int32_t i, const matrix_row &of_row) {
+  for_rows(p, at, row, [&](int32_t i) {
     const bool there = i < p.m.rows, own = there && at.own();
-    const int64_t row = static_cast<int64_t>(i) * bs + at.r;
-    const double b = own ? __ldcg(p.b + row) : 0.0, x = own && p.x ? __ldcg(p.x + row) : 0.0,
-                 previous = own && p.alpha != 0.0 && p.previous ? __ldcg(p.previous + row) : 0.0;
+    const int64_t scalar = static_cast<int64_t>(i) * bs + at.r;
+    const double b = own ? __ldcg(p.b + scalar) : 0.0, x = own && p.x ? __ldcg(p.x + scalar) : 0.0,
+                 previous = own && p.alpha != 0.0 && p.previous ? __ldcg(p.previous + scalar) : 0.0;
     double product = 0.0;
-    if (at.product) product = at.add_team(of_row.product(p.m, at, p.x), bs, sums);
+    if (at.product) product = at.add_team(row.product(p.m, at, p.x), bs, sums);
     if (!there || at.member > 0) return;
     const double residual = b - product;
     double sum = 0.0;
@@ -207,25 +208,25 @@ __device__ __forceinline__ void relax(const bsi_operation &p, const lanes &at,
       const double value = __shfl_sync(BSI_FULL_WARP, residual, c < bs ? c : 0);
       if (at.working() && c < bs)
         sum +=
-            (first == 0 ? of_row.inverse
+            (first == 0 ? row.inverse
                         : __ldg(p.inverse.wide + (static_cast<int64_t>(i) * bs + c) * bs + at.r)) *
             value;
     }
     sum = p.beta * at.add(sum, bs);
     if (!own) return;
     if (p.alpha != 0.0) sum += p.alpha * (x - previous);
-    p.y[row] = x + sum;
+    p.y[scalar] = x + sum;
   });
 }
 
-__device__ __forceinline__ void multiply(const bsi_operation &p, const lanes &at,
-                                         const matrix_row &begin, shared_sums &sums) {
-  for_rows(p, at, begin, [&](int32_t i, const matrix_row &of_row) {
+__device__ __forceinline__ void multiply(const bsi_operation &p, const lanes &at, matrix_row &row,
+                                         shared_sums &sums) {
+  for_rows(p, at, row, [&](int32_t i) {
     const bool own = i < p.m.rows && at.own();
-    const int64_t row = static_cast<int64_t>(i) * p.m.height + at.r;
-    const double b = own && p.beta != 0.0 ? __ldcg(p.b + row) : 0.0,
-                 sum = p.alpha * at.add_team(of_row.product(p.m, at, p.x), p.m.height, sums);
-    if (own) p.y[row] = p.beta == 0.0 ? sum : sum + p.beta * b;
+    const int64_t scalar = static_cast<int64_t>(i) * p.m.height + at.r;
+    const double b = own && p.beta != 0.0 ? __ldcg(p.b + scalar) : 0.0,
+                 sum = p.alpha * at.add_team(row.product(p.m, at, p.x), p.m.height, sums);
+    if (own) p.y[scalar] = p.beta == 0.0 ? sum : sum + p.beta * b;
   });
 }
 
@@ -272,7 +273,8 @@ struct k_sums {
 
   /* total ← the sums of `mine` over all threads. All threads call, and may read `total` then. */
   template <int COUNT>
-  __device__ __forceinline__ void add(const double (&mine)[COUNT], double *work, unsigned *ticket) {
+  __device__ __forceinline__ void add(const double (&mine)[COUNT], double *work, unsigned *ticket,
+                                      bool odd) {
     const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
     double *partials = work + BSI_K_SCALARS;
 #pragma unroll
@@ -286,7 +288,7 @@ struct k_sums {
       for (int w = 0; w < WARPS; w++) sum += of_warp[threadIdx.x][w];
       partials[threadIdx.x * BSI_CHUNKS + blockIdx.x] = sum;
     }
-    bsi_wait_for_all(ticket, [] {});
+    bsi_wait_for_all(ticket, odd, [] {});
     if (warp < COUNT) {
       double sum = 0.0;
       for (int b = lane; b < static_cast<int>(gridDim.x); b += BSI_WARP)
@@ -298,14 +300,15 @@ struct k_sums {
   }
 };
 
-__device__ __forceinline__ void first_step(const bsi_operation &p, k_sums &k, unsigned *ticket) {
+__device__ __forceinline__ void first_step(const bsi_operation &p, k_sums &k, unsigned *ticket,
+                                           bool odd) {
   double sums[2] = {};
   for_values(p.n, [&](int64_t i) {
     const double v = __ldcg(p.v + i);
     sums[0] += v * __ldcg(p.y + i);
     sums[1] += v * v;
   });
-  k.add(sums, p.work, ticket);
+  k.add(sums, p.work, ticket, odd);
   if (threadIdx.x == 0) {
     bsi_k_first(k.total, k.scalars);
     if (blockIdx.x == 0) {
@@ -319,7 +322,8 @@ __device__ __forceinline__ void first_step(const bsi_operation &p, k_sums &k, un
     for_values(p.n, [&](int64_t i) { p.y[i] = __ldcg(p.y + i) - step * __ldcg(p.v + i); });
 }
 
-__device__ __forceinline__ void second_step(const bsi_operation &p, k_sums &k, unsigned *ticket) {
+__device__ __forceinline__ void second_step(const bsi_operation &p, k_sums &k, unsigned *ticket,
+                                            bool odd) {
   double sums[3] = {};
   for_values(p.n, [&](int64_t i) {
     const double v2 = __ldcg(p.v2 + i);
@@ -327,7 +331,7 @@ __device__ __forceinline__ void second_step(const bsi_operation &p, k_sums &k, u
     sums[1] += v2 * v2;
     sums[2] += v2 * __ldcg(p.b + i);
   });
-  k.add(sums, p.work, ticket);
+  k.add(sums, p.work, ticket, odd);
   if (threadIdx.x == 0) {
     k.scalars[BSI_K_STEP] = __ldcg(p.work + BSI_K_STEP);
     k.scalars[BSI_K_SQUARE] = __ldcg(p.work + BSI_K_SQUARE);
@@ -340,16 +344,15 @@ __device__ __forceinline__ void second_step(const bsi_operation &p, k_sums &k, u
 }
 
 /* Returns true if the step has waited for all thread blocks once. */
-__device__ __forceinline__ bool run_step(const bsi_operation &p, const lanes &at,
-                                         const matrix_row &begin, shared_sums &sums, k_sums &k,
-                                         unsigned *ticket) {
+__device__ __forceinline__ bool run_step(const bsi_operation &p, const lanes &at, matrix_row &row,
+                                         shared_sums &sums, k_sums &k, unsigned *ticket, bool odd) {
   switch (p.kind) {
   case BSI_OPERATION_SET: for_values(p.n, [&](int64_t i) { p.y[i] = 0.0; }); return false;
-  case BSI_OPERATION_RELAX: relax(p, at, begin, sums); return false;
-  case BSI_OPERATION_MULTIPLY: multiply(p, at, begin, sums); return false;
+  case BSI_OPERATION_RELAX: relax(p, at, row, sums); return false;
+  case BSI_OPERATION_MULTIPLY: multiply(p, at, row, sums); return false;
   case BSI_OPERATION_DENSE: multiply_dense(p); return false;
-  case BSI_OPERATION_FIRST: first_step(p, k, ticket); return true;
-  case BSI_OPERATION_SECOND: second_step(p, k, ticket); return true;
+  case BSI_OPERATION_FIRST: first_step(p, k, ticket, odd); return true;
+  case BSI_OPERATION_SECOND: second_step(p, k, ticket, odd); return true;
   }
   return false;
 }
@@ -360,35 +363,37 @@ static_assert(sizeof(bsi_operation) % sizeof(unsigned long long) == 0 &&
                   STEP_WORDS <= static_cast<size_t>(THREADS),
               "a thread copies a word of a step");
 
-__device__ __forceinline__ void copy_step(unsigned long long *to, const bsi_operation *from) {
-  if (threadIdx.x < STEP_WORDS)
-    to[threadIdx.x] = __ldg(reinterpret_cast<const unsigned long long *>(from) + threadIdx.x);
-}
-
 __global__ void __launch_bounds__(THREADS, 1)
     run_steps(int32_t count, const bsi_operation *steps, unsigned *ticket) {
   alignas(bsi_operation) __shared__ unsigned long long step[2][STEP_WORDS];
   __shared__ shared_sums sums;
   __shared__ k_sums k;
-  bsi_arrival arrival = {0};
-  bool even = true;
-  copy_step(step[0], steps);
+  /* the last warps copy steps, because the first one polls the ticket */
+  const int copied = static_cast<int>(threadIdx.x) - (THREADS - static_cast<int>(STEP_WORDS));
+  const auto word_of = [&](int32_t s) {
+    return copied >= 0 && s < count
+               ? __ldg(reinterpret_cast<const unsigned long long *>(steps + s) + copied)
+               : 0;
+  };
+  bool odd = false;
+  if (copied >= 0) step[0][copied] = word_of(0);
   __syncthreads();
-  for (int32_t s = 0;; s++) {
+  for (int32_t s = 0; s < count; s++) {
     const bsi_operation &now = reinterpret_cast<const bsi_operation &>(step[s % 2]);
+    const unsigned long long next = word_of(s + 1);
     const lanes at(now);
-    matrix_row begin;
-    begin.load(now, at, at.i);
-    if (s > 0) bsi_await(ticket, arrival);
-    /* the next step is there before this one has ended */
-    if (s + 1 < count) copy_step(step[(s + 1) % 2], steps + s + 1);
-    if (run_step(now, at, begin, sums, k, ticket)) even = !even;
-    if (s + 1 == count) break;
-    arrival = bsi_arrive(ticket);
-    even = !even;
+    matrix_row row;
+    row.load(now, at, at.i);
+    /* no thread reads the step before any more */
+    if (copied >= 0) step[(s + 1) % 2][copied] = next;
+    if (s > 0) {
+      bsi_await(ticket, odd);
+      odd = !odd;
+    }
+    if (run_step(now, at, row, sums, k, ticket, odd)) odd = !odd;
+    if (s + 1 < count) bsi_arrive(ticket);
   }
-  /* an even number of waits leaves the ticket as it was */
-  if (!even) bsi_wait_for_all(ticket, [] {});
+  if (odd) bsi_arrive(ticket); /* an even number of waits leaves the ticket as it was */
 }
 
 } // namespace

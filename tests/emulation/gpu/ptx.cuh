@@ -21,11 +21,9 @@ inline void bsi_store_relaxed(double *to, double value) {
   __atomic_store(to, &value, __ATOMIC_RELAXED);
 }
 
-inline unsigned bsi_add_release(unsigned *to, unsigned value) {
-  return __atomic_fetch_add(to, value, __ATOMIC_RELEASE);
+inline void bsi_add_release(unsigned *to, unsigned value) {
+  __atomic_fetch_add(to, value, __ATOMIC_RELEASE);
 }
-
-inline void bsi_count_release(unsigned *to) { __atomic_fetch_add(to, 1, __ATOMIC_RELEASE); }
 
 template <int NUMBER, int THREADS> void bsi_synchronise() {
   emulation::wait_in_block(NUMBER, THREADS, 0, true);
