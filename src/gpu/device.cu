@@ -46,9 +46,9 @@ bisai_status make_counters(bisai_context *context) {
   context->tickets = static_cast<unsigned *>(
       context->backend->memory->allocate(context, BSI_TICKETS, sizeof(unsigned)));
   context->record = context->backend->memory->allocate(context, BSI_RECORD_BYTES, 1);
-  context->bounce =
+  context->fetches.bounce =
       context->backend->memory->allocate_shared(context, BSI_BOUNCE_BYTES / sizeof(double) + 1);
-  if (!context->tickets || !context->record || !context->bounce) return BISAI_OUT_OF_MEMORY;
+  if (!context->tickets || !context->record || !context->fetches.bounce) return BISAI_OUT_OF_MEMORY;
   const cudaError_t error =
       cudaMemsetAsync(context->tickets, 0, BSI_TICKETS * sizeof(unsigned), bsi_stream_of(context));
   return error == cudaSuccess ? BISAI_OK : BISAI_DEVICE_ERROR;
@@ -103,7 +103,7 @@ static bisai_status open(bisai_context *context, const bisai_context_options *op
 static void close(bisai_context *context) {
   context->backend->memory->release(context, context->tickets);
   context->backend->memory->release(context, context->record);
-  context->backend->memory->release_shared(context, context->bounce);
+  context->backend->memory->release_shared(context, context->fetches.bounce);
   if (context->stream) cudaStreamSynchronize(bsi_stream_of(context));
   if (context->owns_stream) cudaStreamDestroy(bsi_stream_of(context));
   if (context->device_memory.pool)

@@ -28,14 +28,24 @@ bisai_status copy(bisai_context *context, const char *what, void *to, const void
 }
 
 /* Threads of the kernels that move a few words. */
-enum { FEW_THREADS = 64 };
+enum { FEW_THREADS = 256 };
 
-/* Copies bytes to memory of the host, and then writes `number` behind them. */
+/* Arrays that the host fetches. */
+struct fetches {
+  int count;
+  bsi_fetched of[BSI_FETCHED];
+};
+
+/* Copies the arrays to memory of the host, one behind the other, and then writes `number`. */
 __global__ void __launch_bounds__(FEW_THREADS)
-    hand_over(const unsigned char *from, int bytes, unsigned char *to,
-              volatile unsigned long long *arrived, unsigned long long number) {
+    hand_over(const fetches f, unsigned char *to, volatile unsigned long long *arrived,
+              unsigned long long number) {
   bsi_wait_for_predecessor();
-  for (int i = static_cast<int>(threadIdx.x); i < bytes; i += FEW_THREADS) to[i] = from[i];
+  for (int k = 0; k < f.count; to += f.of[k++].bytes) {
+    const unsigned char *from = static_cast<const unsigned char *>(f.of[k].from);
+    const int bytes = static_cast<int>(f.of[k].bytes);
+    for (int i = static_cast<int>(threadIdx.x); i < bytes; i += FEW_THREADS) to[i] = from[i];
+  }
   __threadfence_system();
   __syncthreads();
   if (threadIdx.x == 0) *arrived = number;
@@ -80,12 +90,17 @@ static bisai_status upload(bisai_context *context, void *device, const void *hos
 }
 
 static bisai_status synchronize(bisai_context *context) {
+  context->fetches.waits++;
   return bsi_gpu_status(context, "waiting for the device",
                         cudaStreamSynchronize(bsi_stream_of(context)));
 }
 
 static bisai_status fetch(bisai_context *context, void *host, const void *device, size_t bytes) {
   return bytes > 0 ? bsi_gpu_fetch(context, "copy from the device", host, device, bytes) : BISAI_OK;
+}
+
+static bisai_status fetch_together(bisai_context *context, int count, const bsi_fetched *fetched) {
+  return bsi_gpu_fetch_together(context, "copy from the device", count, fetched);
 }
 
 static bisai_status copy(bisai_context *context, void *to, const void *from, size_t bytes) {
@@ -158,6 +173,7 @@ static void clear_shared(bisai_context *context, int count, double *shared) {
 static bisai_status await_word(bisai_context *context, const volatile unsigned long long *there,
                                unsigned long long before, unsigned long long *word) {
   bool ended = false;
+  context->fetches.waits++;
   for (int reads = 0; (*word = *there) == before; reads++) {
     if (reads < READS) continue;
     reads = 0;
@@ -188,6 +204,7 @@ const bsi_memory_ops bsi_memory_cuda = {.synchronize = synchronize,
                                         .release = release,
                                         .upload = upload,
                                         .fetch = fetch,
+                                        .fetch_together = fetch_together,
                                         .copy = copy,
                                         .report = report,
                                         .trim = trim,
@@ -203,26 +220,40 @@ bisai_status bsi_gpu_set_words(bisai_context *context, const char *what, void *w
   return bsi_launched(context, what);
 }
 
-/* A copy of the runtime, which may be large. */
-static bisai_status fetch_many(bisai_context *context, const char *what, void *host,
-                               const void *device, size_t bytes) {
-  BSI_TRY(bsi_gpu_fetch_later(context, what, host, device, bytes));
+/* Copies of the runtime, which may be large. */
+static bisai_status fetch_many(bisai_context *context, const char *what, const fetches &f) {
+  for (int k = 0; k < f.count; k++)
+    BSI_TRY(bsi_gpu_fetch_later(context, what, f.of[k].to, f.of[k].from, f.of[k].bytes));
+  context->fetches.waits++;
   return bsi_gpu_status(context, what, cudaStreamSynchronize(bsi_stream_of(context)));
+}
+
+bisai_status bsi_gpu_fetch_together(bisai_context *context, const char *what, int count,
+                                    const bsi_fetched *fetched) {
+  fetches f = {};
+  size_t bytes = 0;
+  f.count = count;
+  for (int k = 0; k < count; k++) {
+    f.of[k] = fetched[k];
+    bytes += fetched[k].bytes;
+  }
+  if (bytes > BSI_BOUNCE_BYTES) return fetch_many(context, what, f);
+  const char *bounce = reinterpret_cast<const char *>(context->fetches.bounce);
+  auto *arrived = reinterpret_cast<volatile unsigned long long *>(
+      reinterpret_cast<char *>(context->fetches.bounce) + BSI_BOUNCE_BYTES);
+  const unsigned long long before = *arrived;
+  unsigned long long number = 0;
+  bsi_launch_early(context, hand_over, 1, FEW_THREADS, 0, f,
+                   reinterpret_cast<unsigned char *>(context->fetches.bounce), arrived, before + 1);
+  BSI_TRY(bsi_launched(context, what));
+  BSI_TRY(await_word(context, arrived, before, &number));
+  __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the bytes arrived before the number */
+  for (int k = 0; k < count; bounce += f.of[k++].bytes) memcpy(f.of[k].to, bounce, f.of[k].bytes);
+  return BISAI_OK;
 }
 
 bisai_status bsi_gpu_fetch(bisai_context *context, const char *what, void *host, const void *device,
                            size_t bytes) {
-  if (bytes > BSI_BOUNCE_BYTES) return fetch_many(context, what, host, device, bytes);
-  char *bounce = reinterpret_cast<char *>(context->bounce);
-  auto *arrived = reinterpret_cast<volatile unsigned long long *>(bounce + BSI_BOUNCE_BYTES);
-  const unsigned long long before = *arrived;
-  unsigned long long number = 0;
-  bsi_launch_early(context, hand_over, 1, FEW_THREADS, 0,
-                   static_cast<const unsigned char *>(device), static_cast<int>(bytes),
-                   reinterpret_cast<unsigned char *>(bounce), arrived, before + 1);
-  BSI_TRY(bsi_launched(context, what));
-  BSI_TRY(await_word(context, arrived, before, &number));
-  __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the bytes arrived before the number */
-  memcpy(host, bounce, bytes);
-  return BISAI_OK;
+  const bsi_fetched only = {host, device, bytes};
+  return bsi_gpu_fetch_together(context, what, 1, &only);
 }

@@ -56,6 +56,10 @@ static inline bisai_status bsi_gpu_fetch_later(bisai_context *context, const cha
 bisai_status bsi_gpu_fetch(bisai_context *context, const char *what, void *host, const void *device,
                            size_t bytes);
 
+/* The same for `count` arrays. Waits once. */
+bisai_status bsi_gpu_fetch_together(bisai_context *context, const char *what, int count,
+                                    const bsi_fetched *fetched);
+
 /* Sets `ones` words of device memory to ~0, and `zeros` words after them to 0. */
 bisai_status bsi_gpu_set_words(bisai_context *context, const char *what, void *words, int ones,
                                int zeros);

@@ -48,6 +48,16 @@ typedef struct bsi_device_ops {
   void (*close)(bisai_context *);
 } bsi_device_ops;
 
+/* Bytes that the host fetches. */
+typedef struct bsi_fetched {
+  void *to;
+  const void *from;
+  size_t bytes;
+} bsi_fetched;
+
+/* The most arrays that are fetched together. */
+enum { BSI_FETCHED = 4 };
+
 /* Memory of the backend. */
 typedef struct bsi_memory_ops {
   /* Backend memory is host memory, so that the host's functions may read and write it. */
@@ -61,6 +71,8 @@ typedef struct bsi_memory_ops {
   bisai_status (*upload)(bisai_context *, void *backend_memory, const void *host, size_t bytes);
   /* Waits. */
   bisai_status (*fetch)(bisai_context *, void *host, const void *backend_memory, size_t bytes);
+  /* Fetches `count` arrays, one after the other. Waits once. */
+  bisai_status (*fetch_together)(bisai_context *, int count, const bsi_fetched *);
   /* Copies within backend memory. */
   bisai_status (*copy)(bisai_context *, void *to, const void *from, size_t bytes);
   /* Reports the memory of the context's pool, as bisai_context_device_memory() does. */
@@ -121,6 +133,13 @@ typedef struct bsi_vector_ops {
   /* x_i ← a number in [−1, 1) that depends on i alone. */
   bisai_status (*start)(bisai_context *, int64_t n, double *x);
   bsi_compute_norms *norms;
+  /* norms() without a wait: a record of `norms_bytes` bytes in backend memory gets what is found.
+   * NULL, and no bytes: norms() does not wait either. */
+  size_t norms_bytes;
+  bisai_status (*record_norms)(bisai_context *, int count, int64_t n, const double *const *x,
+                               void *record);
+  /* Reads the copy of a record in host memory. */
+  void (*read_norms)(const void *record, int count, double *norms);
   bsi_find_largest *largest;
 } bsi_vector_ops;
 

@@ -20,7 +20,7 @@ enum {
   /* the bytes of the context's record */
   BSI_RECORD_BYTES = 128,
   /* the bytes of the context's bounce buffer */
-  BSI_BOUNCE_BYTES = 256
+  BSI_BOUNCE_BYTES = 2048
 };
 
 #ifdef __cplusplus
@@ -65,9 +65,13 @@ struct bisai_context {
   unsigned *tickets;
   /* CUDA: BSI_RECORD_BYTES of device memory for what a kernel reports: gpu/record.cuh */
   void *record;
-  /* CUDA: BSI_BOUNCE_BYTES of page-locked memory, through which small copies to the host pass. To
-   * pageable memory they would take longer. */
-  double *bounce;
+  struct {
+    /* CUDA: BSI_BOUNCE_BYTES of page-locked memory, through which small copies to the host pass. To
+     * pageable memory they would take longer */
+    double *bounce;
+    /* CUDA: how often the host has waited for the device */
+    int64_t waits;
+  } fetches;
   bsi_device_limits limits;
   /* NULL, or a limit that holds while set-ups are tried; who sets it takes it back */
   const bsi_fill_limit *fill_limit;

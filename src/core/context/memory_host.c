@@ -27,6 +27,11 @@ static bisai_status report(bisai_context *context, bool restart, bisai_device_me
   return BISAI_OK;
 }
 
+static bisai_status copy_together(bisai_context *context, int count, const bsi_fetched *fetched) {
+  for (int k = 0; k < count; k++) copy(context, fetched[k].to, fetched[k].from, fetched[k].bytes);
+  return BISAI_OK;
+}
+
 static double *allocate_shared(bisai_context *context, size_t count) {
   return bsi_allocate(context, count, sizeof(double));
 }
@@ -50,6 +55,7 @@ const bsi_memory_ops bsi_memory_host = {.is_host = true,
                                         .release = bsi_release,
                                         .upload = copy,
                                         .fetch = copy,
+                                        .fetch_together = copy_together,
                                         .copy = copy,
                                         .report = report,
                                         .trim = synchronize,
