@@ -82,8 +82,8 @@ static bisai_status find_diagonals(bisai_context *context, const bisai_bcsr *mat
       context, (size_t)jacobi->matrix.block_rows, sizeof *jacobi->matrix.position);
   if (!jacobi->matrix.position) return BISAI_OUT_OF_MEMORY;
   int32_t missing;
-  BSI_TRY(context->backend->matrix->structures->find_diagonals(context, matrix,
-                                                               jacobi->matrix.position, &missing));
+  BSI_TRY(context->backend->matrix->structures->find_diagonals(
+      context, matrix, jacobi->matrix.position, NULL, &missing));
   if (missing < 0 || jacobi->options.shift_amount > 0.0) return BISAI_OK;
   return bsi_fail(context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block", missing);
 }

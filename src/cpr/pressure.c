@@ -95,7 +95,7 @@ static bisai_status reserve(bisai_pressure *p) {
   if (!p->diagonal || !p->weights || !p->values || !p->mirrored || !p->columns || !p->pairs ||
       !p->x || !p->next || !p->shared)
     return BISAI_OUT_OF_MEMORY;
-  BSI_TRY(context->backend->matrix->structures->find_diagonals(context, p->rows, p->diagonal,
+  BSI_TRY(context->backend->matrix->structures->find_diagonals(context, p->rows, p->diagonal, NULL,
                                                                &missing));
   if (missing < 0) return BISAI_OK;
   return bsi_fail(context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block",

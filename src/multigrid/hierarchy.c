@@ -4,6 +4,8 @@
 
 #include "apply/error_growth.h"
 #include "core/context/context_impl.h"
+#include "core/matrix/matrix_ops.h"
+#include "multigrid/aggregation/aggregation_ops.h"
 #include "multigrid/aggregation/coarsening.h"
 #include "multigrid/coarse/coarsest.h"
 #include "multigrid/cycle.h"
@@ -63,7 +65,6 @@ static bisai_status begin_level(bsi_hierarchy *h, bsi_level *level) {
   const bsi_fused_sweeps_ops *fused = bsi_ops_of(h)->fused_sweeps;
   level->diagonal.inverse = bsi_hierarchy_reserve_vector(h, bsi_level_diagonal_values(level));
   if (!level->diagonal.inverse) return BISAI_OUT_OF_MEMORY;
-  BSI_TRY(bsi_level_fail(h, level, bsi_diagonal_find(h, level)));
   if (fused->bandwidth) level->bandwidth = fused->bandwidth(h->context, level->matrix);
   return bsi_level_reserve_work(h, level);
 }
@@ -82,12 +83,34 @@ static bool may_coarsen_singular(const bsi_hierarchy *h) {
  * level is coarsened. */
 static bisai_status invert_at_once(bsi_hierarchy *h, bsi_level *level) {
   if (!bsi_inverts_at_once(h, level)) return BISAI_OK;
+  BSI_TRY(bsi_diagonal_find(h, level));
   if (!may_coarsen_singular(h)) return bsi_coarsest_create(h, INT64_MAX);
   BSI_TRY(bsi_coarsest_create(h, h->setup.most_singular));
   if (h->coarse.inverse) return BISAI_OK;
   h->coarsest = h->setup.most_singular;
   /* a matrix that is given has been completed */
   return level->own ? bsi_ops_of(h)->transfer->complete(h->context, level->own) : BISAI_OK;
+}
+
+/* Computes what depends on D⁻¹, and fetches what has been found on the level. */
+static bisai_status examine(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c) {
+  BSI_TRY(bsi_radius_begin(h, level));
+  if (h->count < h->setup.options.levels) BSI_TRY(bsi_coarsening_begin(h, level, c));
+  return bsi_records_fetch_level(h, level);
+}
+
+/* Inverts the diagonal blocks of a level, and aggregates its rows. The host waits once. *regular ←
+ * as bsi_diagonal_end() does. */
+static bisai_status prepare(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c, bool *regular) {
+  BSI_TRY(bsi_diagonal_begin(h, level));
+  BSI_TRY(bsi_fp32_copy_create(h, level));
+  BSI_TRY(examine(h, level, c));
+  BSI_TRY(bsi_diagonal_end(h, level, regular));
+  if (!*regular) return BISAI_OK;
+  if (level->diagonal.null_rows > 0) BSI_TRY(examine(h, level, c)); /* with another D⁻¹ */
+  BSI_TRY(bsi_radius_end(h, level));
+  if (h->count < h->setup.options.levels) bsi_coarsening_end(h, level, c);
+  return BISAI_OK;
 }
 
 /* Inverts the diagonal blocks of a level and makes its transfers. *coarse ← the matrix of the next
@@ -99,13 +122,10 @@ static bisai_status coarsen(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *
   h->ended_by = BISAI_COARSENING_END_ROWS;
   BSI_TRY(invert_at_once(h, level));
   if (h->coarse.inverse) return BISAI_OK;
-  BSI_TRY(bsi_diagonal_create(h, level, &regular));
+  BSI_TRY(prepare(h, level, c, &regular));
   if (!regular) return BISAI_OK;
-  BSI_TRY(bsi_fp32_copy_create(h, level));
-  BSI_TRY(bsi_radius_estimate(h, level));
   h->ended_by = BISAI_COARSENING_END_LEVELS;
   if (h->count == h->setup.options.levels) return BISAI_OK;
-  BSI_TRY(bsi_coarsening_aggregate(h, level, c));
   bsi_coarsening_note_peak(h, level, c, 0);
   h->ended_by = BISAI_COARSENING_END_AGGREGATES;
   const double coarse_rows = (double)c->count * c->width;
@@ -120,6 +140,7 @@ static bisai_status coarsen(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *
 static bisai_status end_levels(bsi_hierarchy *h, bsi_level *coarsest) {
   bsi_transfers_destroy(h->context, &coarsest->transfers);
   if (!bsi_may_invert(h, coarsest)) return bsi_smoother_create(h, coarsest);
+  bsi_fp32_copy_destroy(h->context, coarsest);
   coarsest->diagonal.radius = 0.0;
   return h->coarse.inverse ? BISAI_OK : bsi_coarsest_create(h, INT64_MAX);
 }
@@ -157,10 +178,26 @@ static bisai_status make_levels(bsi_hierarchy *h) {
   return status;
 }
 
+/* A symmetric matrix has a Lanczos process, whose coefficients are more than the norms of power
+ * steps. */
+static bisai_status reserve_records(bsi_hierarchy *h) {
+  const bsi_multigrid_ops *ops = bsi_ops_of(h);
+  const bsi_backend *backend = h->context->backend;
+  const size_t copies = ops->fp32_copy->record_bytes, norms = backend->vectors->norms_bytes,
+               coefficients = BSI_LANCZOS_COEFFICIENTS * sizeof(double);
+  return bsi_records_reserve(
+      h, (const size_t[BSI_RECORD_KINDS]){
+             [BSI_RECORD_MISSING] = backend->matrix->structures->record_bytes,
+             [BSI_RECORD_INVERSION] = ops->inversion->record_bytes,
+             [BSI_RECORD_COPY_OF_MATRIX] = copies,
+             [BSI_RECORD_COPIES_OF_TRANSFERS] = copies,
+             [BSI_RECORD_RADIUS] = norms > 0 && h->setup.symmetric ? coefficients : norms,
+             [BSI_RECORD_AGGREGATES] = ops->aggregation->record_bytes});
+}
+
 /* Makes a hierarchy of level 0, which has its matrix only. */
 static bisai_status begin(bisai_context *context, const bisai_bcsr *matrix,
                           const bsi_multigrid_setup *setup, bsi_hierarchy *h) {
-  const bsi_multigrid_ops *ops = context->backend->multigrid;
   *h = (bsi_hierarchy){
       .context = context, .setup = *setup, .count = 1, .stats = BSI_INVERT_STATS_NONE};
   BSI_TRY(take_matrix(h, matrix));
@@ -170,7 +207,7 @@ static bisai_status begin(bisai_context *context, const bisai_bcsr *matrix,
     h->lanczos.work = bsi_hierarchy_reserve_vector(h, h->lanczos.values);
     if (!h->lanczos.work) return BISAI_OUT_OF_MEMORY;
   }
-  return bsi_records_reserve(h, ops->inversion->record_bytes, ops->fp32_copy->record_bytes);
+  return reserve_records(h);
 }
 
 static bisai_status end(bsi_hierarchy *h) {
@@ -201,6 +238,7 @@ static bisai_status create_inverse(bisai_context *context, const bisai_bcsr *mat
   BSI_TRY(begin(context, matrix, &unbounded, h));
   h->ended_by = BISAI_COARSENING_END_ROWS;
   BSI_TRY(begin_level(h, &h->levels[0]));
+  BSI_TRY(bsi_diagonal_find(h, &h->levels[0]));
   BSI_TRY(bsi_coarsest_try(h, finite));
   return end(h);
 }
@@ -262,12 +300,19 @@ bisai_status bsi_hierarchy_check(const bisai_bcsr *matrix, const bsi_hierarchy *
   return bsi_bcsr_check_pattern(h->context, matrix, h->levels[0].matrix);
 }
 
+/* Estimates ρ with new values of the matrix. */
+static bisai_status update_radius(bsi_hierarchy *h, bsi_level *level) {
+  BSI_TRY(bsi_fp32_copy_begin_update(h, level, BSI_COPY_OF_MATRIX));
+  BSI_TRY(bsi_radius_begin(h, level));
+  BSI_TRY(bsi_records_fetch_level(h, level));
+  return bsi_radius_end(h, level);
+}
+
 static bisai_status update_level(bsi_hierarchy *h, bsi_level *level) {
   const bool keep = h->setup.options.keep_transfers, coarsest = level == bsi_coarsest_of(h);
   if (coarsest && h->coarse.inverse) return bsi_coarsest_update(h);
   BSI_TRY(bsi_diagonal_update(h, level));
-  if (!keep) BSI_TRY(bsi_fp32_copy_update(h, level, BSI_COPY_OF_MATRIX)); /* for the estimate */
-  if (!keep) BSI_TRY(bsi_radius_estimate(h, level));
+  if (!keep) BSI_TRY(update_radius(h, level));
   BSI_TRY(bsi_smoother_update(h, level));
   if (coarsest) return BISAI_OK;
   if (!keep) BSI_TRY(bsi_transfers_update(h, level));

@@ -446,9 +446,9 @@ static void failing_allocations_are_reported_and_leak_nothing(void **state) {
     long long failed = 0;
     for (; status == BISAI_OUT_OF_MEMORY; failed++) {
       allocator.fail_at = atomic_load(&allocator.calls) + failed + 1;
-      status = call == 0
-                   ? ops->weigh(c, g.matrix, inverse, &test_rule(0.25f), g.strength)
-                   : ops->aggregate(c, g.matrix, g.strength, g.aggregate, &g.count, &g.members);
+      status = call == 0 ? ops->weigh(c, g.matrix, inverse, &test_rule(0.25f), g.strength)
+                         : ops->aggregate(c, g.matrix, g.strength, g.aggregate, NULL, &g.count,
+                                          &g.members);
       test_synchronize();
       assert_int_equal(atomic_load(&allocator.live_blocks), live);
     }

@@ -70,7 +70,7 @@ static inline void aggregate(graph *g) {
   g->count = g->members = -7;
   EXPECT_OK(g->context,
             g->context->backend->multigrid->aggregation->aggregate(
-                g->context, g->matrix, g->strength, g->aggregate, &g->count, &g->members));
+                g->context, g->matrix, g->strength, g->aggregate, NULL, &g->count, &g->members));
   int32_t members = 0;
   test_synchronize();
   for (int32_t i = 0; i < g->matrix->block_rows; i++) members += g->aggregate[i] >= 0;

@@ -373,6 +373,121 @@ static void failing_allocations_leak_nothing(void **state) {
   assert_true(failures >= 2);
 }
 
+/* --- structures of all products --- */
+
+/* What structures() makes. */
+typedef struct made_structures {
+  bsi_block_matrix p, r, ap, rap;
+  int32_t *position;
+  bool made;
+} made_structures;
+
+static made_structures make_structures(const bsi_block_matrix *a, const bsi_block_matrix *t,
+                                       const bsi_block_matrix *transposed, int64_t most_product,
+                                       int64_t most_coarse) {
+  made_structures m = {0};
+  const bsi_structures s = {.a = a,
+                            .left = a,
+                            .right = t,
+                            .transposed = transposed,
+                            .most_product = most_product,
+                            .most_coarse = most_coarse,
+                            .prolongation = &m.p,
+                            .restriction = &m.r,
+                            .product = &m.ap,
+                            .coarse = &m.rap,
+                            .position = &m.position};
+  EXPECT_OK(context, ops(context)->structures(context, &s, &m.made));
+  test_synchronize();
+  return m;
+}
+
+static void free_structures(made_structures *m) {
+  bsi_block_matrix_destroy(context, &m->p);
+  bsi_block_matrix_destroy(context, &m->r);
+  bsi_block_matrix_destroy(context, &m->ap);
+  bsi_block_matrix_destroy(context, &m->rap);
+  context->backend->memory->release(context, m->position);
+}
+
+/* Compares with products one after the other. */
+static void expect_structures(const bsi_block_matrix *a, const bsi_block_matrix *t,
+                              const bsi_block_matrix *transposed) {
+  int32_t *position = NULL;
+  bsi_block_matrix p = test_sparse_product(context, a, t);
+  bsi_block_matrix r = transposed ? test_sparse_product(context, transposed, a)
+                                  : test_sparse_transposed(context, &p, &position);
+  bsi_block_matrix ap = test_sparse_product(context, a, &p),
+                   rap = test_sparse_product(context, &r, &ap);
+  made_structures m = make_structures(a, t, transposed, ap.blocks, rap.blocks);
+  assert_true(m.made);
+  test_sparse_expect_structure(&p, &m.p);
+  test_sparse_expect_structure(&r, &m.r);
+  test_sparse_expect_structure(&ap, &m.ap);
+  test_sparse_expect_structure(&rap, &m.rap);
+  assert_int_equal(m.p.slots.longest, p.slots.longest);
+  assert_int_equal(m.ap.slots.longest, ap.slots.longest);
+  for (int32_t q = 0; q < r.blocks && position; q++) assert_int_equal(m.position[q], position[q]);
+  free_structures(&m);
+  /* A P and R A P that are too large leave nothing */
+  for (int k = 0; k < 2; k++) {
+    m = make_structures(a, t, transposed, ap.blocks - (k == 0), rap.blocks - (k == 1));
+    assert_false(m.made);
+    assert_true(!m.p.row_ptr && !m.r.row_ptr && !m.ap.row_ptr && !m.rap.row_ptr && !m.position);
+    free_structures(&m);
+  }
+  bsi_block_matrix_destroy(context, &p);
+  bsi_block_matrix_destroy(context, &r);
+  bsi_block_matrix_destroy(context, &ap);
+  bsi_block_matrix_destroy(context, &rap);
+  test_sparse_free_integers(context, position);
+}
+
+static void structures_made_at_once_are_those_of_single_products(void **state) {
+  (void)state;
+  static const int32_t rows[] = {2, 40, 900, 9000};
+  if (!ops(context)->structures) return;
+  for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+    bsi_block_matrix a =
+        test_sparse_random(context, (test_shape_of_blocks){rows[k], rows[k], 2, 2, 4.0, false}, k);
+    bsi_block_matrix t = listed(context, rows[k], 7, 2, 2, k),
+                     transposed = test_sparse_transposed(context, &t, NULL);
+    expect_structures(&a, &t, &transposed);
+    expect_structures(&a, &t, NULL);
+    bsi_block_matrix_destroy(context, &a);
+    bsi_block_matrix_destroy(context, &t);
+    bsi_block_matrix_destroy(context, &transposed);
+  }
+}
+
+/* The first row of A has all columns, so that its row of P is longer than tables of a device. */
+static void structures_with_very_long_rows_are_not_made_at_once(void **state) {
+  (void)state;
+  enum { ROWS = 2000 };
+  if (!ops(context)->structures) return;
+  int32_t *row_ptr = malloc((ROWS + 1) * sizeof *row_ptr),
+          *col_idx = malloc(2 * ROWS * sizeof *col_idx);
+  row_ptr[0] = 0;
+  for (int32_t i = 0; i < ROWS; i++) row_ptr[i + 1] = ROWS + i;
+  for (int32_t q = 0; q < 2 * ROWS - 1; q++) col_idx[q] = q < ROWS ? q : q - ROWS + 1;
+  bsi_block_matrix a = test_sparse_make(context, (bsi_block_matrix){.rows = ROWS,
+                                                                    .cols = ROWS,
+                                                                    .height = 1,
+                                                                    .width = 1,
+                                                                    .blocks = 2 * ROWS - 1,
+                                                                    .row_ptr = row_ptr,
+                                                                    .col_idx = col_idx});
+  bsi_block_matrix t = listed(context, ROWS, 1, 1, 1, 3);
+  made_structures m = make_structures(&a, &t, NULL, 4 * a.blocks, INT32_MAX);
+  assert_false(m.made);
+  assert_true(!m.p.row_ptr && !m.rap.row_ptr);
+  free_structures(&m);
+  bsi_block_matrix_destroy(context, &a);
+  bsi_block_matrix_destroy(context, &t);
+  free(row_ptr);
+  free(col_idx);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(aggregates_are_listed_as_blocks),
@@ -384,6 +499,8 @@ int main(void) {
       cmocka_unit_test(rows_without_values_are_completed),
       cmocka_unit_test(transfers_do_not_depend_on_the_number_of_threads),
       cmocka_unit_test(failing_allocations_leak_nothing),
+      cmocka_unit_test(structures_made_at_once_are_those_of_single_products),
+      cmocka_unit_test(structures_with_very_long_rows_are_not_made_at_once),
   };
   return cmocka_run_group_tests_name("transfer", tests, setup, teardown);
 }

@@ -32,9 +32,14 @@ typedef struct bsi_structure_ops {
   bisai_status (*find_empty)(bisai_context *, const bisai_bcsr *, bool columns, double *marks,
                              int64_t *index);
   /* position[i] ← the place of the diagonal block of block row i among the matrix's blocks, −1 if
-   * there is none. *missing ← the first such row, or −1. Waits. */
+   * there is none. *missing ← the first such row, or −1. Waits, unless a record in backend memory
+   * gets that row. */
   bisai_status (*find_diagonals)(bisai_context *, const bisai_bcsr *, int32_t *position,
-                                 int32_t *missing);
+                                 void *record, int32_t *missing);
+  /* the bytes of such a record; 0: `record` is not used */
+  size_t record_bytes;
+  /* Returns the row of the copy of a record in host memory. */
+  int32_t (*read_missing)(const void *record);
   /* *moved ← the first block row whose diagonal block is not at its position, or −1. Waits. */
   bisai_status (*compare_diagonals)(bisai_context *, const bisai_bcsr *, const int32_t *position,
                                     int32_t *moved);

@@ -27,17 +27,23 @@ __global__ void __launch_bounds__(THREADS)
     atomicMin(first, static_cast<unsigned long long>(i));
 }
 
+constexpr char what[] = "diagonal blocks";
+
+bisai_status enqueue(bisai_context *context, const bisai_bcsr *a, const int32_t *expected,
+                     int32_t *position, bsi_first_record *record) {
+  BSI_TRY(bsi_record_begin(context, what, record));
+  if (a->block_rows > 0)
+    locate<<<bsi_grid(a->block_rows, THREADS), THREADS, 0, bsi_stream_of(context)>>>(
+        a->block_rows, a->row_ptr, a->col_idx, expected, position, &record->index);
+  return bsi_launched(context, what);
+}
+
 bisai_status locate_all(bisai_context *context, const bisai_bcsr *a, const int32_t *expected,
                         int32_t *position, int32_t *first) {
-  const char *what = "diagonal blocks";
+  bsi_first_record record;
   *first = -1;
   if (a->block_rows == 0) return BISAI_OK;
-  BSI_TRY(bsi_record_begin<bsi_first_record>(context, what));
-  locate<<<bsi_grid(a->block_rows, THREADS), THREADS, 0, bsi_stream_of(context)>>>(
-      a->block_rows, a->row_ptr, a->col_idx, expected, position,
-      &bsi_record_of<bsi_first_record>(context)->index);
-  BSI_TRY(bsi_launched(context, what));
-  bsi_first_record record;
+  BSI_TRY(enqueue(context, a, expected, position, bsi_record_of<bsi_first_record>(context)));
   BSI_TRY(bsi_record_fetch(context, what, &record));
   *first = static_cast<int32_t>(bsi_index_of(record.index));
   return BISAI_OK;
@@ -46,8 +52,14 @@ bisai_status locate_all(bisai_context *context, const bisai_bcsr *a, const int32
 } // namespace
 
 static bisai_status find_diagonals(bisai_context *context, const bisai_bcsr *matrix,
-                                   int32_t *position, int32_t *missing) {
+                                   int32_t *position, void *record, int32_t *missing) {
+  if (record)
+    return enqueue(context, matrix, nullptr, position, static_cast<bsi_first_record *>(record));
   return locate_all(context, matrix, nullptr, position, missing);
+}
+
+static int32_t read_missing(const void *record) {
+  return static_cast<int32_t>(bsi_index_of(static_cast<const bsi_first_record *>(record)->index));
 }
 
 static bisai_status compare_diagonals(bisai_context *context, const bisai_bcsr *matrix,
@@ -92,5 +104,7 @@ static bisai_status compare(bisai_context *context, int32_t rows, int32_t blocks
 
 const bsi_structure_ops bsi_structures_cuda = {.find_empty = find_empty,
                                                .find_diagonals = find_diagonals,
+                                               .record_bytes = sizeof(bsi_first_record),
+                                               .read_missing = read_missing,
                                                .compare_diagonals = compare_diagonals,
                                                .compare = compare};

@@ -43,6 +43,13 @@ BSI_INLINE double bsi_norm_of(bsi_norm_scale scale, double sum) {
 }
 
 bsi_compute_norms bsi_norms_host, bsi_norms_cuda;
+
+/* bsi_vector_ops::norms_bytes and the functions for records of a device. */
+enum { BSI_NORMS_BYTES = BSI_NORMS * 3 * (int)sizeof(uint64_t) };
+bisai_status bsi_record_norms_cuda(bisai_context *context, int count, int64_t n,
+                                   const double *const *x, void *record);
+void bsi_read_norms_cuda(const void *record, int count, double *norms);
+
 bsi_find_largest bsi_largest_host, bsi_largest_cuda;
 
 #ifdef __cplusplus

@@ -20,6 +20,7 @@ struct norms_record {
   static constexpr int firsts = 0;
   norm_record of[BSI_NORMS];
 };
+static_assert(sizeof(norms_record) == BSI_NORMS_BYTES, "others reserve records");
 
 /* Vectors of n values, and their records. blockIdx.y is the number of the vector. */
 struct normed {
@@ -87,17 +88,27 @@ double norm_of_record(const norm_record &record) {
 
 } // namespace
 
+bisai_status bsi_record_norms_cuda(bisai_context *context, int count, int64_t n,
+                                   const double *const *x, void *record) {
+  const char *what = "norm";
+  norms_record *found = static_cast<norms_record *>(record);
+  BSI_TRY(bsi_record_begin(context, what, found));
+  enqueue_for(context, largest_value, count, n, x, found->of);
+  enqueue_for(context, sum_squares, count, n, x, found->of);
+  return bsi_launched(context, what);
+}
+
+void bsi_read_norms_cuda(const void *record, int count, double *norms) {
+  for (int k = 0; k < count; k++)
+    norms[k] = norm_of_record(static_cast<const norms_record *>(record)->of[k]);
+}
+
 bisai_status bsi_norms_cuda(bisai_context *context, int count, int64_t n, const double *const *x,
                             double *norms) {
-  const char *what = "norm";
   norms_record found;
-  BSI_TRY(bsi_record_begin<norms_record>(context, what));
-  norm_record *records = bsi_record_of<norms_record>(context)->of;
-  enqueue_for(context, largest_value, count, n, x, records);
-  enqueue_for(context, sum_squares, count, n, x, records);
-  BSI_TRY(bsi_launched(context, what));
-  BSI_TRY(bsi_record_fetch(context, what, &found));
-  for (int k = 0; k < count; k++) norms[k] = norm_of_record(found.of[k]);
+  BSI_TRY(bsi_record_norms_cuda(context, count, n, x, bsi_record_of<norms_record>(context)));
+  BSI_TRY(bsi_record_fetch(context, "norm", &found));
+  bsi_read_norms_cuda(&found, count, norms);
   return BISAI_OK;
 }
 

@@ -43,4 +43,7 @@ const bsi_vector_ops bsi_vectors_cuda = {.set = vector_set,
                                          .combine = vector_combine,
                                          .start = vector_start,
                                          .norms = bsi_norms_cuda,
+                                         .norms_bytes = BSI_NORMS_BYTES,
+                                         .record_norms = bsi_record_norms_cuda,
+                                         .read_norms = bsi_read_norms_cuda,
                                          .largest = bsi_largest_cuda};

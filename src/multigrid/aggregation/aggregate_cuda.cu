@@ -345,11 +345,10 @@ bisai_status lay_out(bisai_context *context, const bisai_bcsr *a, int *lanes, in
 
 } // namespace
 
-static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a, const float *strength,
-                              int32_t *aggregate, int32_t *count, int32_t *members) {
+/* Enqueues the aggregation of at least one row. */
+static bisai_status enqueue(bisai_context *context, const bisai_bcsr *a, const float *strength,
+                            int32_t *aggregate, report *record) {
   const size_t rows = static_cast<size_t>(a->block_rows);
-  *count = *members = 0;
-  if (rows == 0) return BISAI_OK;
   int blocks = 0;
   bsi_temporary temporary(context);
   grouping g = {.s = {a->block_rows, 1},
@@ -357,10 +356,9 @@ static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a, const
                 .col_idx = a->col_idx,
                 .strength = strength,
                 .aggregate = aggregate,
-                .found = bsi_record_of<report>(context),
+                .found = record,
                 .ticket = context->tickets};
-  bisai_status status = lay_out(context, a, &g.s.lanes, &blocks);
-  if (status) return status;
+  BSI_TRY(lay_out(context, a, &g.s.lanes, &blocks));
   g.state = temporary.reserve<uint8_t>(rows);
   if (temporary.complete) g.reach = temporary.reserve<uint32_t>(rows);
   if (temporary.complete) g.root = temporary.reserve<int32_t>(rows);
@@ -370,13 +368,25 @@ static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a, const
   if (temporary.complete)
     g.lists = temporary.reserve<int32_t>(static_cast<size_t>(2 * g.most * blocks));
   if (!temporary.complete) return BISAI_OUT_OF_MEMORY;
-  status = bsi_launch_together(context, WHAT, make_aggregates, dim3(static_cast<unsigned>(blocks)),
-                               dim3(GROUPING_THREADS), 0, g);
-  report found;
-  if (!status) status = bsi_record_fetch(context, WHAT, &found);
-  if (status) return status;
-  *count = static_cast<int32_t>(found.aggregates);
-  *members = static_cast<int32_t>(found.members);
+  return bsi_launch_together(context, WHAT, make_aggregates, dim3(static_cast<unsigned>(blocks)),
+                             dim3(GROUPING_THREADS), 0, g);
+}
+
+static void read(const void *record, int32_t *count, int32_t *members) {
+  const report *found = static_cast<const report *>(record);
+  *count = static_cast<int32_t>(found->aggregates);
+  *members = static_cast<int32_t>(found->members);
+}
+
+static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a, const float *strength,
+                              int32_t *aggregate, void *record, int32_t *count, int32_t *members) {
+  report *to = record ? static_cast<report *>(record) : bsi_record_of<report>(context), found;
+  *count = *members = 0;
+  if (a->block_rows == 0) return record ? bsi_gpu_fill(context, WHAT, to, 0, sizeof *to) : BISAI_OK;
+  BSI_TRY(enqueue(context, a, strength, aggregate, to));
+  if (record) return BISAI_OK;
+  BSI_TRY(bsi_record_fetch(context, WHAT, &found));
+  read(&found, count, members);
   return BISAI_OK;
 }
 
@@ -384,6 +394,8 @@ static bisai_status load(bisai_context *context) { return bsi_gpu_load(context, 
 
 const bsi_aggregation_ops bsi_aggregation_cuda = {.weigh = weigh,
                                                   .aggregate = aggregate,
+                                                  .record_bytes = sizeof(report),
+                                                  .read = read,
                                                   .filter = bsi_filter_cuda,
                                                   .filter_again = bsi_filter_again_cuda,
                                                   .load = load};

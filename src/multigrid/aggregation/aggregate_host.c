@@ -368,7 +368,8 @@ static bool reserve_grouping(grouping *g) {
 }
 
 static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a, const float *strength,
-                              int32_t *aggregate, int32_t *count, int32_t *members) {
+                              int32_t *aggregate, void *record, int32_t *count, int32_t *members) {
+  (void)record;
   grouping g = {.context = context, .a = a, .strength = strength, .aggregate = aggregate};
   *count = *members = 0;
   const bool complete = reserve_grouping(&g);

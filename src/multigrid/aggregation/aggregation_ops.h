@@ -45,9 +45,14 @@ typedef struct bsi_aggregation_ops {
   bisai_status (*weigh)(bisai_context *, const bisai_bcsr *a, const double *inverse,
                         const struct bsi_strength_rule *, float *strength);
   /* aggregate[i] ← the aggregate of block row i, from 0, or −1 for a row that stays out.
-   * *count ← the number of aggregates, *members ← the number of block rows in them. Waits. */
+   * *count ← the number of aggregates, *members ← the number of block rows in them. Waits, unless
+   * a record in backend memory gets these numbers. */
   bisai_status (*aggregate)(bisai_context *, const bisai_bcsr *a, const float *strength,
-                            int32_t *aggregate, int32_t *count, int32_t *members);
+                            int32_t *aggregate, void *record, int32_t *count, int32_t *members);
+  /* the bytes of such a record; 0: `record` is not used */
+  size_t record_bytes;
+  /* Reads the copy of a record in host memory. */
+  void (*read)(const void *record, int32_t *count, int32_t *members);
   bsi_filter *filter;
   bsi_filter_again *filter_again;
   bsi_load_code *load;

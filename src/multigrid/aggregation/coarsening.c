@@ -4,22 +4,31 @@
 #include "multigrid/aggregation/aggregation_ops.h"
 #include "multigrid/aggregation/strength.h"
 #include "multigrid/level/memory.h"
+#include "multigrid/level/records.h"
 
 bisai_status bsi_coarsening_weigh(bsi_hierarchy *h, const bsi_level *level, bsi_coarsening *c) {
   const bsi_aggregation_ops *ops = bsi_ops_of(h)->aggregation;
   const bsi_strength_rule rule =
       bsi_strength_rule_of(h->setup.options.strength, h->setup.symmetric);
-  c->strength = bsi_hierarchy_reserve(h, level->matrix->blocks, sizeof *c->strength);
-  c->aggregate = bsi_hierarchy_reserve(h, level->matrix->block_cols, sizeof *c->aggregate);
+  if (!c->strength)
+    c->strength = bsi_hierarchy_reserve(h, level->matrix->blocks, sizeof *c->strength);
+  if (!c->aggregate)
+    c->aggregate = bsi_hierarchy_reserve(h, level->matrix->block_cols, sizeof *c->aggregate);
   c->width = c->vectors ? h->setup.options.null_count : level->matrix->block_size;
   if (!c->strength || !c->aggregate) return BISAI_OUT_OF_MEMORY;
   return ops->weigh(h->context, level->matrix, level->diagonal.inverse, &rule, c->strength);
 }
 
-bisai_status bsi_coarsening_aggregate(bsi_hierarchy *h, const bsi_level *level, bsi_coarsening *c) {
+bisai_status bsi_coarsening_begin(bsi_hierarchy *h, const bsi_level *level, bsi_coarsening *c) {
   BSI_TRY(bsi_coarsening_weigh(h, level, c));
   return bsi_ops_of(h)->aggregation->aggregate(h->context, level->matrix, c->strength, c->aggregate,
+                                               bsi_record_there(h, level, BSI_RECORD_AGGREGATES),
                                                &c->count, &c->members);
+}
+
+void bsi_coarsening_end(const bsi_hierarchy *h, const bsi_level *level, bsi_coarsening *c) {
+  const void *record = bsi_record_here(h, level, BSI_RECORD_AGGREGATES);
+  if (record) bsi_ops_of(h)->aggregation->read(record, &c->count, &c->members);
 }
 
 void bsi_coarsening_note_peak(bsi_hierarchy *h, const bsi_level *level, const bsi_coarsening *c,

@@ -21,10 +21,13 @@ typedef struct bsi_coarsening {
   double *vectors, *coarse_vectors;
 } bsi_coarsening;
 
-/* Computes the strengths of a level. c->aggregate has room for the columns of A. */
+/* Computes the strengths of a level. c->aggregate has room for the columns of A. What has been
+ * reserved is used again. */
 bisai_status bsi_coarsening_weigh(bsi_hierarchy *h, const bsi_level *level, bsi_coarsening *c);
-/* Computes the strengths and the aggregates of a level. */
-bisai_status bsi_coarsening_aggregate(bsi_hierarchy *h, const bsi_level *level, bsi_coarsening *c);
+/* Computes the strengths and the aggregates of a level. On a device the host does not wait. */
+bisai_status bsi_coarsening_begin(bsi_hierarchy *h, const bsi_level *level, bsi_coarsening *c);
+/* Sets c->count and c->members, after the records of the level have been fetched. */
+void bsi_coarsening_end(const bsi_hierarchy *h, const bsi_level *level, bsi_coarsening *c);
 /* bsi_hierarchy_note_peak() for the present arrays of a coarsening and `room` bytes more. `level`
  * is the finer level. */
 void bsi_coarsening_note_peak(bsi_hierarchy *h, const bsi_level *level, const bsi_coarsening *c,

@@ -49,7 +49,7 @@ bisai_status bsi_fp32_copy_create(bsi_hierarchy *h, bsi_level *level) {
       bsi_bcsr_product_bytes(level->matrix) <= h->setup.least_copied)
     return BISAI_OK;
   BSI_TRY(reserve_copy(h, &a, &level->fp32.matrix));
-  return bsi_fp32_copy_update(h, level, BSI_COPY_OF_MATRIX);
+  return bsi_fp32_copy_begin_update(h, level, BSI_COPY_OF_MATRIX);
 }
 
 /* Returns what copies the values of m, which is nothing if there is no copy. */
@@ -100,9 +100,12 @@ static bisai_status update(const bsi_hierarchy *h, bsi_level *level, bsi_copies 
   return BISAI_OK;
 }
 
-/* Returns the record of copies in backend memory, or NULL. */
+static bsi_record_kind kind_of(bsi_copies copies) {
+  return copies == BSI_COPY_OF_MATRIX ? BSI_RECORD_COPY_OF_MATRIX : BSI_RECORD_COPIES_OF_TRANSFERS;
+}
+
 static void *record_of(const bsi_hierarchy *h, const bsi_level *level, bsi_copies copies) {
-  return h->records.there ? bsi_record_of_copies(h, h->records.there, level, copies) : NULL;
+  return bsi_record_there(h, level, kind_of(copies));
 }
 
 bisai_status bsi_fp32_copy_update(const bsi_hierarchy *h, bsi_level *level, bsi_copies copies) {
@@ -124,17 +127,18 @@ bisai_status bsi_fp32_copy_begin_update(const bsi_hierarchy *h, bsi_level *level
   return update(h, level, copies, copies == BSI_COPY_OF_MATRIX, record_of(h, level, copies));
 }
 
-void bsi_fp32_copy_complete(bsi_hierarchy *h) {
-  for (int l = 0; l < h->count; l++) {
-    bsi_level *level = &h->levels[l];
-    for (int copies = 0; copies < BSI_COPIES; copies++) {
-      if (!level->fp32.recorded[copies]) continue;
-      const void *record = bsi_record_of_copies(h, h->records.here, level, (bsi_copies)copies);
-      level->fp32.fits[copies] = bsi_ops_of(h)->fp32_copy->fits(record);
-      level->fp32.recorded[copies] = false;
-    }
-    set_use(level);
+void bsi_fp32_copy_complete_level(const bsi_hierarchy *h, bsi_level *level) {
+  for (int copies = 0; copies < BSI_COPIES; copies++) {
+    if (!level->fp32.recorded[copies]) continue;
+    const void *record = bsi_record_here(h, level, kind_of((bsi_copies)copies));
+    level->fp32.fits[copies] = bsi_ops_of(h)->fp32_copy->fits(record);
+    level->fp32.recorded[copies] = false;
   }
+  set_use(level);
+}
+
+void bsi_fp32_copy_complete(bsi_hierarchy *h) {
+  for (int l = 0; l < h->count; l++) bsi_fp32_copy_complete_level(h, &h->levels[l]);
 }
 
 void bsi_fp32_copy_destroy(bisai_context *context, bsi_level *level) {

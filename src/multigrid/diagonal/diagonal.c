@@ -9,17 +9,27 @@
 #include "multigrid/level/level_errors.h"
 #include "multigrid/level/records.h"
 
+static bisai_status find(bsi_hierarchy *h, bsi_level *level, void *record) {
+  bsi_level_diagonal *d = &level->diagonal;
+  d->position = bsi_hierarchy_reserve(h, level->matrix->block_rows, sizeof *d->position);
+  if (!d->position) return BISAI_OUT_OF_MEMORY;
+  d->missing = record ? BSI_MISSING_RECORDED : -1;
+  return h->context->backend->matrix->structures->find_diagonals(h->context, level->matrix,
+                                                                 d->position, record, &d->missing);
+}
+
+/* Refuses a matrix that lacks a diagonal block. */
+static bisai_status check_found(bsi_hierarchy *h, const bsi_level *level) {
+  if (level->diagonal.missing < 0) return BISAI_OK;
+  return bsi_level_fail(h, level,
+                        bsi_fail(h->context, BISAI_MISSING_DIAGONAL,
+                                 "block row %d has no diagonal block",
+                                 bsi_row_name(level->matrix, level->diagonal.missing)));
+}
+
 bisai_status bsi_diagonal_find(bsi_hierarchy *h, bsi_level *level) {
-  const bisai_bcsr *a = level->matrix;
-  int32_t missing = -1;
-  level->diagonal.position =
-      bsi_hierarchy_reserve(h, a->block_rows, sizeof *level->diagonal.position);
-  if (!level->diagonal.position) return BISAI_OUT_OF_MEMORY;
-  BSI_TRY(h->context->backend->matrix->structures->find_diagonals(
-      h->context, a, level->diagonal.position, &missing));
-  if (missing < 0) return BISAI_OK;
-  return bsi_fail(h->context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block",
-                  bsi_row_name(a, missing));
+  BSI_TRY(find(h, level, NULL));
+  return check_found(h, level);
 }
 
 void bsi_diagonal_release_places(bisai_context *context, bsi_level *level) {
@@ -36,7 +46,7 @@ bisai_status bsi_diagonal_missing(bisai_context *context, const bisai_bcsr *a, i
   int32_t *position = backend->memory->allocate(context, (size_t)a->block_rows, sizeof *position);
   if (!position) return BISAI_OUT_OF_MEMORY;
   const bisai_status status =
-      backend->matrix->structures->find_diagonals(context, a, position, missing);
+      backend->matrix->structures->find_diagonals(context, a, position, NULL, missing);
   backend->memory->release(context, position);
   return status;
 }
@@ -65,12 +75,31 @@ static bisai_status invert(bsi_hierarchy *h, bsi_level *level, void *record,
   return status;
 }
 
-bisai_status bsi_diagonal_create(bsi_hierarchy *h, bsi_level *level, bool *regular) {
-  bsi_invert_stats stats;
-  BSI_TRY(invert(h, level, NULL, &stats));
-  *regular = stats.singular_row < 0 || !bsi_may_invert(h, level);
+/* Takes what is in records, after they have been fetched. */
+static void take_records(const bsi_hierarchy *h, bsi_level *level) {
+  bsi_level_diagonal *d = &level->diagonal;
+  if (d->missing == BSI_MISSING_RECORDED)
+    d->missing = h->context->backend->matrix->structures->read_missing(
+        bsi_record_here(h, level, BSI_RECORD_MISSING));
+  if (d->deferred)
+    bsi_ops_of(h)->inversion->read(bsi_record_here(h, level, BSI_RECORD_INVERSION), &d->found,
+                                   &d->largest);
+  d->deferred = false;
+}
+
+bisai_status bsi_diagonal_begin(bsi_hierarchy *h, bsi_level *level) {
+  if (!level->diagonal.position)
+    BSI_TRY(find(h, level, bsi_record_there(h, level, BSI_RECORD_MISSING)));
+  return invert(h, level, bsi_record_there(h, level, BSI_RECORD_INVERSION), &level->diagonal.found);
+}
+
+bisai_status bsi_diagonal_end(bsi_hierarchy *h, bsi_level *level, bool *regular) {
+  const bsi_invert_stats *found = &level->diagonal.found;
+  take_records(h, level);
+  BSI_TRY(check_found(h, level));
+  *regular = found->singular_row < 0 || !bsi_may_invert(h, level);
   if (!*regular) return BISAI_OK;
-  BSI_TRY(judge(h, level, &stats));
+  BSI_TRY(judge(h, level, found));
   return bsi_null_rows_create(h, level);
 }
 
@@ -85,8 +114,7 @@ static bool may_defer(const bsi_hierarchy *h) {
 
 bisai_status bsi_diagonal_update(bsi_hierarchy *h, bsi_level *level) {
   level->diagonal.unjudged = may_defer(h);
-  void *record =
-      level->diagonal.unjudged ? bsi_record_of_inversion(h, h->records.there, level) : NULL;
+  void *record = level->diagonal.unjudged ? bsi_record_there(h, level, BSI_RECORD_INVERSION) : NULL;
   BSI_TRY(invert(h, level, record, &level->diagonal.found));
   return level->diagonal.unjudged ? BISAI_OK : judge_update(h, level, &level->diagonal.found);
 }
@@ -95,10 +123,8 @@ bisai_status bsi_diagonal_complete(bsi_hierarchy *h) {
   for (int l = 0; l < h->count; l++) {
     bsi_level *level = &h->levels[l];
     if (!level->diagonal.unjudged) continue;
-    if (level->diagonal.deferred)
-      bsi_ops_of(h)->inversion->read(bsi_record_of_inversion(h, h->records.here, level),
-                                     &level->diagonal.found, &level->diagonal.largest);
-    level->diagonal.unjudged = level->diagonal.deferred = false;
+    take_records(h, level);
+    level->diagonal.unjudged = false;
     BSI_TRY(judge_update(h, level, &level->diagonal.found));
   }
   return BISAI_OK;

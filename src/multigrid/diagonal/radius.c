@@ -14,10 +14,12 @@
 #include "apply/apply_ops.h"
 #include "core/vector/power.h"
 #include "multigrid/cycle/cycle_ops.h"
+#include "multigrid/cycle/fp32_copy.h"
 #include "multigrid/cycle/operations.h"
 #include "multigrid/diagonal/diagonal_ops.h"
 #include "multigrid/diagonal/lanczos.h"
 #include "multigrid/halo/agreement.h"
+#include "multigrid/level/records.h"
 
 enum { POWER_STEPS = 10, FEW_POWER_STEPS = 5 };
 /* The estimate of ρ below which it is not used for nonsymmetric matrices: hierarchy.h. */
@@ -47,8 +49,10 @@ bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, 
   return scaled_product(h, level, level->matrix, x, y);
 }
 
+/* Returns A, or its copy in fp32 if that fits or if the host does not yet know. */
 static const bisai_bcsr *matrix_to_read(const bsi_level *level) {
-  return level->fp32.fits[BSI_COPY_OF_MATRIX] ? level->fp32.matrix : level->matrix;
+  const bsi_level_fp32 *c = &level->fp32;
+  return c->fits[BSI_COPY_OF_MATRIX] || c->recorded[BSI_COPY_OF_MATRIX] ? c->matrix : level->matrix;
 }
 
 /* --- Lanczos --- */
@@ -118,11 +122,16 @@ static bisai_status start(const bsi_hierarchy *h, const bsi_level *level, double
                                        level->diagonal.inverse, r);
 }
 
-static bisai_status steps_of_one(const bsi_hierarchy *h, const bsi_level *level,
-                                 double coefficients[BSI_LANCZOS_COEFFICIENTS]) {
+static bisai_status enqueue_steps(const bsi_hierarchy *h, const bsi_level *level) {
   const bsi_lanczos_vectors v = {level->work.x, level->work.y, level->work.residual};
   BSI_TRY(start(h, level, v.r));
   for (int k = -1; k < BSI_LANCZOS_STEPS; k++) BSI_TRY(step_of_one(h, level, k, &v));
+  return BISAI_OK;
+}
+
+static bisai_status steps_of_one(const bsi_hierarchy *h, const bsi_level *level,
+                                 double coefficients[BSI_LANCZOS_COEFFICIENTS]) {
+  BSI_TRY(enqueue_steps(h, level));
   return h->context->backend->memory->fetch(h->context, coefficients, h->lanczos.work,
                                             BSI_LANCZOS_COEFFICIENTS * sizeof *coefficients);
 }
@@ -161,14 +170,24 @@ static bisai_status steps_of_ranks(const bsi_hierarchy *h, const bsi_level *leve
   return BISAI_OK;
 }
 
-/* *found ← false if D⁻¹A has negative eigenvalues. */
-static bisai_status lanczos(const bsi_hierarchy *h, bsi_level *level, bool *found) {
+static void take(bsi_level *level, const bsi_radius_estimates *e) {
+  level->diagonal.radius = e->radius;
+  level->diagonal.growth = e->growth;
+}
+
+/* Takes the estimates of a Lanczos process. Returns false if D⁻¹A has negative eigenvalues. */
+static bool take_lanczos(bsi_level *level, const double coefficients[BSI_LANCZOS_COEFFICIENTS]) {
   bsi_radius_estimates e = {0.0, 0.0};
+  const bool found = bsi_radius_from_lanczos(coefficients, &e);
+  if (found) take(level, &e);
+  return found;
+}
+
+static bisai_status lanczos(const bsi_hierarchy *h, bsi_level *level, bool *found) {
   double coefficients[BSI_LANCZOS_COEFFICIENTS];
   BSI_TRY(h->setup.transport ? steps_of_ranks(h, level, coefficients)
                              : steps_of_one(h, level, coefficients));
-  *found = bsi_radius_from_lanczos(coefficients, &e);
-  if (*found) level->diagonal.radius = e.radius, level->diagonal.growth = e.growth;
+  *found = take_lanczos(level, coefficients);
   return BISAI_OK;
 }
 
@@ -193,26 +212,58 @@ bsi_radius_estimates bsi_radius_from_power(bool symmetric, const double norms[2]
   return (bsi_radius_estimates){symmetric ? POWER_MARGIN * growth : growth, growth};
 }
 
-static bisai_status power_steps(const bsi_hierarchy *h, bsi_level *level, int steps) {
-  double norms[2] = {0.0, 0.0};
-  BSI_TRY(bsi_power_norms(h->context, bsi_level_rows(level), steps, power_step,
-                          &(scaled_level){h, level}, level->work.x, level->work.residual, norms));
-  BSI_TRY(bsi_norms_over_ranks(h->context, h->setup.transport, 2, norms));
+static bisai_status run_power_steps(const bsi_hierarchy *h, const bsi_level *level,
+                                    const double *last[2]) {
+  const bool symmetric = h->setup.symmetric;
+  const bool few = bsi_is_finest(h, level) || h->setup.options.smoother == BISAI_SMOOTHER_JACOBI;
+  return bsi_power_run(h->context, bsi_level_rows(level), bsi_power_steps(symmetric, few),
+                       power_step, &(scaled_level){h, level}, level->work.x, level->work.residual,
+                       last);
+}
+
+static void take_norms(const bsi_hierarchy *h, bsi_level *level, const double norms[2]) {
   const bsi_radius_estimates e = bsi_radius_from_power(h->setup.symmetric, norms);
-  level->diagonal.radius = e.radius;
-  level->diagonal.growth = e.growth;
+  take(level, &e);
+}
+
+static bisai_status power_steps(const bsi_hierarchy *h, bsi_level *level) {
+  double norms[2] = {0.0, 0.0};
+  const double *last[2];
+  BSI_TRY(run_power_steps(h, level, last));
+  BSI_TRY(h->context->backend->vectors->norms(h->context, 2, bsi_level_rows(level), last, norms));
+  BSI_TRY(bsi_norms_over_ranks(h->context, h->setup.transport, 2, norms));
+  take_norms(h, level, norms);
   return BISAI_OK;
 }
 
 /* --- both --- */
 
 bisai_status bsi_radius_estimate(bsi_hierarchy *h, bsi_level *level) {
-  const bool symmetric = h->setup.symmetric;
-  const bool few = bsi_is_finest(h, level) || h->setup.options.smoother == BISAI_SMOOTHER_JACOBI;
   bool found = false;
-  if (symmetric) BSI_TRY(lanczos(h, level, &found));
-  if (found) return BISAI_OK;
-  return power_steps(h, level, bsi_power_steps(symmetric, few));
+  if (h->setup.symmetric) BSI_TRY(lanczos(h, level, &found));
+  return found ? BISAI_OK : power_steps(h, level);
+}
+
+bisai_status bsi_radius_begin(bsi_hierarchy *h, bsi_level *level) {
+  const double *last[2];
+  if (!h->records.there) return bsi_radius_estimate(h, level);
+  if (h->setup.symmetric) return enqueue_steps(h, level);
+  BSI_TRY(run_power_steps(h, level, last));
+  return h->context->backend->vectors->record_norms(h->context, 2, bsi_level_rows(level), last,
+                                                    bsi_record_there(h, level, BSI_RECORD_RADIUS));
+}
+
+bisai_status bsi_radius_end(bsi_hierarchy *h, bsi_level *level) {
+  const void *record = bsi_record_here(h, level, BSI_RECORD_RADIUS);
+  const bool copy = level->fp32.recorded[BSI_COPY_OF_MATRIX];
+  double norms[2];
+  if (!record) return BISAI_OK;
+  bsi_fp32_copy_complete_level(h, level);
+  if (copy && !level->fp32.fits[BSI_COPY_OF_MATRIX]) return bsi_radius_estimate(h, level);
+  if (h->setup.symmetric) return take_lanczos(level, record) ? BISAI_OK : power_steps(h, level);
+  h->context->backend->vectors->read_norms(record, 2, norms);
+  take_norms(h, level, norms);
+  return BISAI_OK;
 }
 
 double bsi_radius_bound_of(bool symmetric, double radius) {

@@ -32,6 +32,11 @@ bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, 
  * overflow: Jacobi and Chebyshev then smooth nothing, and transfers are not smoothed either.
  * Overwrites the work vectors of the level. */
 bisai_status bsi_radius_estimate(bsi_hierarchy *h, bsi_level *level);
+/* The same in two steps. On a device the host does not wait, and fetches the records of the level
+ * in between. The second step completes the copies in fp32 too, and waits if they do not fit: the
+ * first step has read that of A. */
+bisai_status bsi_radius_begin(bsi_hierarchy *h, bsi_level *level);
+bisai_status bsi_radius_end(bsi_hierarchy *h, bsi_level *level);
 /* Returns an upper bound of ρ(D⁻¹A) of a level, from level->diagonal.radius. */
 double bsi_radius_bound(const bsi_hierarchy *h, const bsi_level *level);
 /* Returns ω of the transfers of a level. */

@@ -63,12 +63,26 @@ typedef struct bsi_multigrid_setup {
   const struct bisai_transport *transport;
 } bsi_multigrid_setup;
 
-/* What updates find on each level, if the host does not wait for it there: records in backend
+/* What is found on a level. */
+typedef enum bsi_record_kind {
+  /* a row without a diagonal block */
+  BSI_RECORD_MISSING,
+  BSI_RECORD_INVERSION,
+  /* bsi_copies */
+  BSI_RECORD_COPY_OF_MATRIX,
+  BSI_RECORD_COPIES_OF_TRANSFERS,
+  /* the coefficients of a Lanczos process, or the norms of power steps */
+  BSI_RECORD_RADIUS,
+  BSI_RECORD_AGGREGATES
+} bsi_record_kind;
+enum { BSI_RECORD_KINDS = 6 };
+
+/* What is found on each level, if the host does not wait for it one by one: records in backend
  * memory and in host memory. NULL: the host waits. */
 typedef struct bsi_records {
   void *there, *here;
-  /* of an inversion of diagonal blocks, and of a group of copies in fp32 */
-  size_t inversion_bytes, copies_bytes;
+  /* of each kind, and of all kinds of a level */
+  size_t bytes[BSI_RECORD_KINDS], of_level;
 } bsi_records;
 
 /* Workspace of the bounds of ρ, `values` doubles. NULL: A is not symmetric. */

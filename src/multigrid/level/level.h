@@ -14,10 +14,15 @@ struct bsi_smoother; /* multigrid/smoothers/smoother.h */
 struct bsi_halo;     /* multigrid/halo/halo.h */
 struct bsi_splits;   /* multigrid/halo/split.h */
 
+enum { BSI_MISSING_RECORDED = -2 };
+
 /* multigrid/diagonal: D⁻¹, and ρ(D⁻¹A) */
 typedef struct bsi_level_diagonal {
   /* for each block row: the place of its diagonal block in A, and the inverse of this block */
   int32_t *position;
+  /* the first block row without a diagonal block, −1, or BSI_MISSING_RECORDED: it is still in a
+   * record */
+  int32_t missing;
   double *inverse;
   /* the largest magnitude in D⁻¹ */
   double largest;

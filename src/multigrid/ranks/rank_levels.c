@@ -77,7 +77,7 @@ static bisai_status connect(bsi_rank_hierarchy *r, int l, bisai_status before) {
 static bisai_status begin_level(bsi_rank_hierarchy *r, int l) {
   bsi_level *level = &r->h.levels[l];
   BSI_TRY(bsi_rank_reserve_inverse(r, level));
-  BSI_TRY(bsi_level_fail(&r->h, level, bsi_diagonal_find(&r->h, level)));
+  BSI_TRY(bsi_diagonal_find(&r->h, level));
   return bsi_level_reserve_work(&r->h, level);
 }
 
@@ -116,7 +116,8 @@ static bisai_status aggregate(bsi_rank_hierarchy *r, const bsi_level *level, bsi
     status = BSI_ON_BACKEND(r->h.context, bsi_border)(
         r->h.context, a, level->diagonal.inverse, r->h.setup.options.strength, c->strength, alone);
   if (!status)
-    status = ops->aggregate(r->h.context, a, c->strength, c->aggregate, &c->count, &c->members);
+    status =
+        ops->aggregate(r->h.context, a, c->strength, c->aggregate, NULL, &c->count, &c->members);
   c->members = -1; /* rows at the border come to them */
   if (!status)
     status = BSI_ON_BACKEND(r->h.context, bsi_border_add)(r->h.context, a, c->strength, alone,

@@ -12,10 +12,10 @@ enum { FEW_ROWS = 8192, FEW_THREADS = 1024 };
 
 /* Reports the end of row i, and returns its length. Rows end beyond int32 from one row on. */
 __device__ __forceinline__ unsigned long long close_row(int32_t rows, int32_t i, int64_t before,
-                                                        int64_t end, int32_t *row_ptr,
+                                                        int64_t end, int64_t most, int32_t *row_ptr,
                                                         bsi_structure_report *report) {
   if (i == 0) row_ptr[0] = 0;
-  row_ptr[i + 1] = static_cast<int32_t>(end);
+  row_ptr[i + 1] = static_cast<int32_t>(min(end, most));
   if (end > INT32_MAX && before <= INT32_MAX) {
     report->overflow_row = static_cast<unsigned long long>(i);
     report->overflows = 1;
@@ -41,19 +41,20 @@ __device__ __forceinline__ void report_longest(unsigned long long length,
 
 /* row_ptr from the sums of the lengths up to each row. */
 __global__ void __launch_bounds__(BSI_FOR_EACH_THREADS)
-    close_rows(int32_t rows, const int64_t *ends, int32_t *row_ptr, bsi_structure_report *report) {
+    close_rows(int32_t rows, const int64_t *ends, int64_t most, int32_t *row_ptr,
+               bsi_structure_report *report) {
   const int64_t i = blockIdx.x * static_cast<int64_t>(BSI_FOR_EACH_THREADS) + threadIdx.x;
   bsi_wait_for_predecessor();
   unsigned long long length = 0;
   if (i < rows)
-    length =
-        close_row(rows, static_cast<int32_t>(i), i > 0 ? ends[i - 1] : 0, ends[i], row_ptr, report);
+    length = close_row(rows, static_cast<int32_t>(i), i > 0 ? ends[i - 1] : 0, ends[i], most,
+                       row_ptr, report);
   report_longest(length, report);
 }
 
 /* Adds up the lengths of at most FEW_ROWS rows, in one thread block. */
 __global__ void __launch_bounds__(FEW_THREADS)
-    add_few_lengths(int32_t rows, const int64_t *lengths, int32_t *row_ptr,
+    add_few_lengths(int32_t rows, const int64_t *lengths, int64_t most, int32_t *row_ptr,
                     bsi_structure_report *report) {
   __shared__ int64_t of_warp[FEW_THREADS / BSI_WARP];
   const int thread = threadIdx.x, lane = thread % BSI_WARP;
@@ -75,7 +76,7 @@ __global__ void __launch_bounds__(FEW_THREADS)
   unsigned long long longest = 0;
   for (int32_t i = first; i < last; i++) {
     const int64_t after = before + lengths[i];
-    longest = max(longest, close_row(rows, i, before, after, row_ptr, report));
+    longest = max(longest, close_row(rows, i, before, after, most, row_ptr, report));
     before = after;
   }
   report_longest(longest, report);
@@ -85,6 +86,7 @@ __global__ void __launch_bounds__(FEW_THREADS)
 
 bisai_status bsi_lengths_reserve(bsi_temporary *memory, int32_t rows, bsi_lengths *lengths) {
   lengths->rows = rows;
+  lengths->report = bsi_record_of<bsi_structure_report>(memory->context);
   lengths->room_bytes = 0;
   if (rows > FEW_ROWS)
     BSI_TRY(bsi_gpu_inclusive_sum(memory->context, what, nullptr, &lengths->room_bytes,
@@ -96,24 +98,29 @@ bisai_status bsi_lengths_reserve(bsi_temporary *memory, int32_t rows, bsi_length
 }
 
 bisai_status bsi_lengths_add(bisai_context *context, bsi_lengths *lengths, int32_t *row_ptr) {
-  bsi_structure_report *report = bsi_record_of<bsi_structure_report>(context);
+  bsi_structure_report *report = lengths->report;
+  const int64_t most = lengths->most_blocks;
   const int32_t rows = lengths->rows;
   const int64_t *of_rows = lengths->of_rows, *ends = lengths->ends;
   if (rows == 0) return bsi_gpu_fill(context, what, row_ptr, 0, sizeof *row_ptr);
   if (rows <= FEW_ROWS) {
-    bsi_launch_early(context, add_few_lengths, 1, FEW_THREADS, 0, rows, of_rows, row_ptr, report);
+    bsi_launch_early(context, add_few_lengths, 1, FEW_THREADS, 0, rows, of_rows, most, row_ptr,
+                     report);
     return bsi_launched(context, what);
   }
   BSI_TRY(bsi_gpu_inclusive_sum(context, what, lengths->room, &lengths->room_bytes,
                                 lengths->of_rows, lengths->ends, rows));
   bsi_launch_early(context, close_rows, bsi_grid(rows, BSI_FOR_EACH_THREADS), BSI_FOR_EACH_THREADS,
-                   0, rows, ends, row_ptr, report);
+                   0, rows, ends, most, row_ptr, report);
   return bsi_launched(context, what);
 }
 
 bisai_status bsi_lengths_fetch(bisai_context *context, const char *name, int64_t most,
-                               bsi_structure_report *report) {
-  BSI_TRY(bsi_record_fetch(context, what, report));
+                               bsi_structure_report *report, const bsi_fetched *other) {
+  const bsi_fetched fetched[] = {
+      {report, bsi_record_of<bsi_structure_report>(context), sizeof *report},
+      other ? *other : bsi_fetched{}};
+  BSI_TRY(bsi_gpu_fetch_together(context, what, other ? 2 : 1, fetched));
   if (!report->overflows || report->total > static_cast<unsigned long long>(most)) return BISAI_OK;
   return bsi_fail(context, BISAI_INDEX_OVERFLOW, "row %lld: %s has more than %d blocks",
                   static_cast<long long>(report->overflow_row), name, INT32_MAX);

@@ -171,21 +171,24 @@ struct bsi_structure_report {
 /* The lengths of the rows of a structure that is counted, and their ends. */
 struct bsi_lengths {
   int32_t rows;
+  /* row_ptr is cut off there */
+  int64_t most_blocks = INT64_MAX;
+  bsi_structure_report *report;
   int64_t *of_rows = nullptr, *ends = nullptr;
   char *room;
   size_t room_bytes;
 };
 
-/* row_lengths_cuda.cu */
+/* row_lengths_cuda.cu. The report is the record of the context. */
 bisai_status bsi_lengths_reserve(bsi_temporary *memory, int32_t rows, bsi_lengths *lengths);
 
-/* Enqueues row_ptr from the lengths of the rows. The record gets the total. */
+/* Enqueues row_ptr from the lengths of the rows. The report gets the total. */
 bisai_status bsi_lengths_add(bisai_context *context, bsi_lengths *lengths, int32_t *row_ptr);
 
-/* Fetches the record, and refuses a total beyond int32 unless it is beyond `most`. The message
- * calls the matrix `name`. Waits. */
+/* Fetches the record of the context and, unless it is NULL, `other`. Refuses a total beyond int32
+ * unless it is beyond `most`. The message calls the matrix `name`. Waits once. */
 bisai_status bsi_lengths_fetch(bisai_context *context, const char *name, int64_t most,
-                               bsi_structure_report *report);
+                               bsi_structure_report *report, const bsi_fetched *other = nullptr);
 
 /* symbolic_cuda.cu */
 int32_t *bsi_reserve_indices(bisai_context *context, size_t count);
@@ -193,6 +196,37 @@ int32_t *bsi_reserve_indices(bisai_context *context, size_t count);
 /* multiply_structure() of bsi_spgemm_ops. */
 bisai_status bsi_multiply_structure(bisai_context *context, const bsi_block_matrix *a,
                                     const bsi_block_matrix *b, int64_t most, bsi_block_matrix *c);
+
+/* Structures that have been enqueued before: their reports, and the blocks for which there is room.
+ */
+struct bsi_enqueued {
+  enum { MOST = 3 };
+  int count;
+  const bsi_structure_report *there;
+  bsi_structure_report here[MOST];
+  int64_t room[MOST];
+  /* Returns true if they have all blocks. The reports have been fetched. */
+  bool whole() const {
+    bool all = true;
+    for (int k = 0; k < count; k++)
+      all = all && here[k].long_count == 0 &&
+            here[k].total <= static_cast<unsigned long long>(room[k]);
+    return all;
+  }
+};
+
+/* The same for factors that have been enqueued, whose reports are fetched too. c is left without
+ * row_ptr if one of them lacks blocks. */
+bisai_status bsi_multiply_enqueued(bisai_context *context, const bsi_block_matrix *a,
+                                   const bsi_block_matrix *b, int64_t most, bsi_enqueued *factors,
+                                   bsi_block_matrix *c);
+
+/* c ← the structure of a·b, without a wait. Reserves room for `most` blocks, where c is cut off.
+ * The report, which has begun, gets the numbers. It has a long_count if c lacks rows. b->blocks and
+ * a->blocks may be guesses; c->blocks is not set. */
+bisai_status bsi_enqueue_structure(bisai_context *context, const bsi_block_matrix *a,
+                                   const bsi_block_matrix *b, int32_t most,
+                                   bsi_structure_report *report, bsi_block_matrix *c);
 
 /* product_slots_cuda.cu: makes the slots of c = a·b, whose structure is there, unless they are too
  * many. Waits. */

@@ -224,7 +224,9 @@ template <bool WRITE> __global__ void __launch_bounds__(THREADS) search_listed(c
     if (WRITE && __ldg(s.c_ptr + i + 1) - __ldg(s.c_ptr + i) > listed::MOST) continue;
     find_columns(s, i, lane, BSI_FULL_WARP, f);
     const bool held = f->count <= listed::MOST;
-    if (WRITE) write_columns(f, f->count, lane, s.c_col + __ldg(s.c_ptr + i));
+    /* a row that is cut off has no place for all columns */
+    if (WRITE && f->count == __ldg(s.c_ptr + i + 1) - __ldg(s.c_ptr + i))
+      write_columns(f, f->count, lane, s.c_col + __ldg(s.c_ptr + i));
     if (!WRITE && lane == 0) s.lengths[i] = held ? f->count : 0; /* 0: counted later */
     if (!WRITE && lane == 0 && !held) s.long_rows[atomicAdd(&s.report->long_count, 1ull)] = i;
     __syncwarp();
@@ -328,22 +330,61 @@ double mean_length(const bsi_block_matrix *m) {
   return m->rows > 0 ? static_cast<double>(m->blocks) / m->rows : 0.0;
 }
 
-/* Reserves the temporary arrays of a product. */
-bisai_status reserve(bsi_temporary *memory, product *s, bsi_lengths *lengths) {
-  const size_t rows = static_cast<size_t>(s->rows);
-  BSI_TRY(bsi_lengths_reserve(memory, s->rows, lengths));
-  s->lengths = lengths->of_rows;
-  s->listed = memory->reserve<int32_t>(2 * rows);
-  s->long_rows = s->listed + rows;
-  return memory->complete ? BISAI_OK : BISAI_OUT_OF_MEMORY;
-}
-
 /* Returns the lanes that read a row of about `length` blocks together, as a power of two. */
 int readers_of(first_search way, double length) {
   const int most = way == FEW ? 3 : 5;
   int readers = 0;
   while (readers < most && 1.5 * (1 << readers) < length) readers++;
   return readers;
+}
+
+/* A product that is counted and written. */
+struct counting {
+  bsi_temporary memory;
+  first_search way;
+  bsi_lengths lengths;
+  product s;
+  explicit counting(bisai_context *context) : memory(context), s{} {}
+};
+
+/* Reserves row_ptr of c and the temporary arrays, and enqueues the first count. The report has
+ * begun. */
+bisai_status count_rows(counting *of, const bsi_block_matrix *a, const bsi_block_matrix *b,
+                        bsi_structure_report *report, int64_t most, bsi_block_matrix *c) {
+  bisai_context *context = of->memory.context;
+  const double length = mean_length(b);
+  const size_t rows = static_cast<size_t>(a->rows);
+  product &s = of->s;
+  of->way = search_for(a->rows, length, length * mean_length(a));
+  s.rows = c->rows = a->rows;
+  c->cols = b->cols;
+  c->height = a->height;
+  c->width = b->width;
+  s.a_ptr = a->row_ptr, s.a_col = a->col_idx;
+  s.b_ptr = b->row_ptr, s.b_col = b->col_idx;
+  s.readers = readers_of(of->way, length);
+  s.c_ptr = c->row_ptr = bsi_reserve_indices(context, rows + 1);
+  if (!c->row_ptr) return BISAI_OUT_OF_MEMORY;
+  BSI_TRY(bsi_lengths_reserve(&of->memory, s.rows, &of->lengths));
+  s.report = of->lengths.report = report;
+  of->lengths.most_blocks = most;
+  s.lengths = of->lengths.of_rows;
+  s.listed = of->memory.reserve<int32_t>(2 * rows);
+  s.long_rows = s.listed + rows;
+  if (!of->memory.complete) return BISAI_OUT_OF_MEMORY;
+  if (s.rows > 0)
+    BSI_TRY(of->way == BRIEF ? search<brief>(context, &of->memory, &s, search_short_rows)
+            : of->way == FEW ? search<few>(context, &of->memory, &s, search_rows<few>)
+                             : search<many>(context, &of->memory, &s, search_rows<many>));
+  return bsi_lengths_add(context, &of->lengths, c->row_ptr);
+}
+
+/* Writes the rows that count_rows() has counted, which are not long. */
+bisai_status write_rows(const counting &of, bool empty_list) {
+  bisai_context *context = of.memory.context;
+  return of.way == BRIEF ? write<brief>(context, of.s, empty_list)
+         : of.way == FEW ? write<few>(context, of.s, empty_list)
+                         : write<many>(context, of.s, empty_list);
 }
 
 } // namespace
@@ -360,49 +401,47 @@ static bisai_status leave_without_rows(bisai_context *context, bsi_block_matrix 
   return BISAI_OK;
 }
 
-bisai_status bsi_multiply_structure(bisai_context *context, const bsi_block_matrix *a,
-                                    const bsi_block_matrix *b, int64_t most, bsi_block_matrix *c) {
-  const double length = mean_length(b);
-  const first_search way = search_for(a->rows, length, length * mean_length(a));
+bisai_status bsi_multiply_enqueued(bisai_context *context, const bsi_block_matrix *a,
+                                   const bsi_block_matrix *b, int64_t most, bsi_enqueued *factors,
+                                   bsi_block_matrix *c) {
   bsi_structure_report report;
-  bsi_lengths lengths;
-  bsi_temporary memory(context);
-  product s = {};
-  s.rows = c->rows = a->rows;
-  c->cols = b->cols;
-  c->height = a->height;
-  c->width = b->width;
-  s.a_ptr = a->row_ptr, s.a_col = a->col_idx;
-  s.b_ptr = b->row_ptr, s.b_col = b->col_idx;
-  s.readers = readers_of(way, length);
-  s.report = bsi_record_of<bsi_structure_report>(context);
-  s.c_ptr = c->row_ptr = bsi_reserve_indices(context, static_cast<size_t>(c->rows) + 1);
-  if (!c->row_ptr) return BISAI_OUT_OF_MEMORY;
-  BSI_TRY(reserve(&memory, &s, &lengths));
+  counting of(context);
+  bsi_fetched other = {};
+  if (factors) other = {factors->here, factors->there, factors->count * sizeof *factors->here};
   BSI_TRY(bsi_record_begin<bsi_structure_report>(context, what));
-  if (s.rows > 0)
-    BSI_TRY(way == BRIEF ? search<brief>(context, &memory, &s, search_short_rows)
-            : way == FEW ? search<few>(context, &memory, &s, search_rows<few>)
-                         : search<many>(context, &memory, &s, search_rows<many>));
-  BSI_TRY(bsi_lengths_add(context, &lengths, c->row_ptr));
-  BSI_TRY(bsi_lengths_fetch(context, "a product", most, &report));
+  BSI_TRY(count_rows(&of, a, b, bsi_record_of<bsi_structure_report>(context), INT64_MAX, c));
+  BSI_TRY(bsi_lengths_fetch(context, "a product", most, &report, factors ? &other : nullptr));
+  if (factors && !factors->whole()) return leave_without_rows(context, c);
   const int32_t long_rows = static_cast<int32_t>(report.long_count);
   bool too_large = report.total > static_cast<unsigned long long>(most);
   if (long_rows > 0 && !too_large) {
-    BSI_TRY(search_long_rows<false>(context, s, long_rows, b->cols));
-    BSI_TRY(bsi_lengths_add(context, &lengths, c->row_ptr));
+    BSI_TRY(search_long_rows<false>(context, of.s, long_rows, b->cols));
+    BSI_TRY(bsi_lengths_add(context, &of.lengths, c->row_ptr));
     BSI_TRY(bsi_lengths_fetch(context, "a product", most, &report));
     too_large = report.total > static_cast<unsigned long long>(most);
   }
   if (too_large) return leave_without_rows(context, c);
   c->blocks = static_cast<int32_t>(report.total);
   c->slots.longest = static_cast<int32_t>(report.longest);
-  s.c_col = c->col_idx = bsi_reserve_indices(context, static_cast<size_t>(c->blocks));
+  of.s.c_col = c->col_idx = bsi_reserve_indices(context, static_cast<size_t>(c->blocks));
   if (!c->col_idx) return BISAI_OUT_OF_MEMORY;
   if (c->blocks == 0) return BISAI_OK;
-  const bool empty_list = report.listed == 0;
-  BSI_TRY(way == BRIEF ? write<brief>(context, s, empty_list)
-          : way == FEW ? write<few>(context, s, empty_list)
-                       : write<many>(context, s, empty_list));
-  return long_rows > 0 ? search_long_rows<true>(context, s, long_rows, b->cols) : BISAI_OK;
+  BSI_TRY(write_rows(of, report.listed == 0));
+  return long_rows > 0 ? search_long_rows<true>(context, of.s, long_rows, b->cols) : BISAI_OK;
+}
+
+bisai_status bsi_multiply_structure(bisai_context *context, const bsi_block_matrix *a,
+                                    const bsi_block_matrix *b, int64_t most, bsi_block_matrix *c) {
+  return bsi_multiply_enqueued(context, a, b, most, nullptr, c);
+}
+
+bisai_status bsi_enqueue_structure(bisai_context *context, const bsi_block_matrix *a,
+                                   const bsi_block_matrix *b, int32_t most,
+                                   bsi_structure_report *report, bsi_block_matrix *c) {
+  counting of(context);
+  c->col_idx = bsi_reserve_indices(context, static_cast<size_t>(most));
+  if (!c->col_idx) return BISAI_OUT_OF_MEMORY;
+  of.s.c_col = c->col_idx;
+  BSI_TRY(count_rows(&of, a, b, report, most, c));
+  return a->rows > 0 ? write_rows(of, false) : BISAI_OK;
 }

@@ -57,21 +57,29 @@ static bisai_status multiply(bsi_hierarchy *h, const bsi_level *level, const bsi
   return bsi_transfers_find_slots(h, r, ap, product);
 }
 
+/* Returns the most blocks of `width` columns that R A P may have. */
+static int64_t most_coarse_blocks(const bsi_hierarchy *h, const bsi_level *level, double width) {
+  const double left = values_left(h, level) / (width * width);
+  return (int64_t)fmin(fmax(left, 0.0), INT32_MAX);
+}
+
+/* *coarse ← the matrix of the structure R A P, which it takes over. */
+static bisai_status adopt(bsi_hierarchy *h, bsi_level *level, bsi_block_matrix *product,
+                          bisai_bcsr **coarse) {
+  BSI_TRY(bsi_block_matrix_adopt(h->context, product, coarse));
+  level->transfers.coarse = *product;
+  return BISAI_OK;
+}
+
 /* *coarse ← R A P without its values. It stays NULL if it is too large for the limit of the
  * complexity. */
 static bisai_status try_coarse_matrix(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c,
                                       bisai_bcsr **coarse) {
-  const double width = level->transfers.product.width,
-               left = values_left(h, level) / (width * width);
-  const int64_t most = (int64_t)fmin(fmax(left, 0.0), INT32_MAX);
   bsi_block_matrix product = {0};
-  bisai_status status = multiply(h, level, c, most, &product);
-  if (status || !product.row_ptr) {
-    bsi_block_matrix_destroy(h->context, &product);
-    return status;
-  }
-  status = bsi_block_matrix_adopt(h->context, &product, coarse);
-  if (!status) level->transfers.coarse = product;
+  const bisai_status status =
+      multiply(h, level, c, most_coarse_blocks(h, level, level->transfers.product.width), &product);
+  if (!status && product.row_ptr) return adopt(h, level, &product, coarse);
+  bsi_block_matrix_destroy(h->context, &product);
   return status;
 }
 
@@ -124,12 +132,61 @@ bisai_status bsi_galerkin_renew(bsi_hierarchy *h, bsi_level *level) {
   return bsi_transfers_find_slots(h, bsi_restriction_of(level), &t->product, &t->coarse);
 }
 
+/* The largest A, in blocks, whose products get room before their sizes are known. Waits do not
+ * matter beside the products of a larger one, and guesses of sizes do. */
+enum { MOST_AT_ONCE = 1 << 20 };
+
+/* Reserves the values of P, R and A P. */
+static bisai_status reserve_values(bsi_hierarchy *h, bsi_level_transfers *t) {
+  BSI_TRY(bsi_block_matrix_reserve_values(h->context, &t->prolongation));
+  BSI_TRY(bsi_block_matrix_reserve_values(h->context, &t->restriction));
+  return bsi_block_matrix_reserve_values(h->context, &t->product);
+}
+
+/* Makes the structures of P, R, A P and *coarse = R A P with few waits, if the backend has a way to
+ * do so, and reserves their values. *coarse stays NULL if this does not go well. */
+static bisai_status make_at_once(bsi_hierarchy *h, bsi_level *level, const bsi_coarsening *c,
+                                 bisai_bcsr **coarse) {
+  const bsi_transfer_ops *ops = bsi_ops_of(h)->transfer;
+  bsi_level_transfers *t = &level->transfers;
+  const bsi_block_matrix a = bsi_block_matrix_of(level->matrix);
+  const bsi_prolonged at =
+      bsi_prolonged_of(level->matrix, &t->tentative, t->filtered, &t->identity);
+  const bool is_transposed = bsi_restriction_is_transposed(h);
+  const int64_t room = (3 + (int64_t)BSI_LARGEST_PRODUCT) * 4 * a.blocks;
+  bsi_block_matrix product = {0};
+  bool made = false;
+  if (!ops->structures || h->setup.options.update == BISAI_MULTIGRID_UPDATE_FAST ||
+      a.blocks > MOST_AT_ONCE)
+    return BISAI_OK;
+  const bsi_structures s = {.a = &a,
+                            .left = &at.left,
+                            .right = at.right,
+                            .transposed = is_transposed ? NULL : &t->tentative_transposed,
+                            .most_product = BSI_LARGEST_PRODUCT * (int64_t)a.blocks,
+                            .most_coarse = most_coarse_blocks(h, level, t->tentative.width),
+                            .prolongation = &t->prolongation,
+                            .restriction = &t->restriction,
+                            .product = &t->product,
+                            .coarse = &product,
+                            .position = &t->prolongation_position};
+  bisai_status status = ops->structures(h->context, &s, &made);
+  bsi_coarsening_note_peak(h, level, c, room + bsi_block_matrix_memory(&product));
+  if (!status && made) status = reserve_values(h, t);
+  if (!status && made) return adopt(h, level, &product, coarse);
+  bsi_block_matrix_destroy(h->context, &product);
+  return status;
+}
+
 bisai_status bsi_galerkin_create(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c,
                                  bisai_bcsr **coarse) {
   BSI_TRY(bsi_tentative_create(h, level, c));
   if (!c->vectors) BSI_TRY(bsi_filter_create(h, level, c, c->count));
-  BSI_TRY(bsi_prolongation_create(h, level, c));
-  BSI_TRY(make_coarse_matrix(h, level, c, coarse));
+  BSI_TRY(make_at_once(h, level, c, coarse));
+  if (!*coarse) {
+    BSI_TRY(bsi_prolongation_create(h, level, c));
+    BSI_TRY(make_coarse_matrix(h, level, c, coarse));
+  }
   bsi_coarsening_note_peak(h, level, c, 0);
   return BISAI_OK;
 }

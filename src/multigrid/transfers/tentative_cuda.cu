@@ -79,7 +79,7 @@ static bisai_status list(bisai_context *context, const int32_t *aggregate, int32
 static bisai_status transpose(bisai_context *context, const bsi_block_matrix *m,
                               bsi_block_matrix *transposed, int32_t *position) {
   const int32_t rows = m->cols, blocks = m->blocks;
-  const int bits = bsi_bits_below(rows);
+  const int bits = bsi_bits_below(rows + 1);
   bsi_temporary memory(context);
   size_t bytes = 0;
   transposed->rows = m->cols;
@@ -149,4 +149,5 @@ const bsi_transfer_ops bsi_transfer_cuda = {.list = list,
                                             .orthonormalise = bsi_orthonormalise,
                                             .complete = complete,
                                             .scale_rows = bsi_scale_rows_cuda,
+                                            .structures = bsi_transfer_structures_cuda,
                                             .load = load};

@@ -180,7 +180,8 @@ static bisai_status reserve_pressure(bisai_precond *m, const bisai_bcsr *a) {
       !state->work.correction || !state->work.residual)
     return BISAI_OUT_OF_MEMORY;
   BSI_TRY(bsi_scaling_create(m->context, state->matrix, state->diagonal, &state->scaling));
-  BSI_TRY(backend->matrix->structures->find_diagonals(m->context, a, state->diagonal, &missing));
+  BSI_TRY(
+      backend->matrix->structures->find_diagonals(m->context, a, state->diagonal, NULL, &missing));
   if (missing < 0) return BISAI_OK;
   return bsi_fail(m->context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block",
                   bsi_row_name(a, missing));
