@@ -322,6 +322,87 @@ static void a_copy_of_a_product_has_no_places_of_its_original(void **state) {
   bsi_block_matrix_destroy(context, &b);
 }
 
+static int32_t longest_row(const bsi_block_matrix *m) {
+  int32_t longest = 0;
+  for (int32_t i = 0; i < m->rows; i++)
+    if (m->row_ptr[i + 1] - m->row_ptr[i] > longest) longest = m->row_ptr[i + 1] - m->row_ptr[i];
+  return longest;
+}
+
+static void find_slots(bisai_context *c, const bsi_block_matrix *a, const bsi_block_matrix *b,
+                       bsi_block_matrix *product) {
+  if (ops(c)->find_slots) EXPECT_OK(c, ops(c)->find_slots(c, a, b, product));
+}
+
+/* Values of c ← a·b, which were NaN. */
+static void compute(bisai_context *own, const bsi_block_matrix *a, const bsi_block_matrix *b,
+                    bsi_block_matrix *c) {
+  for (size_t v = 0; v < bsi_block_matrix_offset(c, c->blocks); v++) c->values[v] = NAN;
+  EXPECT_OK(own, ops(own)->multiply_values(own, a, b, c));
+}
+
+static bsi_block_matrix symmetric_random(int32_t n, int bs, double blocks_per_row) {
+  bsi_block_matrix half = test_sparse_random(
+                       context, (test_shape_of_blocks){n, n, bs, bs, blocks_per_row, false}, 3),
+                   other = test_sparse_transposed(context, &half, NULL),
+                   made = test_sparse_product(context, &other, &half);
+  bsi_block_matrix_destroy(context, &half);
+  bsi_block_matrix_destroy(context, &other);
+  return made;
+}
+
+/* Fails unless block (j, i) is the transpose of block (i, j), bit by bit, or both are not there. */
+static void expect_mirrored(const bsi_block_matrix *c) {
+  const int bs = c->width;
+  for (int32_t i = 0; i < c->rows; i++)
+    for (int32_t p = c->row_ptr[i]; p < c->row_ptr[i + 1]; p++) {
+      const int32_t j = c->col_idx[p],
+                    q = bsi_find_column(c->col_idx, c->row_ptr[j], c->row_ptr[j + 1], i);
+      assert_true(q >= 0);
+      for (int v = 0; v < bs * bs && i != j; v++)
+        assert_true(c->values[bsi_block_matrix_offset(c, p) + (size_t)v] ==
+                    c->values[bsi_block_matrix_offset(c, q) + (size_t)(v % bs * bs + v / bs)]);
+    }
+}
+
+static void symmetric_products_equal_whole_ones(void **state) {
+  (void)state;
+  static const int shapes[][2] = {{1, 1}, {2, 2}, {3, 3}, {4, 4}, {3, 6}, {2, 3}, {6, 6}, {6, 3}};
+  for (size_t k = 0; k < sizeof shapes / sizeof shapes[0]; k++)
+    for (int dense = 0; dense < 2; dense++) {
+      const int bs = shapes[k][0], w = shapes[k][1];
+      const int32_t n = 120, coarse = 80;
+      bsi_block_matrix a = symmetric_random(n, bs, 1.0 + dense),
+                       p = test_sparse_random(
+                           context, (test_shape_of_blocks){n, coarse, bs, w, 1.5 + dense, false},
+                           2 + k),
+                       r = test_sparse_transposed(context, &p, NULL),
+                       ap = test_sparse_product(context, &a, &p),
+                       whole = test_sparse_product(context, &r, &ap);
+      bsi_block_matrix half = test_sparse_make(context, whole);
+      half.slots.symmetric = true;
+      half.slots.longest = longest_row(&half);
+      ap.slots.longest = longest_row(&ap);
+      double largest = 0.0;
+      const int64_t values = (int64_t)bsi_block_matrix_offset(&whole, whole.blocks);
+      for (int64_t v = 0; v < values; v++) largest = fmax(largest, fabs(whole.values[v]));
+      for (int slots = 0; slots < 2; slots++) {
+        if (slots) find_slots(context, &r, &ap, &half);
+        if (!slots && ops(context)->find_upper)
+          EXPECT_OK(context, ops(context)->find_upper(context, &r, &ap, &half));
+        compute(context, &r, &ap, &half);
+        EXPECT_CLOSE(values, whole.values, half.values, 1e-14 * n * bs * largest);
+        if (half.slots.upper || !test_on_device()) expect_mirrored(&half);
+      }
+      bsi_block_matrix_destroy(context, &a);
+      bsi_block_matrix_destroy(context, &p);
+      bsi_block_matrix_destroy(context, &r);
+      bsi_block_matrix_destroy(context, &ap);
+      bsi_block_matrix_destroy(context, &whole);
+      bsi_block_matrix_destroy(context, &half);
+    }
+}
+
 /* --- splitting --- */
 
 static test_bcsr with_zeros(int32_t n, int bs, test_diagonal diagonal) {
@@ -516,6 +597,7 @@ int main(void) {
       cmocka_unit_test(a_long_row_of_a_product_is_too_large_for_shared_memory),
       cmocka_unit_test(a_window_ends_with_its_blocks_up_to_the_largest_index),
       cmocka_unit_test(a_copy_of_a_product_has_no_places_of_its_original),
+      cmocka_unit_test(symmetric_products_equal_whole_ones),
       cmocka_unit_test(split_matrices_have_the_nonzero_values_and_the_diagonal),
       cmocka_unit_test(split_names_the_first_row_with_a_new_nonzero_value),
       cmocka_unit_test(failing_allocations_leak_nothing),

@@ -23,7 +23,8 @@ bisai_status bsi_block_matrix_reserve_values(bisai_context *context, bsi_block_m
 }
 
 int64_t bsi_product_slots_memory(const bsi_block_matrix *m) {
-  return (m->slots.before ? 4 * ((int64_t)m->rows + 1) : 0) + m->slots.count;
+  const int64_t arrays = (m->slots.before ? 1 : 0) + (m->slots.upper ? 1 : 0);
+  return 4 * arrays * ((int64_t)m->rows + 1) + m->slots.count;
 }
 
 int64_t bsi_block_matrix_memory(const bsi_block_matrix *m) {
@@ -33,15 +34,17 @@ int64_t bsi_block_matrix_memory(const bsi_block_matrix *m) {
 }
 
 void bsi_product_slots_destroy(bisai_context *context, bsi_product_slots *slots) {
-  context->backend->memory->release(context, slots->before);
-  context->backend->memory->release(context, slots->of);
+  bsi_product_slots_release(context, slots);
+  context->backend->memory->release(context, slots->upper);
   *slots = (bsi_product_slots){0};
 }
 
 void bsi_product_slots_release(bisai_context *context, bsi_product_slots *slots) {
-  const int32_t longest = slots->longest;
-  bsi_product_slots_destroy(context, slots);
-  slots->longest = longest;
+  context->backend->memory->release(context, slots->before);
+  context->backend->memory->release(context, slots->of);
+  slots->before = NULL;
+  slots->of = NULL;
+  slots->count = 0;
 }
 
 void bsi_matrix_release_values(bisai_bcsr *matrix) {

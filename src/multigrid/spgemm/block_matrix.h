@@ -9,9 +9,14 @@
 extern "C" {
 #endif
 
-/* What a device knows about a product C = A B beside its structure, in backend memory. Zeros:
- * nothing. */
+/* What is known about a product C = A B beside its structure, in backend memory. Zeros: nothing. A
+ * host knows the symmetry alone. */
 typedef struct bsi_product_slots {
+  /* C is symmetric up to rounding, and values may be computed on one side of its diagonal alone */
+  bool symmetric;
+  /* for each row of a symmetric C: the number of blocks on the diagonal and to its right in the
+   * rows before it. NULL: the whole rows are computed */
+  int32_t *upper;
   /* the most blocks of a row of C; 0: unknown */
   int32_t longest;
   /* the number of products A_ik B_kj of blocks */
@@ -58,12 +63,12 @@ bisai_status bsi_block_matrix_adopt(bisai_context *context, bsi_block_matrix *s,
 
 /* Returns the bytes of all arrays. */
 int64_t bsi_block_matrix_memory(const bsi_block_matrix *m);
-/* Returns the bytes of the slots alone. */
+/* Returns the bytes of the arrays of the slots alone. */
 int64_t bsi_product_slots_memory(const bsi_block_matrix *m);
 
 /* Releases the slots. Accepts a struct of zeros. */
 void bsi_product_slots_destroy(bisai_context *context, bsi_product_slots *slots);
-/* The same, but `longest` stays known. */
+/* The same, but `longest` and the symmetry stay known. */
 void bsi_product_slots_release(bisai_context *context, bsi_product_slots *slots);
 
 /* Releases the values of a matrix that owns them, or reserves them again. They are not set. The

@@ -14,6 +14,9 @@
  *                    takes short rows of small blocks. Each thread takes a column of the blocks of
  *                    a row of C, because lanes that share it spend most of their instructions on
  *                    sharing it.
+ *   multiply_own_blocks (own_blocks_cuda.cuh)
+ *                    takes blocks of 3 or 6 rows. A thread takes three columns of a block of C, and
+ *                    goes through the row of A. It searches for column j in each row k of B.
  *   multiply_blocks  takes rows that do not fit there. A lane takes a column of a block of C, and
  *                    `width` lanes take the block. Each of them searches for column j in another
  *                    row k of B, and passes on where the block is.

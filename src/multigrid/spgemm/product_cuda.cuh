@@ -39,6 +39,8 @@ struct product {
   /* the lanes of a row, a power of two; multiply_rows: at least `width`, and the blocks of C that
    * they have in shared memory */
   int lanes, window, longest;
+  /* bsi_product_slots, or NULL: all blocks of C are computed */
+  const int32_t *upper;
 };
 
 /* Loads the column of B_q that A_p multiplies; if A or B has identity blocks, the column of the

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The slots where the block products of C = A B are added, on a device: those of a row of A follow
  * each other in the order of its blocks, and those of a block in the order of the row of B.
- * multiply_structure() finds them once, so that no product of an update searches. */
+ * multiply_structure() finds them once, so that no product of an update searches. And how many
+ * blocks of a symmetric C are on the diagonal and to its right. */
 #include "multigrid/spgemm/rows_cuda.cuh"
 
 namespace {
@@ -65,6 +66,17 @@ __global__ void __launch_bounds__(BLOCK_THREADS) find_slots(const placing s) {
   }
 }
 
+/* A thread counts the blocks of a row of C on the diagonal and to its right. */
+__global__ void __launch_bounds__(BSI_FOR_EACH_THREADS)
+    count_upper(int32_t rows, const int32_t *ptr, const int32_t *col, int64_t *lengths) {
+  const int64_t i = blockIdx.x * static_cast<int64_t>(BSI_FOR_EACH_THREADS) + threadIdx.x;
+  bsi_wait_for_predecessor();
+  if (i >= rows) return;
+  const int32_t end = __ldg(ptr + i + 1);
+  lengths[i] = end - bsi_lower_bound(bsi_read_only<int32_t>{col}, __ldg(ptr + i), end,
+                                     static_cast<int32_t>(i));
+}
+
 /* Returns the lanes for rows of B of about that many blocks. */
 int lanes_for(double length) {
   int lanes = LEAST_LANES;
@@ -114,4 +126,16 @@ bisai_status bsi_find_product_slots(bisai_context *context, const bsi_block_matr
                    bsi_grid(static_cast<int64_t>(s.rows) * s.lanes, BLOCK_THREADS), BLOCK_THREADS,
                    sizeof(int32_t) * (BLOCK_THREADS / s.lanes) * s.longest, s);
   return bsi_launched(context, what);
+}
+
+bisai_status bsi_find_upper(bisai_context *context, bsi_block_matrix *c) {
+  bsi_lengths lengths;
+  bsi_temporary memory(context);
+  c->slots.upper = bsi_reserve_indices(context, static_cast<size_t>(c->rows) + 1);
+  if (!c->slots.upper) return BISAI_OUT_OF_MEMORY;
+  BSI_TRY(bsi_lengths_reserve(&memory, c->rows, &lengths));
+  BSI_TRY(bsi_record_begin<bsi_structure_report>(context, what));
+  bsi_launch_early(context, count_upper, bsi_grid(c->rows, BSI_FOR_EACH_THREADS),
+                   BSI_FOR_EACH_THREADS, 0, c->rows, c->row_ptr, c->col_idx, lengths.of_rows);
+  return bsi_lengths_add(context, &lengths, c->slots.upper);
 }

@@ -232,6 +232,8 @@ bisai_status bsi_enqueue_structure(bisai_context *context, const bsi_block_matri
  * many. Waits. */
 bisai_status bsi_find_product_slots(bisai_context *context, const bsi_block_matrix *a,
                                     const bsi_block_matrix *b, bsi_block_matrix *c);
+/* The same file: makes c->slots.upper. */
+bisai_status bsi_find_upper(bisai_context *context, bsi_block_matrix *c);
 
 /* orthonormal_cuda.cu: orthonormalise() of bsi_transfer_ops. */
 bisai_status bsi_orthonormalise(bisai_context *context, const bsi_block_matrix *transposed,

@@ -5,6 +5,7 @@
 
 #include "core/block/block_sizes.h"
 #include "multigrid/spgemm/numeric_cuda.cuh"
+#include "multigrid/spgemm/own_blocks_cuda.cuh"
 #include "multigrid/spgemm/scalar_spgemm_cuda.cuh"
 #include "multigrid/spgemm/short_rows_cuda.cuh"
 
@@ -25,7 +26,9 @@ enum {
   /* the most values of a row of A, on average, that one thread goes through */
   MEAN_LEFT = 12,
   /* threads that leave a device with time for more of them */
-  FEW_THREADS = 1 << 16
+  FEW_THREADS = 1 << 16,
+  /* threads of a multiprocessor, each of which searches for every block of a row of A */
+  MANY_THREADS = 2048
 };
 
 /* Lanes hold this many times the mean number of values of a row, so that most rows take one
@@ -40,7 +43,7 @@ using kernel = void (*)(product);
 /* The kernels for a shape of blocks. NULL: there is none. `by_rows` and `by_short_rows` have one
  * for each `side`. */
 struct kernels {
-  kernel by_rows[3], by_short_rows[3], by_blocks;
+  kernel by_rows[3], by_short_rows[3], by_blocks, by_own_blocks;
 };
 
 /* Kernels smooth only where D⁻¹ is as large as the blocks of A, from the left, or of B, from the
@@ -49,6 +52,8 @@ template <int H, int M, bool A, bool B> kernels all() {
   kernels k = {};
   k.by_rows[PLAIN] = multiply_rows<H, M, A, B, PLAIN>;
   k.by_blocks = multiply_blocks<H, M, A, B>;
+  if constexpr (A && B && H % OWN_COLUMNS == 0 && M % OWN_COLUMNS == 0)
+    k.by_own_blocks = multiply_own_blocks<H, M>;
   if constexpr (A && H == M) k.by_rows[LEFT] = multiply_rows<H, M, A, B, LEFT>;
   if constexpr (B) k.by_rows[RIGHT] = multiply_rows<H, M, A, B, RIGHT>;
   if constexpr (A && H <= LARGEST_SHORT && M <= LARGEST_SHORT) {
@@ -107,6 +112,15 @@ bool is_small(const bisai_context *context, const bsi_block_matrix *c) {
   return c->blocks <= SMALL * static_cast<int64_t>(context->limits.processors);
 }
 
+/* Returns true if threads for columns of blocks of C take less time than lanes for its rows. Those
+ * for blocks of 3 rows do so if there are many. */
+bool takes_own_blocks(const bisai_context *context, const product &s) {
+  const int64_t threads = static_cast<int64_t>(s.blocks) * (s.width / OWN_COLUMNS);
+  return s.width % OWN_COLUMNS == 0 &&
+         (s.height > OWN_COLUMNS ||
+          threads > MANY_THREADS * static_cast<int64_t>(context->limits.processors));
+}
+
 /* Sets what a thread for each column of a row of C needs, and the bytes of shared memory. Returns
  * false if it is not best.
  *   blocks: those of A */
@@ -150,6 +164,8 @@ struct way {
   /* it takes the slots of the products, if they are known; it smooths the blocks, if they are
    * smoothed */
   bool slots, smooths;
+  /* what sets the other half of a symmetric product, or NULL */
+  kernel mirror;
 };
 
 product product_of(const bsi_block_matrix *a, const bsi_block_matrix *b,
@@ -162,6 +178,7 @@ product product_of(const bsi_block_matrix *a, const bsi_block_matrix *b,
   s.c = {c->row_ptr, c->col_idx, c->values};
   if (a->multiples) std::swap(s.a.values, s.weights);
   s.slots = {c->slots.before, c->slots.of};
+  s.upper = c->slots.upper;
   if (!smoothing) return s;
   const bsi_block_matrix *t = smoothing->t;
   s.smoothing = {{t->row_ptr, t->col_idx, t->values}, smoothing->inverse, smoothing->omega};
@@ -176,7 +193,8 @@ way way_of(const bisai_context *context, const bsi_block_matrix *a, const bsi_bl
            BLOCK_THREADS,
            0,
            false,
-           false};
+           false,
+           nullptr};
   product *s = &w.s;
   const kernels of_shape = is_small(context, c) ? kernels{} : kernels_for(*s);
   const double length = static_cast<double>(b->blocks) / b->rows;
@@ -187,8 +205,12 @@ way way_of(const bisai_context *context, const bsi_block_matrix *a, const bsi_bl
     w.run = of_side[w.smooths ? wished : PLAIN];
     w.slots = true;
   };
-  if (longest > 0 && of_shape.by_short_rows[PLAIN] &&
-      fits_short(s, a->blocks, longest, &w.shared)) {
+  if (!smoothing && of_shape.by_own_blocks && takes_own_blocks(context, *s)) {
+    w.run = of_shape.by_own_blocks;
+    w.grid = grid_of_blocks(s->blocks, s->width / OWN_COLUMNS);
+    w.mirror = s->height == 3 ? mirror_blocks<3> : mirror_blocks<6>;
+  } else if (longest > 0 && of_shape.by_short_rows[PLAIN] &&
+             fits_short(s, a->blocks, longest, &w.shared)) {
     take(of_shape.by_short_rows);
     w.block = dim3(s->width, BLOCK_THREADS / s->width);
     w.grid = bsi_grid(s->rows, static_cast<int>(w.block.y));
@@ -215,12 +237,21 @@ static bisai_status find_slots(bisai_context *context, const bsi_block_matrix *a
   return bsi_find_product_slots(context, a, b, c);
 }
 
+static bisai_status find_upper(bisai_context *context, const bsi_block_matrix *a,
+                               const bsi_block_matrix *b, bsi_block_matrix *c) {
+  if (c->blocks == 0 || !way_of(context, a, b, nullptr, c).mirror) return BISAI_OK;
+  return bsi_find_upper(context, c);
+}
+
 static bisai_status multiply_smoothed(bisai_context *context, const bsi_block_matrix *a,
                                       const bsi_block_matrix *b, const bsi_smoothing *smoothing,
                                       bsi_block_matrix *c) {
   if (c->blocks == 0) return BISAI_OK;
   const way w = way_of(context, a, b, smoothing, c);
   bsi_launch_early(context, w.run, w.grid, w.block, w.shared, w.s);
+  if (w.s.upper && w.mirror)
+    bsi_launch_early(context, w.mirror, bsi_grid(w.s.rows, BLOCK_THREADS / BSI_WARP), BLOCK_THREADS,
+                     0, w.s);
   BSI_TRY(bsi_launched(context, what));
   return smoothing && !w.smooths ? bsi_smooth_product_cuda(context, smoothing, c) : BISAI_OK;
 }
@@ -239,6 +270,7 @@ static bisai_status load(bisai_context *context) { return bsi_gpu_load(context, 
 
 const bsi_spgemm_ops bsi_spgemm_cuda = {.multiply_structure = bsi_multiply_structure,
                                         .find_slots = find_slots,
+                                        .find_upper = find_upper,
                                         .structure_room = structure_room,
                                         .multiply_values = multiply_values,
                                         .multiply_smoothed = multiply_smoothed,

@@ -227,6 +227,13 @@ BSI_INLINE int32_t place_of(const int32_t *col_idx, int32_t begin, int32_t end, 
   return col_idx[at] == column ? at : bsi_lower_bound(col_idx, begin, end, column);
 }
 
+/* Returns the first of the blocks begin … end − 1 of a row that is computed in row i of c: a
+ * symmetric product is computed on and to the right of its diagonal. */
+BSI_INLINE int32_t first_block(const bool symmetric, const int32_t *col_idx, int32_t begin,
+                               int32_t end, int32_t i) {
+  return symmetric ? bsi_lower_bound(col_idx, begin, end, i) : begin;
+}
+
 /* c ← c + a b for an h × m block a and an m × w block b. NULL: the identity */
 BSI_INLINE void add_product(const int h, const int m, const int w, const double *a, const double *b,
                             double *c) {
@@ -247,13 +254,15 @@ BSI_INLINE void multiply_row(const int h, const int m, const int w, const values
   /* copies, because the compiler would read the fields again after each value that it stores */
   const bsi_block_matrix a = *job->a, b = *job->b, c = *job->c;
   const size_t of_a = (size_t)(h * m), of_b = (size_t)(m * w), of_c = (size_t)(h * w);
-  const int32_t begin = c.row_ptr[i], end = c.row_ptr[i + 1];
+  const bool symmetric = c.slots.symmetric;
+  const int32_t end = c.row_ptr[i + 1],
+                begin = first_block(symmetric, c.col_idx, c.row_ptr[i], end, i);
   memset(c.values + (size_t)begin * of_c, 0, (size_t)(end - begin) * of_c * sizeof *c.values);
   set_places(c.col_idx, begin, end, places);
   for (int32_t p = a.row_ptr[i]; p < a.row_ptr[i + 1]; p++) {
     const int32_t k = a.col_idx[p], last = b.row_ptr[k + 1];
     const double *left = a.values ? a.values + (size_t)p * of_a : NULL;
-    for (int32_t q = b.row_ptr[k]; q < last; q++) {
+    for (int32_t q = first_block(symmetric, b.col_idx, b.row_ptr[k], last, i); q < last; q++) {
       const int32_t at = place_of(c.col_idx, begin, end, b.col_idx[q], places);
       add_product(h, m, w, left, b.values ? b.values + (size_t)q * of_b : NULL,
                   c.values + (size_t)at * of_c);
@@ -282,6 +291,22 @@ static void values_part(void *data, bsi_part part) {
   for (int32_t i = rows.begin; i < rows.end; i++) job->row(job, i, places);
 }
 
+/* Sets the blocks to the left of the diagonal to the transposes of those to its right. A block
+ * without such a partner is zero up to rounding, and becomes zero. */
+static void mirror_part(void *data, bsi_part part) {
+  const bsi_block_matrix c = *((const values_job *)data)->c;
+  const int bs = c.width;
+  const bsi_rows rows = bsi_rows_of(c.rows, c.row_ptr, part);
+  for (int32_t i = rows.begin; i < rows.end; i++)
+    for (int32_t p = c.row_ptr[i]; p < c.row_ptr[i + 1] && c.col_idx[p] < i; p++) {
+      const int32_t j = c.col_idx[p],
+                    q = bsi_find_column(c.col_idx, c.row_ptr[j], c.row_ptr[j + 1], i);
+      double *to = c.values + bsi_block_matrix_offset(&c, p);
+      const double *from = c.values + (q < 0 ? 0 : bsi_block_matrix_offset(&c, q));
+      for (int v = 0; v < bs * bs; v++) to[v] = q < 0 ? 0.0 : from[v % bs * bs + v / bs];
+    }
+}
+
 static bisai_status multiply_values(bisai_context *context, const bsi_block_matrix *a,
                                     const bsi_block_matrix *b, bsi_block_matrix *c) {
 #define SQUARE(h) multiply_square_##h,
@@ -294,8 +319,9 @@ static bisai_status multiply_values(bisai_context *context, const bsi_block_matr
   values_job job = {a, b, c, multiply_any};
   if (h <= BSI_SPECIAL_SIZES) job.row = h == a->width && h == c->width ? square[h] : height[h];
   const int64_t values = (int64_t)bsi_block_matrix_offset(c, c->blocks);
-  bsi_run(context, bsi_threads_for(context->threads, values, VALUES_PER_THREAD), BSI_MANY_PARTS,
-          values_part, &job);
+  const int threads = bsi_threads_for(context->threads, values, VALUES_PER_THREAD);
+  bsi_run(context, threads, BSI_MANY_PARTS, values_part, &job);
+  if (c->slots.symmetric) bsi_run(context, threads, BSI_MANY_PARTS, mirror_part, &job);
   return BISAI_OK;
 }
 

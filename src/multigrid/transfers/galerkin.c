@@ -63,12 +63,27 @@ static int64_t most_coarse_blocks(const bsi_hierarchy *h, const bsi_level *level
   return (int64_t)fmin(fmax(left, 0.0), INT32_MAX);
 }
 
+/* Returns true if R A P is symmetric up to rounding. Updates with `unweighted` may have equations
+ * that are not, and a rank has a part of R A P. */
+static bool is_symmetric(const bsi_hierarchy *h) {
+  return h->setup.symmetric && !h->setup.options.unweighted && !h->setup.transport;
+}
+
 /* *coarse ← the matrix of the structure R A P, which it takes over. */
 static bisai_status adopt(bsi_hierarchy *h, bsi_level *level, bsi_block_matrix *product,
                           bisai_bcsr **coarse) {
-  BSI_TRY(bsi_block_matrix_adopt(h->context, product, coarse));
-  level->transfers.coarse = *product;
-  return BISAI_OK;
+  const bsi_spgemm_ops *ops = bsi_ops_of(h)->spgemm;
+  bisai_status status = BISAI_OK;
+  product->slots.symmetric = is_symmetric(h);
+  if (ops->find_upper && product->slots.symmetric)
+    status =
+        ops->find_upper(h->context, bsi_restriction_of(level), &level->transfers.product, product);
+  if (status)
+    bsi_block_matrix_destroy(h->context, product);
+  else
+    status = bsi_block_matrix_adopt(h->context, product, coarse);
+  if (!status) level->transfers.coarse = *product;
+  return status;
 }
 
 /* *coarse ← R A P without its values. It stays NULL if it is too large for the limit of the
