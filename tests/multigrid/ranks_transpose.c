@@ -198,6 +198,25 @@ static void weak_rows_and_unsmoothed_transfers_have_transposes(void **state) {
   test_bcsr_free(&jumps);
 }
 
+/* The only row of a rank is one of Dirichlet, in which other ranks have blocks: R has blocks in its
+ * column, and neither P nor the next matrix has any on this rank. */
+static void a_rank_may_have_blocks_of_r_alone(void **state) {
+  (void)state;
+  test_bcsr a = test_mesh_diffusion(24, 21, 2, TEST_ZERO_OUTSIDE, 0.4);
+  const int32_t last = a.block_rows - 1, first = a.row_ptr[last];
+  const size_t bytes = 4 * sizeof *a.values;
+  memcpy(a.values + 4 * (size_t)first, test_bcsr_block(&a, last, last), bytes);
+  a.col_idx[first] = last;
+  a.row_ptr[last + 1] = first + 1;
+  const test_sharing shares[] = {{2, {0, last, last + 1}, false},
+                                 {4, {0, 9, last / 2, last, last + 1}, false}};
+  for (int k = 0; k < 2; k++) {
+    work w = work_of(&a);
+    expect_transposes(&w, shares[k]);
+  }
+  test_bcsr_free(&a);
+}
+
 /* --- ranks --- */
 
 static void the_last_level_may_be_gathered_or_smoothed(void **state) {
@@ -317,6 +336,7 @@ int main(void) {
       cmocka_unit_test(patterns_need_not_be_symmetric),
       cmocka_unit_test(symmetric_matrices_have_transposes),
       cmocka_unit_test(weak_rows_and_unsmoothed_transfers_have_transposes),
+      cmocka_unit_test(a_rank_may_have_blocks_of_r_alone),
       cmocka_unit_test(the_last_level_may_be_gathered_or_smoothed),
       cmocka_unit_test(ranks_may_have_no_rows),
       cmocka_unit_test(exchanges_change_no_bit),
