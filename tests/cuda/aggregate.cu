@@ -122,7 +122,7 @@ result on_host(blocks_of &a, double threshold) {
   r.aggregate.assign(a.n + 1, -7);
   r.good = !bsi_aggregation_host.weigh(host, &view, a.inverse.data(), &rule, r.strength.data()) &&
            !bsi_aggregation_host.aggregate(host, &view, r.strength.data(), r.aggregate.data(),
-                                           &r.count, &r.members);
+                                           nullptr, &r.count, &r.members);
   return r;
 }
 
@@ -138,8 +138,8 @@ result on_device(bisai_context *device, blocks_of &a, double threshold,
   view.row_ptr = ptr.data, view.col_idx = idx.data, view.values = values.data;
   r.good =
       (given || !bsi_aggregation_cuda.weigh(device, &view, inverse.data, &rule, strength.data)) &&
-      !bsi_aggregation_cuda.aggregate(device, &view, strength.data, aggregate.data, &r.count,
-                                      &r.members);
+      !bsi_aggregation_cuda.aggregate(device, &view, strength.data, aggregate.data, nullptr,
+                                      &r.count, &r.members);
   unsigned ticket = 1;
   CHECK(cudaMemcpy(&ticket, device->tickets, sizeof ticket, cudaMemcpyDefault));
   r.good = r.good && ticket == 0; /* others count on it */
@@ -227,8 +227,8 @@ TEST(aggregates_of_directed_graphs_are_those_of_the_host) {
       std::vector<int32_t> expected(n + 1, -7);
       int32_t count = -7, members = -7;
       const bool good =
-          bsi_aggregation_host.aggregate(host, &view, strength.data(), expected.data(), &count,
-                                         &members) == BISAI_OK;
+          bsi_aggregation_host.aggregate(host, &view, strength.data(), expected.data(), nullptr,
+                                         &count, &members) == BISAI_OK;
       const result got = on_device(device, a, 0.0, &strength);
       verdict(good && got.good && got.aggregate == expected && got.count == count &&
                   got.members == members,
