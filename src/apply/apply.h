@@ -21,6 +21,9 @@ typedef struct bsi_vectors {
   double *work;
   /* of other vectors that the caller reads again soon: bsi_product_ops::multiply */
   int64_t cached_bytes;
+  /* b has norm 1, and x may have rounding errors of fp32 that differ from one b to another, as
+   * flexible methods bear */
+  bool flexible;
 } bsi_vectors;
 
 /* x ← N b, then `relax` times x ← x + N (b − T x) (Anzt, Huckle, Bräckle, Dongarra 2018, section

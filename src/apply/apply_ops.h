@@ -7,6 +7,7 @@
 
 #include "core/context/backend.h"
 #include "core/context/context_impl.h"
+#include "core/vector/typed_vector.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,6 +16,11 @@ extern "C" {
 struct bsi_columns;    /* core/matrix/bcsr_impl.h */
 struct bsi_row_list;   /* core/vector/row_list.h */
 struct bsi_triangular; /* core/matrix/triangular.h */
+
+/* Which operands of a product with one vector are in fp32. If one is, A is too. */
+typedef struct bsi_narrow_operands {
+  bool x, z, y;
+} bsi_narrow_operands;
 
 /* The operands of Y ← alpha·A X + beta·Z for `count` vectors, whose leading dimensions need not be
  * set for one vector. Z is not read if beta = 0 and may be Y. The caller reads `cached_bytes` of
@@ -28,6 +34,7 @@ typedef struct bsi_product {
   int64_t ldx, ldz, ldy, cached_bytes;
   /* the rows of Y that are computed; NULL: all */
   const struct bsi_row_list *rows;
+  bsi_narrow_operands narrow;
 } bsi_product;
 
 /* Returns the product for the vectors from v on: for `most` vectors, or one if fewer are left. */
@@ -78,17 +85,19 @@ bsi_scale_off_diagonal bsi_scale_off_diagonal_host, bsi_scale_off_diagonal_cuda;
 /* y ← alpha·A x + beta·z for one vector, in these rows or, with NULL, in all. */
 static inline bisai_status bsi_multiply_rows(bisai_context *context, const bisai_bcsr *a,
                                              const struct bsi_row_list *rows, double alpha,
-                                             const double *x, double beta, const double *z,
-                                             double *y) {
-  const bsi_product product = {1, alpha, beta, x, z, y, 0, 0, 0, 0, rows};
+                                             bsi_vector x, double beta, bsi_vector z,
+                                             bsi_vector y) {
+  const bsi_product product = {
+      1, alpha, beta, (const double *)x.at,          (const double *)z.at, (double *)y.at, 0, 0,
+      0, 0,     rows, {x.narrow, z.narrow, y.narrow}};
   return context->backend->apply->products->multiply(context, a, &product);
 }
 
-/* The same in all rows. */
+/* The same in fp64 and in all rows. */
 static inline bisai_status bsi_multiply_vector(bisai_context *context, const bisai_bcsr *a,
                                                double alpha, const double *x, double beta,
                                                const double *z, double *y) {
-  return bsi_multiply_rows(context, a, NULL, alpha, x, beta, z, y);
+  return bsi_multiply_rows(context, a, NULL, alpha, bsi_wide(x), beta, bsi_wide(z), bsi_wide(y));
 }
 
 #ifdef __cplusplus

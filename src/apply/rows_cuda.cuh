@@ -10,6 +10,7 @@
 #define BSI_ROWS_CUDA_CUH
 
 #include <cfloat>
+#include <type_traits>
 
 #include "core/block/values.h"
 #include "core/matrix/bcsr_impl.h"
@@ -30,9 +31,25 @@ struct block_rows {
   const void *values;
   /* the blocks are read past the cache: apply/apply_ops.h */
   bool passing_once;
-  const double *x;
+  /* doubles or floats */
+  const void *x;
   int64_t ldx;
 };
+
+/* Returns value i of a vector of floats, if it is narrow, or doubles as an S. All vectors of a
+ * kernel that computes in fp64 are in fp64. */
+template <typename S> __device__ __forceinline__ S value_of(const void *v, bool narrow, int64_t i) {
+  return std::is_same_v<S, float> && narrow ? static_cast<S>(static_cast<const float *>(v)[i])
+                                            : static_cast<S>(static_cast<const double *>(v)[i]);
+}
+
+template <typename S>
+__device__ __forceinline__ void set_value(void *v, bool narrow, int64_t i, S value) {
+  if (std::is_same_v<S, float> && narrow)
+    static_cast<float *>(v)[i] = static_cast<float>(value);
+  else
+    static_cast<double *>(v)[i] = static_cast<double>(value);
+}
 
 /* Returns the row of a place in the list. */
 __device__ __forceinline__ int32_t row_at(const int32_t *list, int64_t place) {
@@ -40,7 +57,7 @@ __device__ __forceinline__ int32_t row_at(const int32_t *list, int64_t place) {
 }
 
 __host__ inline block_rows rows_of(const bisai_context *context, const bisai_bcsr *a,
-                                   const bsi_row_list *list, const double *x, int64_t ldx,
+                                   const bsi_row_list *list, const void *x, int64_t ldx,
                                    int64_t cached_bytes) {
   const int64_t bytes =
       static_cast<int64_t>(bsi_block_offset(a, a->blocks) * bsi_value_bytes(a->type));
@@ -86,12 +103,15 @@ template <typename T, int BS, int SPLIT, int EACH = columns_of_a_lane<T, BS>()> 
 
 /* Adds the products of the columns of a lane to `sum`.
  *   UNROLLED: blocks of a lane that are under way together
+ *   X: the type of the vectors
+ *   S: the type of the sums
  *   VECTORS: how many vectors
  *   EACH: columns of a lane */
-template <typename T, int BS, int SPLIT, int UNROLLED, int VECTORS, int EACH>
+template <typename T, int BS, int SPLIT, int UNROLLED, typename X, typename S, int VECTORS,
+          int EACH>
 __device__ __forceinline__ void add_blocks(const block_rows &p,
                                            const row_place<T, BS, SPLIT, EACH> &at,
-                                           double (&sum)[VECTORS][BS]) {
+                                           S (&sum)[VECTORS][BS]) {
   using own = row_place<T, BS, SPLIT, EACH>;
   constexpr int COLUMNS = own::COLUMNS, LANES = own::LANES;
   const int32_t i = at.i;
@@ -99,11 +119,11 @@ __device__ __forceinline__ void add_blocks(const block_rows &p,
   const int32_t end = __ldg(p.row_ptr + i + 1);
   int32_t q = __ldg(p.row_ptr + i) + member / LANES;
   const T *values = static_cast<const T *>(p.values) + (static_cast<int64_t>(q) * BS + c) * BS;
-  const double *x_c = p.x + c;
+  const X *x_c = static_cast<const X *>(p.x) + c;
   const passing way(p.passing_once);
   for (; q < end; q += UNROLLED * SPLIT, values += UNROLLED * SPLIT * BS * BS) {
     int32_t column[UNROLLED];
-    double a[UNROLLED][COLUMNS * BS] = {}, x[UNROLLED][VECTORS][COLUMNS] = {};
+    S a[UNROLLED][COLUMNS * BS] = {}, x[UNROLLED][VECTORS][COLUMNS] = {};
 #pragma unroll
     for (int u = 0; u < UNROLLED; u++)
       if (q + u * SPLIT < end)
@@ -119,7 +139,8 @@ __device__ __forceinline__ void add_blocks(const block_rows &p,
       for (int v = 0; v < VECTORS; v++)
 #pragma unroll
         for (int k = 0; k < COLUMNS; k++) /* columns fit int32 */
-          if (q + u * SPLIT < end) x[u][v][k] = __ldg(x_c + v * p.ldx + column[u] * BS + k);
+          if (q + u * SPLIT < end)
+            x[u][v][k] = static_cast<S>(__ldg(x_c + v * p.ldx + column[u] * BS + k));
 #pragma unroll
     for (int u = 0; u < UNROLLED; u++)
 #pragma unroll
@@ -131,9 +152,9 @@ __device__ __forceinline__ void add_blocks(const block_rows &p,
 }
 
 /* Adds up the values of lanes (r, 0) … (r, split − 1) in lane (r, 0). */
-__device__ __forceinline__ double add_lanes(double value, int bs, int split, int s) {
+template <typename S> __device__ __forceinline__ S add_lanes(S value, int bs, int split, int s) {
   for (int step = 1; step < split; step *= 2) {
-    const double other = __shfl_down_sync(BSI_FULL_WARP, value, step * bs);
+    const S other = __shfl_down_sync(BSI_FULL_WARP, value, step * bs);
     if (s + step < split) value += other;
   }
   return value;
@@ -144,9 +165,10 @@ __device__ __forceinline__ double add_lanes(double value, int bs, int split, int
  * call. The group begins at lane `first`.
  *   BS: the block size
  *   LANES: lanes of a block
- *   SPLIT: blocks of a row that go side by side, a power of two */
-template <int BS, int LANES, int SPLIT>
-__device__ __forceinline__ void add_up(double (&sums)[BS], int first, int member) {
+ *   SPLIT: blocks of a row that go side by side, a power of two
+ *   S: the type of the sums */
+template <int BS, int LANES, int SPLIT, typename S>
+__device__ __forceinline__ void add_up(S (&sums)[BS], int first, int member) {
 #pragma unroll
   for (int half = SPLIT / 2; half > 0; half /= 2)
 #pragma unroll
@@ -160,19 +182,19 @@ __device__ __forceinline__ void add_up(double (&sums)[BS], int first, int member
 #pragma unroll
       for (int r = 0; r < half; r++) {
         const bool upper = (member * EACH & half) != 0;
-        const double other = upper ? sums[r] : sums[r + half];
+        const S other = upper ? sums[r] : sums[r + half];
         sums[r] =
             (upper ? sums[r + half] : sums[r]) + __shfl_xor_sync(BSI_FULL_WARP, other, half / EACH);
       }
     }
     return;
   }
-  double mine = 0.0;
+  S mine = 0;
 #pragma unroll
   for (int step = 0; step < BS; step++) {
     /* Each lane passes a row to the lane `step` places before it, around the group. */
     const int from = member + step < BS ? member + step : member + step - BS;
-    double passed = 0.0;
+    S passed = 0;
 #pragma unroll
     for (int r = 0; r < BS; r++)
       if (member == (r + step) % BS) passed = sums[r];

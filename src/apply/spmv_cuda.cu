@@ -14,6 +14,8 @@
 #include "gpu/launch.cuh"
 #include "gpu/load.cuh"
 
+#include <type_traits>
+
 namespace {
 
 enum { DIAGONAL_THREADS = 256 };
@@ -23,44 +25,55 @@ constexpr char what[] = "block product";
 
 struct product {
   block_rows rows;
-  bool unit_diagonal;
+  bool unit_diagonal, narrow_z, narrow_y;
   double alpha, beta;
-  const double *z;
-  double *y;
+  /* doubles or, if they are narrow, floats */
+  const void *z;
+  void *y;
   int64_t ldz, ldy;
 };
 
-/* Returns z for row r of block row i and vector v. */
-__device__ __forceinline__ double z_of(const product &p, int32_t i, int bs, int r, int v) {
-  return p.beta == 0.0 ? 0.0 : p.z[v * p.ldz + static_cast<int64_t>(i) * bs + r];
+/* Returns z for row r of block row i and vector v, as an S. */
+template <typename S>
+__device__ __forceinline__ S z_of(const product &p, int32_t i, int bs, int r, int v) {
+  return p.beta == 0.0 ? 0
+                       : value_of<S>(p.z, p.narrow_z, v * p.ldz + static_cast<int64_t>(i) * bs + r);
 }
 
-/* y ← alpha·sum + beta·z for that row. */
-__device__ __forceinline__ void finish(const product &p, int32_t i, int bs, int r, int v,
-                                       double sum, double z) {
+/* y ← alpha·sum + beta·z for that row.
+ *   X: the type of x
+ *   S: the type of the sum */
+template <typename X, typename S>
+__device__ __forceinline__ void finish(const product &p, int32_t i, int bs, int r, int v, S sum,
+                                       S z) {
   const int64_t row = static_cast<int64_t>(i) * bs + r;
-  if (p.unit_diagonal) sum += p.rows.x[v * p.rows.ldx + row];
-  p.y[v * p.ldy + row] = p.beta == 0.0 ? p.alpha * sum : p.alpha * sum + p.beta * z;
+  const S alpha = static_cast<S>(p.alpha), beta = static_cast<S>(p.beta);
+  if (p.unit_diagonal)
+    sum += static_cast<S>(static_cast<const X *>(p.rows.x)[v * p.rows.ldx + row]);
+  set_value(p.y, p.narrow_y, v * p.ldy + row, p.beta == 0.0 ? alpha * sum : alpha * sum + beta * z);
 }
 
 /* T: the type of the values
+ * X: the type of x
+ * S: the type of the sums; float if a vector is in fp32
  * BS: the block size
  * SPLIT: blocks of a row that go side by side, 1 or 2
  * UNROLLED: blocks of a lane that are under way together
  * VECTORS: how many vectors
  * RESIDENT: threads that a multiprocessor is to hold, if there is one vector
  * PLAIN: alpha is 1, beta is 0, and no diagonal is implied */
-template <typename T, int BS, int SPLIT, int UNROLLED, int VECTORS, int RESIDENT, bool PLAIN>
+template <typename T, typename X, typename S, int BS, int SPLIT, int UNROLLED, int VECTORS,
+          int RESIDENT, bool PLAIN>
 __global__ void __launch_bounds__(ROW_THREADS, VECTORS == 1 ? RESIDENT / ROW_THREADS : 1)
     multiply(product p) {
   using place = row_place<T, BS, SPLIT>;
   const place at(p.rows);
   /* z is there at the same time as the values of A, instead of after them */
   constexpr bool EARLY = !PLAIN && BS == 1 && VECTORS == 1;
-  double sum[VECTORS][BS] = {}, z = 0.0;
+  S sum[VECTORS][BS] = {}, z = 0;
   bsi_wait_for_predecessor();
-  if (EARLY && at.working && at.member < place::LANES) z = z_of(p, at.i, BS, at.c, 0);
-  if (at.working) add_blocks<T, BS, SPLIT, UNROLLED>(p.rows, at, sum);
+  if (EARLY && at.working && at.member < place::LANES) z = z_of<S>(p, at.i, BS, at.c, 0);
+  if (at.working) add_blocks<T, BS, SPLIT, UNROLLED, X>(p.rows, at, sum);
 #pragma unroll
   for (int v = 0; v < VECTORS; v++) {
     add_up<BS, place::LANES, SPLIT>(sum[v], at.group * place::GROUP, at.member % place::LANES);
@@ -68,45 +81,48 @@ __global__ void __launch_bounds__(ROW_THREADS, VECTORS == 1 ? RESIDENT / ROW_THR
 #pragma unroll
     for (int k = 0; k < place::COLUMNS; k++) {
       if (PLAIN)
-        p.y[v * p.ldy + at.i * BS + at.c + k] = sum[v][k];
+        set_value(p.y, p.narrow_y, v * p.ldy + at.i * BS + at.c + k, sum[v][k]);
       else
-        finish(p, at.i, BS, at.c + k, v, sum[v][k], EARLY ? z : z_of(p, at.i, BS, at.c + k, v));
+        finish<X>(p, at.i, BS, at.c + k, v, sum[v][k],
+                  EARLY ? z : z_of<S>(p, at.i, BS, at.c + k, v));
     }
   }
 }
 
 /* A warp takes a block row. Lane (r, s) sums row r over the columns s, s + split, … of the row's
  * blocks.
- *   T: the type of the values */
-template <typename T> __global__ void __launch_bounds__(ROW_THREADS) multiply_any(product p) {
+ *   T, X, S: as above */
+template <typename T, typename X, typename S>
+__global__ void __launch_bounds__(ROW_THREADS) multiply_any(product p) {
   const int bs = p.rows.block_size, lane = threadIdx.x % BSI_WARP, split = BSI_WARP / bs,
             s = lane / bs, r = lane % bs;
   const int64_t place = (blockIdx.x * static_cast<int64_t>(ROW_THREADS) + threadIdx.x) / BSI_WARP;
   if (place >= p.rows.count) return;
   const int32_t i = row_at(p.rows.list, place);
   const int v = static_cast<int>(blockIdx.y);
-  double sum = 0.0;
+  S sum = 0;
   if (s < split) {
     const int32_t end = p.rows.row_ptr[i + 1];
     int c = s;
     for (int32_t q = p.rows.row_ptr[i]; q < end; q++, c -= bs)
       for (; c < bs; c += split)
-        sum += widen(static_cast<const T *>(
-                   p.rows.values)[(static_cast<int64_t>(q) * bs + c) * bs + r]) *
-               p.rows.x[v * p.rows.ldx + static_cast<int64_t>(p.rows.col_idx[q]) * bs + c];
+        sum += static_cast<S>(widen(static_cast<const T *>(
+                   p.rows.values)[(static_cast<int64_t>(q) * bs + c) * bs + r])) *
+               static_cast<S>(static_cast<const X *>(
+                   p.rows.x)[v * p.rows.ldx + static_cast<int64_t>(p.rows.col_idx[q]) * bs + c]);
   }
   for (int step = 1; step < split; step *= 2) {
-    const double other = __shfl_down_sync(BSI_FULL_WARP, sum, step * bs);
+    const S other = __shfl_down_sync(BSI_FULL_WARP, sum, step * bs);
     if (s + step < split) sum += other;
   }
-  if (s == 0) finish(p, i, bs, r, v, sum, z_of(p, i, bs, r, v));
+  if (s == 0) finish<X>(p, i, bs, r, v, sum, z_of<S>(p, i, bs, r, v));
 }
 
 /* Launches the product in the shape for its matrix.
- *   T: the type of the values
+ *   T, X, S: as above
  *   BS: the block size
  *   VECTORS: how many vectors */
-template <typename T, int BS, int VECTORS>
+template <typename T, typename X, typename S, int BS, int VECTORS>
 bisai_status enqueue(bisai_context *context, const product &p, double blocks_per_row) {
   const bool plain = p.alpha == 1.0 && p.beta == 0.0 && !p.unit_diagonal;
   return in_shape<T, BS, VECTORS>(blocks_per_row, [&](auto shape) {
@@ -115,28 +131,29 @@ bisai_status enqueue(bisai_context *context, const product &p, double blocks_per
     const int64_t warps = (p.rows.count + ROWS - 1) / ROWS;
     bsi_launch_early(
         context,
-        plain ? multiply<T, BS, how::split, how::unrolled, VECTORS, how::resident, true>
-              : multiply<T, BS, how::split, how::unrolled, VECTORS, how::resident, false>,
+        plain ? multiply<T, X, S, BS, how::split, how::unrolled, VECTORS, how::resident, true>
+              : multiply<T, X, S, BS, how::split, how::unrolled, VECTORS, how::resident, false>,
         bsi_grid(warps * BSI_WARP, ROW_THREADS), ROW_THREADS, 0, p);
     return bsi_launched(context, what);
   });
 }
 
 /* Launches the product for any block size.
- *   T: the type of the values */
-template <typename T>
+ *   T, X, S: as above. S is float only for one vector */
+template <typename T, typename X, typename S>
 bisai_status enqueue_type(bisai_context *context, const product &p, int vectors, double length) {
   switch (p.rows.block_size) {
 #define CASE(BS)                                                                                   \
   case BS:                                                                                         \
-    return vectors == 1 ? enqueue<T, BS, 1>(context, p, length)                                    \
-                        : enqueue<T, BS, VECTORS_AT_ONCE>(context, p, length);
+    if constexpr (std::is_same_v<S, double>)                                                       \
+      if (vectors > 1) return enqueue<T, X, S, BS, VECTORS_AT_ONCE>(context, p, length);           \
+    return enqueue<T, X, S, BS, 1>(context, p, length);
     BSI_BLOCK_SIZES(CASE)
 #undef CASE
   }
   const dim3 grid(bsi_grid(static_cast<int64_t>(p.rows.count) * BSI_WARP, ROW_THREADS),
                   static_cast<unsigned>(vectors));
-  multiply_any<T><<<grid, ROW_THREADS, 0, bsi_stream_of(context)>>>(p);
+  multiply_any<T, X, S><<<grid, ROW_THREADS, 0, bsi_stream_of(context)>>>(p);
   return bsi_launched(context, what);
 }
 
@@ -148,13 +165,20 @@ static bisai_status multiply(bisai_context *context, const bisai_bcsr *a, const 
   return for_vectors(a, all, [&](auto stored, const bsi_product &of) {
     const product p = {.rows = rows_of(context, a, of.rows, of.x, of.ldx, of.cached_bytes),
                        .unit_diagonal = a->unit_diagonal,
+                       .narrow_z = of.narrow.z,
+                       .narrow_y = of.narrow.y,
                        .alpha = of.alpha,
                        .beta = of.beta,
                        .z = of.z,
                        .y = of.y,
                        .ldz = of.ldz,
                        .ldy = of.ldy};
-    return enqueue_type<typename decltype(stored)::type>(context, p, of.count, length);
+    using type = typename decltype(stored)::type;
+    if constexpr (std::is_same_v<type, float>) {
+      if (of.narrow.x) return enqueue_type<type, float, float>(context, p, of.count, length);
+      if (of.narrow.y) return enqueue_type<type, double, float>(context, p, of.count, length);
+    }
+    return enqueue_type<type, double, double>(context, p, of.count, length);
   });
 }
 
@@ -184,7 +208,7 @@ static bisai_status multiply_diagonal(bisai_context *context, int32_t n, int bs,
 }
 
 static bisai_status load(bisai_context *context) {
-  return bsi_gpu_load(context, multiply_any<double>);
+  return bsi_gpu_load(context, multiply_any<double, double, double>);
 }
 
 const bsi_product_ops bsi_products_cuda = {

@@ -106,7 +106,7 @@ static bisai_status auto_update(bisai_precond *m, const bisai_bcsr *a) {
 
 static bisai_status auto_apply(bisai_precond *m, const bsi_vectors *v) {
   return bsi_precond_apply_inside(auto_of(m)->inner, v->count, v->b, v->ldb, v->x, v->ldx,
-                                  v->cached_bytes);
+                                  v->cached_bytes, v->flexible);
 }
 
 static bisai_status auto_apply_transpose(bisai_precond *m, const bsi_vectors *v) {

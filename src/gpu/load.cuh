@@ -91,10 +91,10 @@ struct passing {
 
 /* Loads consecutive values.
  *   T: their type in memory
- *   COUNT: how many */
-template <typename T, int COUNT>
-__device__ __forceinline__ void load_values(const passing &way, const T *from,
-                                            double (&column)[COUNT]) {
+ *   COUNT: how many
+ *   S: the type that they get */
+template <typename T, int COUNT, typename S>
+__device__ __forceinline__ void load_values(const passing &way, const T *from, S (&column)[COUNT]) {
   using W = typename word<COUNT * sizeof(T)>::type;
   constexpr int WORDS = static_cast<int>(COUNT * sizeof(T) / sizeof(W));
   W words[WORDS];
@@ -103,7 +103,7 @@ __device__ __forceinline__ void load_values(const passing &way, const T *from,
   for (int i = 0; i < WORDS; i++) words[i] = way.load(reinterpret_cast<const W *>(from) + i);
   memcpy(values, words, sizeof values);
 #pragma unroll
-  for (int i = 0; i < COUNT; i++) column[i] = widen(values[i]);
+  for (int i = 0; i < COUNT; i++) column[i] = static_cast<S>(widen(values[i]));
 }
 
 } // namespace

@@ -338,7 +338,7 @@ static bisai_status measure_image(bsi_solver_run *run, double *image, double *si
   BSI_TRY(bsi_compute_residual(run));
   if (run->system.precond) {
     const bisai_status status =
-        bsi_precond_apply(run->system.precond, residual, s->vectors.spare, s->cached_bytes);
+        bsi_precond_apply(run->system.precond, residual, s->vectors.spare, s->cached_bytes, false);
     if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
     if (status) return status;
     residual = s->vectors.spare;

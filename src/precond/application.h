@@ -6,9 +6,9 @@
 #include <bisai/precond.h>
 
 /* Does bisai_precond_apply() for a caller that reads `cached_bytes` of other vectors again soon:
- * bsi_product_ops::multiply. */
+ * bsi_product_ops::multiply. `flexible`: bsi_vectors. */
 bisai_status bsi_precond_apply(bisai_precond *precond, const double *v, double *z,
-                               int64_t cached_bytes);
+                               int64_t cached_bytes, bool flexible);
 
 /* Does bisai_precond_apply_transpose() for a preconditioner that is up to date, with vectors in
  * backend memory. */

@@ -257,7 +257,7 @@ static bsi_columns columns_of(const bisai_pattern *p) {
 static bisai_status apply_rest_of_symmetric(bisai_precond *m, const bsi_vectors *v) {
   const int64_t n = bsi_precond_size(m);
   double *scaled = v->work + n * v->count;
-  const bsi_vectors upper = {v->count, scaled, n, v->x, v->ldx, v->work, v->cached_bytes};
+  const bsi_vectors upper = {v->count, scaled, n, v->x, v->ldx, v->work, v->cached_bytes, false};
   const bsi_columns columns = columns_of(isai_of(m)->inverses[BISAI_LOWER].pattern);
   const bisai_status status = m->context->backend->apply->products->multiply_diagonal(
       m->context, m->block_rows, m->block_size, m->factors->upper_inverse,

@@ -373,8 +373,12 @@ static bisai_status multigrid_check_values(bisai_precond *m, const bisai_bcsr *a
 }
 
 static bisai_status multigrid_apply(bisai_precond *m, const bsi_vectors *v) {
-  for (int32_t c = 0; c < v->count; c++)
-    BSI_TRY(bsi_hierarchy_cycle(bsi_multigrid_levels(m), v->b + c * v->ldb, v->x + c * v->ldx));
+  bsi_hierarchy *h = bsi_multigrid_levels(m);
+  for (int32_t c = 0; c < v->count; c++) {
+    const double *b = v->b + c * v->ldb;
+    double *x = v->x + c * v->ldx;
+    BSI_TRY(v->flexible ? bsi_hierarchy_cycle_in_fp32(h, b, x) : bsi_hierarchy_cycle(h, b, x));
+  }
   return BISAI_OK;
 }
 

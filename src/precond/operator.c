@@ -13,7 +13,7 @@ static bisai_status update(void *self, const bisai_bcsr *matrix) {
 
 static bisai_status apply(void *self, const double *v, double *z) {
   const int64_t n = bsi_precond_size(self);
-  return bsi_precond_apply_inside(self, 1, v, n, z, n, 0);
+  return bsi_precond_apply_inside(self, 1, v, n, z, n, 0, false);
 }
 
 static bsi_operator_cost cost(const void *self) {

@@ -271,16 +271,16 @@ bisai_status bsi_precond_check_apply(const bisai_precond *m, const char *call, c
   return BISAI_OK;
 }
 
-/* A reordered v stands in z until its result replaces it. */
+/* A reordered v stands in z until its result replaces it. It is scaled, and has no norm of 1. */
 bisai_status bsi_precond_apply_inside(bisai_precond *m, int32_t count, const double *v, int64_t ldv,
-                                      double *z, int64_t ldz, int64_t cached_bytes) {
+                                      double *z, int64_t ldz, int64_t cached_bytes, bool flexible) {
   if (!m->order.reordered.matrix) {
-    const bsi_vectors vectors = {count, v, ldv, z, ldz, m->work.values, cached_bytes};
+    const bsi_vectors vectors = {count, v, ldv, z, ldz, m->work.values, cached_bytes, flexible};
     return m->ops->apply(m, &vectors);
   }
   const int64_t n = bisai_precond_rows(m);
   double *result = m->work.values + (m->work.vectors - 1) * BSI_VECTORS_AT_ONCE * n;
-  const bsi_vectors vectors = {count, z, ldz, result, n, m->work.values, cached_bytes};
+  const bsi_vectors vectors = {count, z, ldz, result, n, m->work.values, cached_bytes, false};
   bisai_status status = bsi_reordered_enter(&m->order.reordered, BSI_ROWS, count, v, ldv, z, ldz);
   if (!status) status = m->ops->apply(m, &vectors);
   return status ? status
@@ -289,23 +289,24 @@ bisai_status bsi_precond_apply_inside(bisai_precond *m, int32_t count, const dou
 
 /* The same for vectors that may lie in host memory. */
 static bisai_status apply_staged(bisai_precond *m, int32_t count, const double *v, int64_t ldv,
-                                 double *z, int64_t ldz, int64_t cached_bytes) {
+                                 double *z, int64_t ldz, int64_t cached_bytes, bool flexible) {
   const int64_t n = bisai_precond_rows(m);
   bsi_staged from = {0}, to = {0};
   bisai_status status = bsi_stage_input(m->context, n, count, v, ldv, &from);
   if (!status) status = bsi_stage_output(m->context, n, count, false, z, ldz, &to);
   if (!status)
-    status = bsi_precond_apply_inside(m, count, from.data, from.ld, to.data, to.ld, cached_bytes);
+    status = bsi_precond_apply_inside(m, count, from.data, from.ld, to.data, to.ld, cached_bytes,
+                                      flexible);
   status = bsi_stage_return(m->context, status, &to);
   bsi_stage_release(m->context, &from);
   return status;
 }
 
 bisai_status bsi_precond_apply(bisai_precond *precond, const double *v, double *z,
-                               int64_t cached_bytes) {
+                               int64_t cached_bytes, bool flexible) {
   if (!precond) return BISAI_INVALID_ARGUMENT;
   const bisai_status status = bsi_precond_check_apply(precond, "bisai_precond_apply", v, z);
-  return status ? status : apply_staged(precond, 1, v, 0, z, 0, cached_bytes);
+  return status ? status : apply_staged(precond, 1, v, 0, z, 0, cached_bytes, flexible);
 }
 
 void bsi_precond_say_indefinite(const bisai_precond *precond, size_t size, char *text) {
@@ -328,7 +329,7 @@ const bisai_bcsr *bsi_precond_rounded(const bisai_context *context, const bisai_
 }
 
 bisai_status bisai_precond_apply(bisai_precond *precond, const double *v, double *z) {
-  return bsi_precond_apply(precond, v, z, 0);
+  return bsi_precond_apply(precond, v, z, 0, false);
 }
 
 bisai_status bisai_precond_apply_many(bisai_precond *precond, int32_t count, const double *v,
@@ -346,7 +347,7 @@ bisai_status bisai_precond_apply_many(bisai_precond *precond, int32_t count, con
                     (long long)ldz, (long long)n);
   for (int32_t c = 0; c < count && !status; c += BSI_VECTORS_AT_ONCE) {
     const int32_t some = count - c < BSI_VECTORS_AT_ONCE ? count - c : BSI_VECTORS_AT_ONCE;
-    status = apply_staged(precond, some, v + c * ldv, ldv, z + c * ldz, ldz, 0);
+    status = apply_staged(precond, some, v + c * ldv, ldv, z + c * ldz, ldz, 0, false);
   }
   return status;
 }

@@ -66,8 +66,7 @@ typedef struct bsi_precond_ops {
   int vectors;
   /* checks options beyond their ranges */
   bisai_status (*check)(bisai_context *, const bisai_precond_options *, const bisai_bcsr *);
-  /* refuses values of a matrix that the kind cannot work with, in creation and updates, before
-   * anything changes */
+  /* refuses values that the kind cannot work with, before creation or an update changes anything */
   bisai_status (*check_values)(bisai_precond *, const bisai_bcsr *);
   /* computes the integers and reserves the memory */
   bisai_status (*setup)(bisai_precond *, const bisai_bcsr *);
@@ -138,15 +137,14 @@ bisai_status bsi_precond_ranges_check(bisai_context *context, const bisai_precon
 
 /* Does bisai_precond_update() for a matrix that is known to have the pattern of creation. */
 bisai_status bsi_precond_update_inside(bisai_precond *m, const bisai_bcsr *matrix);
-/* The two halves of it, for preconditioners of which others are composed: refuses values and
- * changes nothing, and takes values that have not been refused. */
+/* Its two halves, for composed kinds: refuses values, and takes those that it does not refuse. */
 bisai_status bsi_precond_check_values(bisai_precond *m, const bisai_bcsr *matrix);
 bisai_status bsi_precond_take_values(bisai_precond *m, const bisai_bcsr *matrix);
 
 /* Does bisai_precond_apply_many() for a preconditioner that is up to date, and at most
  * BSI_VECTORS_AT_ONCE vectors in backend memory. */
 bisai_status bsi_precond_apply_inside(bisai_precond *m, int32_t count, const double *v, int64_t ldv,
-                                      double *z, int64_t ldz, int64_t cached_bytes);
+                                      double *z, int64_t ldz, int64_t cached_bytes, bool flexible);
 
 /* Makes a preconditioner of the kind, the options and the size of m, which the caller sets up. */
 bisai_status bsi_precond_allocate_like(const bisai_precond *m, bisai_precond **t);
@@ -239,12 +237,14 @@ static inline const bsi_triangular *bsi_triangular_of(const bisai_precond *m,
 
 /* The first half of an application on factors: from b into the first work vector. */
 static inline bsi_vectors bsi_first_half(const bsi_vectors *v, int64_t n) {
-  return (bsi_vectors){v->count, v->b, v->ldb, v->work, n, v->work + n * v->count, v->cached_bytes};
+  return (bsi_vectors){v->count,        v->b, v->ldb, v->work, n, v->work + n * v->count,
+                       v->cached_bytes, false};
 }
 
 /* The second half: from the first work vector into x. */
 static inline bsi_vectors bsi_second_half(const bsi_vectors *v, int64_t n) {
-  return (bsi_vectors){v->count, v->work, n, v->x, v->ldx, v->work + n * v->count, v->cached_bytes};
+  return (bsi_vectors){v->count,        v->work, n, v->x, v->ldx, v->work + n * v->count,
+                       v->cached_bytes, false};
 }
 
 #endif

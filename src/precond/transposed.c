@@ -42,7 +42,7 @@ static bisai_status apply_reordered(bisai_precond *m, const double *v, double *z
 bisai_status bsi_precond_transpose_inside(bisai_precond *precond, const double *v, double *z) {
   const bsi_precond_transpose *how = &precond->ops->transpose;
   if (how->is_own && how->is_own(precond))
-    return bsi_precond_apply_inside(precond, 1, v, 0, z, 0, 0);
+    return bsi_precond_apply_inside(precond, 1, v, 0, z, 0, 0, false);
   if (!how->make && !how->apply)
     return bsi_fail(precond->context, BISAI_UNSUPPORTED,
                     "%s has no transposed application%s: a preconditioner of the transposed matrix "

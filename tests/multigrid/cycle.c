@@ -48,10 +48,10 @@ static void a_relaxation_of_three_rows_by_hand(void **state) {
                                                                    .alpha = 3.0,
                                                                    .beta = 4.0,
                                                                    .inverse = {inverse, NULL},
-                                                                   .x = x,
-                                                                   .previous = y,
-                                                                   .b = b,
-                                                                   .y = y}));
+                                                                   .x = bsi_wide(x),
+                                                                   .previous = bsi_wide(y),
+                                                                   .b = bsi_wide(b),
+                                                                   .y = bsi_wide(y)}));
   EXPECT_CLOSE(3, ((double[]){8, 5, 0}), y, 0);
   drop(context, inverse), drop(context, b), drop(context, x), drop(context, y);
   bisai_bcsr_destroy(&matrix);
@@ -120,10 +120,10 @@ static void expect_relaxation(bisai_context *c, const system_of_rows *s, bool ze
                                                  .alpha = alpha,
                                                  .beta = beta,
                                                  .inverse = {s->inverse, NULL},
-                                                 .x = x,
-                                                 .previous = previous,
-                                                 .b = s->b,
-                                                 .y = y}));
+                                                 .x = bsi_wide(x),
+                                                 .previous = bsi_wide(previous),
+                                                 .b = bsi_wide(s->b),
+                                                 .y = bsi_wide(y)}));
   /* rows have up to 60 blocks of 32 values below 1 (the diagonal below 2,000), times 32 of D⁻¹ */
   const double bs = s->a.block_size, tolerance = 2.3e-16 * 64.0 * bs * bs * 4.0 * bs;
   EXPECT_CLOSE(s->n, expected, y, tolerance);
@@ -162,8 +162,8 @@ static void relaxations_without_a_right_hand_side_are_scaled_products(void **sta
       EXPECT_OK(context, ops(context)->relax(context, &(bsi_operation){.matrix = s.matrix,
                                                                        .beta = 0.75,
                                                                        .inverse = {s.inverse, NULL},
-                                                                       .x = s.x,
-                                                                       .y = y}));
+                                                                       .x = bsi_wide(s.x),
+                                                                       .y = bsi_wide(y)}));
       /* as in expect_relaxation() */
       const double bs = sizes[k], tolerance = 2.3e-16 * 64.0 * bs * bs * 4.0 * bs;
       EXPECT_CLOSE(s.n, expected, y, tolerance);
@@ -189,10 +189,10 @@ static void relaxations_have_the_same_bits_for_every_number_of_threads(void **st
                                                      .alpha = 0.5,
                                                      .beta = 0.7,
                                                      .inverse = {s.inverse, NULL},
-                                                     .x = s.x,
-                                                     .previous = s.previous,
-                                                     .b = s.b,
-                                                     .y = y}));
+                                                     .x = bsi_wide(s.x),
+                                                     .previous = bsi_wide(s.previous),
+                                                     .b = bsi_wide(s.b),
+                                                     .y = bsi_wide(y)}));
       if (!first) {
         first = malloc((size_t)n * sizeof *first);
         memcpy(first, y, (size_t)n * sizeof *first);
@@ -259,7 +259,7 @@ static void expect_product_of_lists(bisai_context *c, const bsi_block_matrix *m,
       if ((i % 7 < 4) == (part == 0)) rows[list.count++] = i;
     int32_t *there = placed(c, rows, (size_t)list.count, sizeof *there);
     list.rows = there;
-    EXPECT_OK(c, ops(c)->multiply(c, m, &list, x, beta, y));
+    EXPECT_OK(c, ops(c)->multiply(c, m, &list, bsi_wide(x), beta, bsi_wide(y)));
     EXPECT_OK(c, bisai_context_synchronize(c));
     drop(c, there);
     free(rows);
@@ -274,7 +274,7 @@ static void expect_product(bisai_context *c, bsi_block_matrix m, double beta) {
     for (int64_t i = 0; i < n; i++) expected[i] = NAN;
   double *y = vector(c, n, expected), *again = vector(c, n, expected);
   plain_product(&m, x, beta, expected);
-  EXPECT_OK(c, ops(c)->multiply(c, &m, NULL, x, beta, y));
+  EXPECT_OK(c, ops(c)->multiply(c, &m, NULL, bsi_wide(x), beta, bsi_wide(y)));
   EXPECT_OK(c, bisai_context_synchronize(c));
   /* up to 80 blocks of 32 products below 1 in a row */
   EXPECT_CLOSE(n, expected, y, 2.3e-16 * 80.0 * 32.0);
@@ -326,7 +326,7 @@ static void products_have_the_same_bits_for_every_number_of_threads(void **state
       bsi_block_matrix m = random_sparse(c, 3000, 500, 6, identities ? 6 : 3, 9, identities);
       const int64_t n = (int64_t)m.rows * m.height;
       double *x = random_values(c, (int64_t)m.cols * m.width, 6), *y = random_values(c, n, 7);
-      EXPECT_OK(c, ops(c)->multiply(c, &m, NULL, x, 1.0, y));
+      EXPECT_OK(c, ops(c)->multiply(c, &m, NULL, bsi_wide(x), 1.0, bsi_wide(y)));
       if (!first) {
         first = malloc((size_t)n * sizeof *first);
         memcpy(first, y, (size_t)n * sizeof *first);
@@ -362,13 +362,13 @@ static void free_directions(bisai_context *c, directions *d) {
 }
 
 static void two_steps(bisai_context *c, const directions *d) {
-  const bsi_operation first = {.n = d->n, .v = d->v, .y = d->r, .work = d->work},
+  const bsi_operation first = {.n = d->n, .v = d->v, .y = bsi_wide(d->r), .work = d->work},
                       second = {.n = d->n,
-                                .y = d->c,
+                                .y = bsi_wide(d->c),
                                 .v = d->v,
-                                .x = d->c2,
+                                .x = bsi_wide(d->c2),
                                 .v2 = d->v2,
-                                .b = d->r,
+                                .b = bsi_wide(d->r),
                                 .work = d->work};
   EXPECT_OK(c, ops(c)->first_step(c, &first, BSI_K_WHOLE));
   EXPECT_OK(c, ops(c)->second_step(c, &second, BSI_K_WHOLE));

@@ -23,7 +23,7 @@ static double difference(int64_t n, const double *x, const double *y) {
 
 static void copies_have_the_digits_of_fp32(void **state) {
   (void)state;
-  static const double others[] = {0.0, -0x1p-100, 0x1p100, 0x1p101, 1e-31, INFINITY, NAN};
+  static const double others[] = {0.0, -0x1p-100, 0x1p60, 0x1p61, 1e-31, INFINITY, NAN};
   static const bool fit[2][7] = {{true, true, true, false, false, false, false},
                                  {true, true, true, false, true, false, false}};
   enum { COUNT = 5000 };
@@ -55,28 +55,30 @@ static void cycles_differ_by_the_rounding_of_fp32(void **state) {
   nested.kind = BISAI_PRECOND_ILU;
   for (int s = 0; s < 4; s++)
     for (int bs = 1; bs <= 9; bs++) {
-      double *results[2];
-      for (int k = 0; k < 2; k++) {
+      double *results[3];
+      for (int k = 0; k < 3; k++) {
         bsi_multigrid_setup setup = setup_in(k ? BISAI_FP32 : BISAI_FP64, smoothers[s]);
         setup.nested = (bsi_nested){&nested, bsi_precond_operator_create};
         problem p =
             make_problem(context, test_mesh_diffusion(30, 20, bs, TEST_ZERO_OUTSIDE, 0.2), &setup);
         assert_true(p.h.count >= 3);
-        assert_int_equal(p.h.levels[0].fp32.in_use, k);
-        assert_int_equal(p.h.levels[1].fp32.in_use, k);
-        results[k] = cycle(&p);
+        assert_int_equal(p.h.levels[0].fp32.in_use, k > 0);
+        assert_int_equal(p.h.levels[1].fp32.in_use, k > 0);
+        results[k] = k == 2 ? cycle_in_fp32(&p) : cycle(&p);
         free_problem(&p);
       }
-      const double apart = difference((int64_t)600 * bs, results[0], results[1]);
-      assert_true(apart > 0.0 && apart < 1e-5); /* 6e-8, a few times */
-      free(results[0]), free(results[1]);
+      for (int k = 1; k < 3; k++) {
+        const double apart = difference((int64_t)600 * bs, results[0], results[k]);
+        assert_true(apart > 0.0 && apart < 1e-5); /* 6e-8, a few times */
+      }
+      free(results[0]), free(results[1]), free(results[2]);
     }
 }
 
 static void rectangular_transfers_have_copies_of_their_values(void **state) {
   (void)state;
-  double *vectors = test_random_vector((int64_t)600 * 3 * 4, 6), *results[2];
-  for (int k = 0; k < 2; k++) {
+  double *vectors = test_random_vector((int64_t)600 * 3 * 4, 6), *results[3];
+  for (int k = 0; k < 3; k++) {
     bsi_multigrid_setup setup = setup_in(k ? BISAI_FP32 : BISAI_FP64, BISAI_SMOOTHER_JACOBI);
     setup.options.null_vectors = vectors;
     setup.options.null_count = 4;
@@ -84,15 +86,17 @@ static void rectangular_transfers_have_copies_of_their_values(void **state) {
     const bsi_level_fp32 *copies = &p.h.levels[0].fp32;
     assert_null(copies->prolongation);
     assert_null(copies->restriction);
-    assert_int_equal(copies->prolongation_values != NULL, k);
-    assert_int_equal(copies->restriction_values != NULL, k);
-    assert_int_equal(copies->in_use, k);
-    results[k] = cycle(&p);
+    assert_int_equal(copies->prolongation_values != NULL, k > 0);
+    assert_int_equal(copies->restriction_values != NULL, k > 0);
+    assert_int_equal(copies->in_use, k > 0);
+    results[k] = k == 2 ? cycle_in_fp32(&p) : cycle(&p);
     free_problem(&p);
   }
-  const double apart = difference((int64_t)600 * 3, results[0], results[1]);
-  assert_true(apart > 0.0 && apart < 1e-5);
-  free(results[0]), free(results[1]), free(vectors);
+  for (int k = 1; k < 3; k++) {
+    const double apart = difference((int64_t)600 * 3, results[0], results[k]);
+    assert_true(apart > 0.0 && apart < 1e-5);
+  }
+  free(results[0]), free(results[1]), free(results[2]), free(vectors);
 }
 
 static test_bcsr scaled_grid(double factor) {
@@ -169,6 +173,46 @@ static void symmetric_cycles_stay_symmetric(void **state) {
   free_problem(&p);
 }
 
+static void values_of_b_that_are_not_finite_reach_x(void **state) {
+  (void)state;
+  static const double values[] = {NAN, INFINITY, -INFINITY};
+  const bsi_multigrid_setup setup = setup_in(BISAI_FP32, BISAI_SMOOTHER_CHEBYSHEV);
+  problem p = make_problem(context, test_mesh_diffusion(24, 20, 2, TEST_ZERO_OUTSIDE, 0.2), &setup);
+  for (int k = 0; k < 3; k++) {
+    bool finite = true;
+    p.b[p.n / 2] = values[k];
+    double *x = cycle_in_fp32(&p);
+    for (int64_t i = 0; i < p.n; i++) finite = finite && isfinite(x[i]);
+    assert_false(finite);
+    free(x);
+  }
+  free_problem(&p);
+}
+
+/* K, cycles that work in the caller's vectors, and preconditioners as smoothers have fp64. */
+static void these_cycles_have_vectors_in_fp64(void **state) {
+  (void)state;
+  enum { WAYS = 7 };
+  bisai_precond_options nested = bisai_precond_options_default();
+  nested.kind = BISAI_PRECOND_ILU;
+  for (int k = 0; k < WAYS; k++) {
+    bsi_multigrid_setup setup =
+        setup_in(k == 0 ? BISAI_FP64 : BISAI_FP32, k == 1   ? BISAI_SMOOTHER_ILU
+                                                   : k == 5 ? BISAI_SMOOTHER_CHEBYSHEV
+                                                            : BISAI_SMOOTHER_L1);
+    setup.nested = (bsi_nested){&nested, bsi_precond_operator_create};
+    if (k == 2) setup.options.cycle = BISAI_CYCLE_K;
+    if (k == 3) setup.options.pre = 0;
+    if (k == 4) setup.options.post = 0;
+    if (k == 5) setup.options.degree = 3;
+    problem p =
+        make_problem(context, test_mesh_diffusion(30, 20, 2, TEST_ZERO_OUTSIDE, 0.2), &setup);
+    const bool possible = k == WAYS - 1 && bsi_ops_of(&p.h)->cycle->narrow_vectors;
+    assert_int_equal(bsi_narrow_levels(&p.h) > 0, possible);
+    free_problem(&p);
+  }
+}
+
 /* The recorded operations read fp64. */
 static void levels_with_copies_are_not_in_the_graph(void **state) {
   (void)state;
@@ -232,6 +276,8 @@ int main(void) {
       cmocka_unit_test(values_out_of_range_stay_in_fp64),
       cmocka_unit_test(kept_transfers_are_not_copied_again),
       cmocka_unit_test(symmetric_cycles_stay_symmetric),
+      cmocka_unit_test(values_of_b_that_are_not_finite_reach_x),
+      cmocka_unit_test(these_cycles_have_vectors_in_fp64),
       cmocka_unit_test(levels_with_copies_are_not_in_the_graph),
       cmocka_unit_test(small_levels_have_no_copies),
       cmocka_unit_test(copies_without_memory_leave_nothing)};

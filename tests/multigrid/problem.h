@@ -75,12 +75,20 @@ static inline bisai_status test_graph_create(bsi_hierarchy *h, int64_t most_rows
 }
 
 /* Does a cycle and returns a copy of the result. */
-static inline double *cycle(problem *p) {
+static inline double *result_of(problem *p, bisai_status status) {
   double *result = malloc((size_t)p->n * sizeof *result);
-  EXPECT_OK(p->context, bsi_hierarchy_cycle(&p->h, p->b, p->x));
+  EXPECT_OK(p->context, status);
   test_synchronize();
   memcpy(result, p->x, (size_t)p->n * sizeof *result);
   return result;
+}
+
+static inline double *cycle(problem *p) {
+  return result_of(p, bsi_hierarchy_cycle(&p->h, p->b, p->x));
+}
+
+static inline double *cycle_in_fp32(problem *p) {
+  return result_of(p, bsi_hierarchy_cycle_in_fp32(&p->h, p->b, p->x));
 }
 
 #endif

@@ -75,7 +75,9 @@ bisai_status bsi_precondition(bsi_solver_run *run, const double *v, double *z) {
   const bsi_backend *backend = bsi_backend_of(run);
   const bool measured = !run->timing.pending;
   bisai_status status = measured ? backend->clock->start(s->context, &s->clock) : BISAI_OK;
-  if (!status) status = bsi_precond_apply(run->system.precond, v, z, s->cached_bytes);
+  if (!status)
+    status =
+        bsi_precond_apply(run->system.precond, v, z, s->cached_bytes, s->options.gmres.flexible);
   if (measured) {
     const bisai_status stopped = backend->clock->stop(s->context, &s->clock);
     run->timing.pending = true;

@@ -35,6 +35,11 @@ constexpr int64_t GRAPH_ROWS = 4000;
 /* The sums of the rows that several warps share. */
 using shared_sums = double[WARPS][BSI_WARP];
 
+/* The vectors of steps are in fp64. */
+__device__ __forceinline__ double *doubles(const bsi_vector &v) {
+  return static_cast<double *>(v.at);
+}
+
 /* The lanes of a block row: lane (r, s) has row r, and every apart-th column from column s on. A
  * team of warps of a thread block, a power of two, takes the row: few rows are long, and would
  * otherwise keep a warp busy while the others wait. All threads compute this before each step:
@@ -50,7 +55,7 @@ struct lanes {
   /* 2³²/width, rounded up: dividing a column by the width is a multiplication */
   unsigned reciprocal;
   __device__ __forceinline__ explicit lanes(const bsi_operation &p)
-      : product(p.kind == BSI_OPERATION_MULTIPLY || (p.kind == BSI_OPERATION_RELAX && p.x)) {
+      : product(p.kind == BSI_OPERATION_MULTIPLY || (p.kind == BSI_OPERATION_RELAX && p.x.at)) {
     const bsi_block_matrix &m = p.m;
     const int height = m.height > 0 ? m.height : 1, of_height = 0x10000 / height + 1;
     const int lane = threadIdx.x % BSI_WARP, warp = static_cast<int>(threadIdx.x) / BSI_WARP;
@@ -196,10 +201,13 @@ __device__ __forceinline__ void relax(const bsi_operation &p, const lanes &at, m
   for_rows(p, at, row, [&](int32_t i) {
     const bool there = i < p.m.rows, own = there && at.own();
     const int64_t scalar = static_cast<int64_t>(i) * bs + at.r;
-    const double b = own ? __ldcg(p.b + scalar) : 0.0, x = own && p.x ? __ldcg(p.x + scalar) : 0.0,
-                 previous = own && p.alpha != 0.0 && p.previous ? __ldcg(p.previous + scalar) : 0.0;
+    const double b = own ? __ldcg(doubles(p.b) + scalar) : 0.0,
+                 x = own && p.x.at ? __ldcg(doubles(p.x) + scalar) : 0.0,
+                 previous = own && p.alpha != 0.0 && p.previous.at
+                                ? __ldcg(doubles(p.previous) + scalar)
+                                : 0.0;
     double product = 0.0;
-    if (at.product) product = at.add_team(row.product(p.m, at, p.x), bs, sums);
+    if (at.product) product = at.add_team(row.product(p.m, at, doubles(p.x)), bs, sums);
     if (!there || at.member > 0) return;
     const double residual = b - product;
     double sum = 0.0;
@@ -215,7 +223,7 @@ __device__ __forceinline__ void relax(const bsi_operation &p, const lanes &at, m
     sum = p.beta * at.add(sum, bs);
     if (!own) return;
     if (p.alpha != 0.0) sum += p.alpha * (x - previous);
-    p.y[scalar] = x + sum;
+    doubles(p.y)[scalar] = x + sum;
   });
 }
 
@@ -224,9 +232,9 @@ __device__ __forceinline__ void multiply(const bsi_operation &p, const lanes &at
   for_rows(p, at, row, [&](int32_t i) {
     const bool own = i < p.m.rows && at.own();
     const int64_t scalar = static_cast<int64_t>(i) * p.m.height + at.r;
-    const double b = own && p.beta != 0.0 ? __ldcg(p.b + scalar) : 0.0,
-                 sum = p.alpha * at.add_team(row.product(p.m, at, p.x), p.m.height, sums);
-    if (own) p.y[scalar] = p.beta == 0.0 ? sum : sum + p.beta * b;
+    const double b = own && p.beta != 0.0 ? __ldcg(doubles(p.b) + scalar) : 0.0,
+                 sum = p.alpha * at.add_team(row.product(p.m, at, doubles(p.x)), p.m.height, sums);
+    if (own) doubles(p.y)[scalar] = p.beta == 0.0 ? sum : sum + p.beta * b;
   });
 }
 
@@ -246,7 +254,7 @@ __device__ __forceinline__ void multiply_dense(const bsi_operation &p) {
         for (int u = 0; u < COLUMNS; u++)
           if (c + u * STEP < n) {
             a[u] = __ldg(values + static_cast<int64_t>(c + u * STEP) * n);
-            factor[u] = __ldcg(p.x + c + u * STEP);
+            factor[u] = __ldcg(doubles(p.x) + c + u * STEP);
           }
 #pragma unroll
         for (int u = 0; u < COLUMNS; u++) sum += a[u] * factor[u];
@@ -260,7 +268,7 @@ __device__ __forceinline__ void multiply_dense(const bsi_operation &p) {
     if (threadIdx.x < DENSE_ROWS && row0 + r < n) {
       double total = 0.0;
       for (int w = 0; w < WARPS; w++) total += sums[w][r];
-      p.y[row0 + r] = total;
+      doubles(p.y)[row0 + r] = total;
     }
     __syncthreads();
   }
@@ -305,7 +313,7 @@ __device__ __forceinline__ void first_step(const bsi_operation &p, k_sums &k, un
   double sums[2] = {};
   for_values(p.n, [&](int64_t i) {
     const double v = __ldcg(p.v + i);
-    sums[0] += v * __ldcg(p.y + i);
+    sums[0] += v * __ldcg(doubles(p.y) + i);
     sums[1] += v * v;
   });
   k.add(sums, p.work, ticket, odd);
@@ -319,7 +327,9 @@ __device__ __forceinline__ void first_step(const bsi_operation &p, k_sums &k, un
   __syncthreads();
   const double step = k.scalars[BSI_K_STEP];
   if (step != 0.0)
-    for_values(p.n, [&](int64_t i) { p.y[i] = __ldcg(p.y + i) - step * __ldcg(p.v + i); });
+    for_values(p.n, [&](int64_t i) {
+      doubles(p.y)[i] = __ldcg(doubles(p.y) + i) - step * __ldcg(p.v + i);
+    });
 }
 
 __device__ __forceinline__ void second_step(const bsi_operation &p, k_sums &k, unsigned *ticket,
@@ -329,7 +339,7 @@ __device__ __forceinline__ void second_step(const bsi_operation &p, k_sums &k, u
     const double v2 = __ldcg(p.v2 + i);
     sums[0] += v2 * __ldcg(p.v + i);
     sums[1] += v2 * v2;
-    sums[2] += v2 * __ldcg(p.b + i);
+    sums[2] += v2 * __ldcg(doubles(p.b) + i);
   });
   k.add(sums, p.work, ticket, odd);
   if (threadIdx.x == 0) {
@@ -339,15 +349,16 @@ __device__ __forceinline__ void second_step(const bsi_operation &p, k_sums &k, u
   }
   __syncthreads();
   const double a = k.scalars[BSI_K_OLD], b = k.scalars[BSI_K_NEW];
-  for_values(p.n,
-             [&](int64_t i) { p.y[i] = bsi_k_combine(a, __ldcg(p.y + i), b, __ldcg(p.x + i)); });
+  for_values(p.n, [&](int64_t i) {
+    doubles(p.y)[i] = bsi_k_combine(a, __ldcg(doubles(p.y) + i), b, __ldcg(doubles(p.x) + i));
+  });
 }
 
 /* Returns true if the step has waited for all thread blocks once. */
 __device__ __forceinline__ bool run_step(const bsi_operation &p, const lanes &at, matrix_row &row,
                                          shared_sums &sums, k_sums &k, unsigned *ticket, bool odd) {
   switch (p.kind) {
-  case BSI_OPERATION_SET: for_values(p.n, [&](int64_t i) { p.y[i] = 0.0; }); return false;
+  case BSI_OPERATION_SET: for_values(p.n, [&](int64_t i) { doubles(p.y)[i] = 0.0; }); return false;
   case BSI_OPERATION_RELAX: relax(p, at, row, sums); return false;
   case BSI_OPERATION_MULTIPLY: multiply(p, at, row, sums); return false;
   case BSI_OPERATION_DENSE: multiply_dense(p); return false;

@@ -13,10 +13,11 @@
 extern "C" {
 #endif
 
-/* y ← m x + beta·y, in these rows or, with NULL, in all. y is not read if beta is 0. */
+/* y ← m x + beta·y, in these rows or, with NULL, in all. y is not read if beta is 0. x and y are
+ * in fp32 only if m is, or if m has no values. */
 typedef bisai_status bsi_multiply_transfer(bisai_context *, const bsi_block_matrix *m,
-                                           const struct bsi_row_list *rows, const double *x,
-                                           double beta, double *y);
+                                           const struct bsi_row_list *rows, bsi_vector x,
+                                           double beta, bsi_vector y);
 bsi_multiply_transfer bsi_multiply_transfer_cuda;
 
 /* What of a step of a K-cycle is done: all of it, or the sums of this rank, which are left at work
@@ -33,6 +34,8 @@ typedef struct bsi_cycle_ops {
   bisai_status (*relax)(bisai_context *, const bsi_operation *);
   bsi_multiply_transfer *multiply;
   bsi_k_step *first_step, *second_step;
+  /* vectors may be in fp32 where values are */
+  bool narrow_vectors;
   bsi_load_code *load;
 } bsi_cycle_ops;
 

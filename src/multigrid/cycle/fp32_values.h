@@ -8,9 +8,9 @@
 #include "core/block/block_math.h"
 
 /* The magnitudes of these values. They are far from those at which fp32 loses digits or
- * overflows. */
+ * overflows, also as the magnitudes of D⁻¹ in products with vectors in fp32. */
 #define BSI_FP32_LEAST 0x1p-100
-#define BSI_FP32_MOST 0x1p100
+#define BSI_FP32_MOST 0x1p60
 
 /* Returns true if fp32 represents a value with all of its digits. Zero is such a value. With
  * `small`, every small value counts as one: fp32 represents it up to 2⁻¹⁵⁰. */

@@ -19,19 +19,26 @@ static bisai_status k_step(bisai_context *context, bsi_k_step *step, int sums,
   return step(context, s, BSI_K_REST);
 }
 
+/* Zeros of both types have the same bits. A work vector has room for doubles. */
+static bisai_status set_zero(bisai_context *context, const bsi_operation *s) {
+  const int64_t doubles = s->y.narrow ? (s->n + 1) / 2 : s->n;
+  return context->backend->vectors->set(context, doubles, 0.0, s->y.at);
+}
+
 /* Does an operation whose x has its ghosts. */
 static bisai_status run(bisai_context *context, const bsi_operation *s) {
   const bsi_backend *backend = context->backend;
   const bsi_cycle_ops *ops = backend->multigrid->cycle;
   switch (s->kind) {
-  case BSI_OPERATION_SET: return backend->vectors->set(context, s->n, 0.0, s->y);
+  case BSI_OPERATION_SET: return set_zero(context, s);
   case BSI_OPERATION_RELAX: return ops->relax(context, s);
   case BSI_OPERATION_MULTIPLY:
     if (!s->matrix) return ops->multiply(context, &s->m, s->ranks.rows, s->x, s->beta, s->y);
     return bsi_multiply_rows(context, s->matrix, s->ranks.rows, s->alpha, s->x, s->beta, s->b,
                              s->y);
   case BSI_OPERATION_DENSE:
-    return backend->multigrid->dense->multiply(context, (int32_t)s->n, s->inverse.wide, s->x, s->y);
+    return backend->multigrid->dense->multiply(context, (int32_t)s->n, s->inverse.wide, s->x.at,
+                                               s->y.at);
   case BSI_OPERATION_FIRST: return k_step(context, ops->first_step, 2, s);
   case BSI_OPERATION_SECOND: return k_step(context, ops->second_step, 3, s);
   }
@@ -46,7 +53,7 @@ static bisai_status run_rows(bisai_context *context, const bsi_operation *s, bsi
 
 /* Does the inner rows while the ghosts come. An exchange that has begun is ended in any case. */
 static bisai_status overlap(bisai_context *context, const bsi_operation *s, int32_t width) {
-  double *x = (double *)s->x;
+  double *x = s->x.at;
   BSI_TRY(bsi_halo_begin(s->ranks.halo, width, x));
   const bisai_status inner = run_rows(context, s, bsi_inner_rows(s->ranks.split)),
                      end = bsi_halo_end(s->ranks.halo, width,
@@ -58,16 +65,16 @@ static bisai_status overlap(bisai_context *context, const bsi_operation *s, int3
 /* The rows of x have as many values as blocks have columns. */
 bisai_status bsi_operation_run(bisai_context *context, const bsi_operation *s) {
   const bool product = s->kind == BSI_OPERATION_RELAX || s->kind == BSI_OPERATION_MULTIPLY;
-  if (!s->ranks.halo || !s->x || !product) return run(context, s);
+  if (!s->ranks.halo || !s->x.at || !product) return run(context, s);
   const int32_t width = s->matrix ? s->matrix->block_size : s->m.width;
   if (s->ranks.split && s->ranks.split->order) return overlap(context, s, width);
-  BSI_TRY(bsi_halo_complete(s->ranks.halo, width, (double *)s->x));
+  BSI_TRY(bsi_halo_complete(s->ranks.halo, width, s->x.at));
   return run(context, s);
 }
 
 /* Returns true if an operation may be the first of fused sweeps. */
 static bool may_be_fused(const bsi_operation *s) {
-  return !s->ranks.halo && s->matrix && s->b && s->matrix->block_rows == s->matrix->block_cols &&
+  return !s->ranks.halo && s->matrix && s->b.at && s->matrix->block_rows == s->matrix->block_cols &&
          (s->kind == BSI_OPERATION_RELAX || (s->alpha == -1.0 && s->beta == 1.0));
 }
 
@@ -75,15 +82,15 @@ static bool may_be_fused(const bsi_operation *s) {
 static bool joins(const bsi_fused_sweeps *c, const bsi_operation *s) {
   const bsi_operation *last = &c->steps[c->count - 1];
   if (c->count == BSI_FUSED_SWEEPS || !may_be_fused(s) || s->matrix != last->matrix ||
-      s->x != last->y || (s->previous && s->previous != last->x))
+      s->x.at != last->y.at || (s->previous.at && s->previous.at != last->x.at))
     return false;
   for (int32_t k = 0; k < c->count; k++) {
     const bsi_operation *other = &c->steps[k];
-    if (s->y == other->y || s->y == other->x || s->y == other->previous || s->y == other->b ||
-        s->b == other->y)
+    if (s->y.at == other->y.at || s->y.at == other->x.at || s->y.at == other->previous.at ||
+        s->y.at == other->b.at || s->b.at == other->y.at)
       return false;
   }
-  return s->y != s->b;
+  return s->y.at != s->b.at;
 }
 
 bisai_status bsi_operations_end(bsi_hierarchy *h) {

@@ -24,51 +24,63 @@ struct relaxation {
   block_rows rows;
   bsi_inverse inverse;
   double alpha, beta;
-  const double *b, *previous;
-  double *y;
+  /* doubles or, if they are narrow, floats; `previous` is as x */
+  const void *b, *previous;
+  void *y;
+  bool narrow_b, narrow_y;
 };
 
 /* The largest blocks for which a lane loads the values of its own row before those of A, so that it
  * waits for both at the same time. Larger blocks need the registers. */
 enum { EARLY_SIZE = 2 };
 
+/* Returns a value of b, which no thread writes to. */
+template <typename X> __device__ __forceinline__ X right_of(const relaxation &p, int64_t row) {
+  return std::is_same_v<X, float> && p.narrow_b
+             ? static_cast<X>(__ldg(static_cast<const float *>(p.b) + row))
+             : static_cast<X>(__ldg(static_cast<const double *>(p.b) + row));
+}
+
 /* Returns the iterate before x, which may be overwritten by y. */
-__device__ __forceinline__ double previous_of(const relaxation &p, int64_t row) {
-  return p.alpha != 0.0 && p.previous ? p.previous[row] : 0.0;
+template <typename X> __device__ __forceinline__ X previous_of(const relaxation &p, int64_t row) {
+  return p.alpha != 0.0 && p.previous ? static_cast<const X *>(p.previous)[row] : 0;
 }
 
 /* y ← x + alpha·(x − previous) + beta·product for a scalar row. Without b x is not added. */
-__device__ __forceinline__ void finish(const relaxation &p, int64_t row, double product,
-                                       double previous, double x) {
-  double step = p.beta * product;
-  if (p.alpha != 0.0) step += p.alpha * (x - previous);
-  p.y[row] = p.b ? x + step : step;
+template <typename X>
+__device__ __forceinline__ void finish(const relaxation &p, int64_t row, X product, X previous,
+                                       X x) {
+  X step = static_cast<X>(p.beta) * product;
+  if (p.alpha != 0.0) step += static_cast<X>(p.alpha) * (x - previous);
+  set_value(p.y, p.narrow_y, row, p.b ? x + step : step);
 }
 
 /* Returns a value of D⁻¹. */
-__device__ __forceinline__ double inverse_value(const relaxation &p, int64_t at) {
-  return p.inverse.narrow ? static_cast<double>(__ldg(p.inverse.narrow + at))
-                          : __ldg(p.inverse.wide + at);
+template <typename X> __device__ __forceinline__ X inverse_value(const relaxation &p, int64_t at) {
+  return p.inverse.narrow ? static_cast<X>(__ldg(p.inverse.narrow + at))
+                          : static_cast<X>(__ldg(p.inverse.wide + at));
 }
 
 /* Returns b − A x of a scalar row or, without b, A x. */
-__device__ __forceinline__ double residual_of(const relaxation &p, double b, double product) {
+template <typename X>
+__device__ __forceinline__ X residual_of(const relaxation &p, X b, X product) {
   return p.b ? b - product : product;
 }
 
 /* T: the type of the values of A
+ * X: the type of x and of the sums; float if a vector is in fp32
  * BS: the block size
  * SPLIT: blocks of a row that go side by side, a power of two
  * UNROLLED: blocks of a lane that are under way together
  * RESIDENT: threads that a multiprocessor is to hold
  * FROM_ZERO: x is zero */
-template <typename T, int BS, int SPLIT, int UNROLLED, int RESIDENT, bool FROM_ZERO>
+template <typename T, typename X, int BS, int SPLIT, int UNROLLED, int RESIDENT, bool FROM_ZERO>
 __global__ void __launch_bounds__(ROW_THREADS, RESIDENT / ROW_THREADS) relax(relaxation p) {
   using place = row_place<T, BS, SPLIT, 1>;
   const place at(p.rows);
   const bool own = at.working && at.member < BS;
   const int64_t row = static_cast<int64_t>(at.i) * BS + at.c;
-  double sum[1][BS] = {}, column[BS] = {}, right = 0.0, x = 0.0, previous = 0.0;
+  X sum[1][BS] = {}, column[BS] = {}, right = 0, x = 0, previous = 0;
   bsi_wait_for_predecessor();
   const auto load_own = [&] {
     const passing way(p.rows.passing_once);
@@ -76,15 +88,15 @@ __global__ void __launch_bounds__(ROW_THREADS, RESIDENT / ROW_THREADS) relax(rel
       load_values<float, BS>(way, p.inverse.narrow + row * BS, column);
     else
       load_values<double, BS>(way, p.inverse.wide + row * BS, column);
-    right = p.b ? __ldg(p.b + row) : 0.0;
-    if (!FROM_ZERO) x = __ldg(p.rows.x + row);
-    previous = previous_of(p, row);
+    right = p.b ? right_of<X>(p, row) : 0;
+    if (!FROM_ZERO) x = __ldg(static_cast<const X *>(p.rows.x) + row);
+    previous = previous_of<X>(p, row);
   };
   if (own && BS <= EARLY_SIZE) load_own();
-  if (!FROM_ZERO && at.working) add_blocks<T, BS, SPLIT, UNROLLED>(p.rows, at, sum);
+  if (!FROM_ZERO && at.working) add_blocks<T, BS, SPLIT, UNROLLED, X>(p.rows, at, sum);
   if (own && BS > EARLY_SIZE) load_own();
   if (!FROM_ZERO) add_up<BS, BS, SPLIT>(sum[0], at.group * place::GROUP, at.member % BS);
-  const double residual = residual_of(p, right, sum[0][0]);
+  const X residual = residual_of(p, right, sum[0][0]);
 #pragma unroll
   for (int r = 0; r < BS; r++) column[r] *= residual;
   add_up<BS, BS, 1>(column, at.group * place::GROUP, at.member % BS);
@@ -94,102 +106,109 @@ __global__ void __launch_bounds__(ROW_THREADS, RESIDENT / ROW_THREADS) relax(rel
 /* Values of a thread of relax_values(). */
 enum { VALUES_OF_THREAD = 4, VALUES_THREADS = 256 };
 
-/* The first relaxation from zero with blocks of one value: y ← beta·D⁻¹b. */
-__global__ void __launch_bounds__(VALUES_THREADS) relax_values(relaxation p) {
+/* The first relaxation from zero with blocks of one value: y ← beta·D⁻¹b.
+ *   X: as above */
+template <typename X> __global__ void __launch_bounds__(VALUES_THREADS) relax_values(relaxation p) {
   const int64_t first =
       blockIdx.x * static_cast<int64_t>(VALUES_THREADS * VALUES_OF_THREAD) + threadIdx.x;
-  double inverse[VALUES_OF_THREAD], b[VALUES_OF_THREAD];
+  X inverse[VALUES_OF_THREAD], b[VALUES_OF_THREAD];
   bsi_wait_for_predecessor();
 #pragma unroll
   for (int u = 0; u < VALUES_OF_THREAD; u++) {
     const int64_t i = first + u * VALUES_THREADS;
-    inverse[u] = i < p.rows.count ? inverse_value(p, i) : 0.0;
-    b[u] = i < p.rows.count ? __ldg(p.b + i) : 0.0;
+    inverse[u] = i < p.rows.count ? inverse_value<X>(p, i) : 0;
+    b[u] = i < p.rows.count ? right_of<X>(p, i) : 0;
   }
 #pragma unroll
   for (int u = 0; u < VALUES_OF_THREAD; u++) {
     const int64_t i = first + u * VALUES_THREADS;
-    if (i < p.rows.count) p.y[i] = p.beta * (inverse[u] * b[u]);
+    if (i < p.rows.count)
+      set_value(p.y, p.narrow_y, i, static_cast<X>(p.beta) * (inverse[u] * b[u]));
   }
 }
 
 /* A warp takes a block row. Lane (r, s) sums row r over the columns s, s + split, … of the row's
  * blocks, and then of D⁻¹.
- *   T: the type of the values of A */
-template <typename T> __global__ void __launch_bounds__(ROW_THREADS) relax_any(relaxation p) {
+ *   T: the type of the values of A
+ *   X: the type of x */
+template <typename T, typename X>
+__global__ void __launch_bounds__(ROW_THREADS) relax_any(relaxation p) {
   const int bs = p.rows.block_size, lane = threadIdx.x % BSI_WARP, split = BSI_WARP / bs,
             s = lane / bs, r = lane % bs;
   const int64_t place = (blockIdx.x * static_cast<int64_t>(ROW_THREADS) + threadIdx.x) / BSI_WARP;
   bsi_wait_for_predecessor();
   if (place >= p.rows.count) return;
   const int64_t i = row_at(p.rows.list, place), row = i * bs + r;
-  double sum = 0.0;
-  if (p.rows.x && s < split) {
+  const X *x = static_cast<const X *>(p.rows.x);
+  X sum = 0;
+  if (x && s < split) {
     const T *values = static_cast<const T *>(p.rows.values) + r;
     const int32_t end = p.rows.row_ptr[i + 1];
     int c = s;
     for (int32_t q = p.rows.row_ptr[i]; q < end; q++, c -= bs)
       for (; c < bs; c += split)
-        sum += widen(values[(static_cast<int64_t>(q) * bs + c) * bs]) *
-               p.rows.x[static_cast<int64_t>(p.rows.col_idx[q]) * bs + c];
+        sum += static_cast<X>(values[(static_cast<int64_t>(q) * bs + c) * bs]) *
+               x[static_cast<int64_t>(p.rows.col_idx[q]) * bs + c];
   }
   sum = add_lanes(sum, bs, split, s);
-  const double residual = s == 0 ? residual_of(p, p.b ? p.b[row] : 0.0, sum) : 0.0;
-  double product = 0.0;
+  const X right = s == 0 && p.b ? right_of<X>(p, row) : 0, residual = residual_of(p, right, sum);
+  X product = 0;
   for (int first = 0; first < bs; first += split) {
     const int c = first + s;
-    const double value = __shfl_sync(BSI_FULL_WARP, residual, c < bs ? c : 0);
-    if (s < split && c < bs) product += inverse_value(p, (i * bs + c) * bs + r) * value;
+    const X value = __shfl_sync(BSI_FULL_WARP, residual, c < bs ? c : 0);
+    if (s < split && c < bs) product += inverse_value<X>(p, (i * bs + c) * bs + r) * value;
   }
   product = add_lanes(product, bs, split, s);
-  if (s == 0) finish(p, row, product, previous_of(p, row), p.rows.x ? p.rows.x[row] : 0.0);
+  if (s == 0) finish(p, row, product, previous_of<X>(p, row), x ? x[row] : X(0));
 }
 
 /* Returns the blocks that go side by side in a row of a small matrix. */
 constexpr int wide_split(int block_size) { return block_size <= 4 ? 8 : 4; }
 
-template <typename T, int BS, int SPLIT, int UNROLLED, int RESIDENT, bool FROM_ZERO>
+template <typename T, typename X, int BS, int SPLIT, int UNROLLED, int RESIDENT, bool FROM_ZERO>
 bisai_status launch_relax(bisai_context *context, const relaxation &p) {
   constexpr int ROWS = row_place<T, BS, SPLIT, 1>::ROWS;
   const int64_t warps = (p.rows.count + ROWS - 1) / ROWS;
-  bsi_launch_early(context, relax<T, BS, SPLIT, UNROLLED, RESIDENT, FROM_ZERO>,
+  bsi_launch_early(context, relax<T, X, BS, SPLIT, UNROLLED, RESIDENT, FROM_ZERO>,
                    bsi_grid(warps * BSI_WARP, ROW_THREADS), ROW_THREADS, 0, p);
   return bsi_launched(context, "relaxation");
 }
 
+template <typename X>
 bisai_status launch_relax_values(bisai_context *context, const relaxation &p) {
-  bsi_launch_early(context, relax_values, bsi_grid(p.rows.count, VALUES_THREADS * VALUES_OF_THREAD),
-                   VALUES_THREADS, 0, p);
+  bsi_launch_early(context, relax_values<X>,
+                   bsi_grid(p.rows.count, VALUES_THREADS * VALUES_OF_THREAD), VALUES_THREADS, 0, p);
   return bsi_launched(context, "relaxation");
 }
 
-template <typename T, int BS>
+template <typename T, typename X, int BS>
 bisai_status relax_of_size(bisai_context *context, int32_t block_rows, const relaxation &p,
                            double blocks_per_row) {
   constexpr int wide = wide_split(BS);
-  if (!p.rows.x && BS == 1) return launch_relax_values(context, p);
-  if (!p.rows.x) return launch_relax<double, BS, 1, 1, 1024, true>(context, p);
+  if (!p.rows.x && BS == 1) return launch_relax_values<X>(context, p);
+  if (!p.rows.x) return launch_relax<double, X, BS, 1, 1, 1024, true>(context, p);
   if (blocks_per_row > 4.0 &&
       static_cast<int64_t>(block_rows) * BS * wide <=
           static_cast<int64_t>(context->limits.processors) * FILLING_THREADS)
-    return launch_relax<T, BS, wide, 2, 1024, false>(context, p);
+    return launch_relax<T, X, BS, wide, 2, 1024, false>(context, p);
   return in_shape<T, BS, 1>(blocks_per_row, [&](auto shape) {
     using how = decltype(shape);
-    return launch_relax<T, BS, how::split, how::unrolled, how::resident, false>(context, p);
+    return launch_relax<T, X, BS, how::split, how::unrolled, how::resident, false>(context, p);
   });
 }
 
-/* T: the type of the values of A */
-template <typename T>
+/* T: the type of the values of A
+ * X: the type of x */
+template <typename T, typename X>
 bisai_status relax_type(bisai_context *context, const bisai_bcsr *a, const relaxation &p) {
   const double length = static_cast<double>(a->blocks) / a->block_rows;
   switch (a->block_size) {
 #define CASE(BS)                                                                                   \
-  case BS: return relax_of_size<T, BS>(context, a->block_rows, p, length);
+  case BS: return relax_of_size<T, X, BS>(context, a->block_rows, p, length);
     BSI_BLOCK_SIZES(CASE)
 #undef CASE
   }
-  bsi_launch_early(context, relax_any<T>,
+  bsi_launch_early(context, relax_any<T, X>,
                    bsi_grid(static_cast<int64_t>(p.rows.count) * BSI_WARP, ROW_THREADS),
                    ROW_THREADS, 0, p);
   return bsi_launched(context, "relaxation");
@@ -276,15 +295,18 @@ __global__ void __launch_bounds__(BSI_FOR_EACH_THREADS)
 static bisai_status relax_rows(bisai_context *context, const bsi_operation *o) {
   const bisai_bcsr *a = o->matrix;
   if (a->block_rows == 0 || (o->ranks.rows && o->ranks.rows->count == 0)) return BISAI_OK;
-  const relaxation p = {.rows = rows_of(context, a, o->ranks.rows, o->x, 0, 0),
+  const relaxation p = {.rows = rows_of(context, a, o->ranks.rows, o->x.at, 0, 0),
                         .inverse = o->inverse,
                         .alpha = o->alpha,
                         .beta = o->beta,
-                        .b = o->b,
-                        .previous = o->previous,
-                        .y = o->y};
-  return a->type == BISAI_FP32 ? relax_type<float>(context, a, p)
-                               : relax_type<double>(context, a, p);
+                        .b = o->b.at,
+                        .previous = o->previous.at,
+                        .y = o->y.at,
+                        .narrow_b = o->b.narrow,
+                        .narrow_y = o->y.narrow};
+  if (a->type != BISAI_FP32) return relax_type<double, double>(context, a, p);
+  return o->x.narrow || o->y.narrow ? relax_type<float, float>(context, a, p)
+                                    : relax_type<float, double>(context, a, p);
 }
 
 /* The scalars from the sums of all ranks. */
@@ -297,16 +319,18 @@ static __global__ void second_scalars(double *work) {
   bsi_k_second(work + SUMS, work);
 }
 
+static double *doubles_of(const bsi_vector &v) { return static_cast<double *>(v.at); }
+
 static bisai_status first_step(bisai_context *context, const bsi_operation *o, bsi_k_part part) {
   const unsigned chunks = bsi_thread_blocks_of_sum(o->n);
   if (part == BSI_K_REST)
     bsi_launch_early(context, first_scalars, 1, 1, 0, o->work);
   else
-    bsi_launch_early(context, first_sums, chunks, BSI_MOST_THREADS, 0, o->n, o->v, o->y, o->work,
-                     context->tickets, part == BSI_K_WHOLE);
+    bsi_launch_early(context, first_sums, chunks, BSI_MOST_THREADS, 0, o->n, o->v, doubles_of(o->y),
+                     o->work, context->tickets, part == BSI_K_WHOLE);
   if (part != BSI_K_SUM && o->n > 0 && (chunks > 1 || part == BSI_K_REST))
     bsi_launch_early(context, first_update, bsi_grid(o->n, BSI_FOR_EACH_THREADS),
-                     BSI_FOR_EACH_THREADS, 0, o->n, o->v, o->y, o->work);
+                     BSI_FOR_EACH_THREADS, 0, o->n, o->v, doubles_of(o->y), o->work);
   return bsi_launched(context, "first step of a K-cycle");
 }
 
@@ -315,22 +339,24 @@ static bisai_status second_step(bisai_context *context, const bsi_operation *o, 
   if (part == BSI_K_REST)
     bsi_launch_early(context, second_scalars, 1, 1, 0, o->work);
   else
-    bsi_launch_early(context, second_sums, chunks, BSI_MOST_THREADS, 0, o->n, o->y, o->v, o->x,
-                     o->v2, o->b, o->work, context->tickets, part == BSI_K_WHOLE);
+    bsi_launch_early(context, second_sums, chunks, BSI_MOST_THREADS, 0, o->n, doubles_of(o->y),
+                     o->v, doubles_of(o->x), o->v2, doubles_of(o->b), o->work, context->tickets,
+                     part == BSI_K_WHOLE);
   if (part != BSI_K_SUM && o->n > 0 && (chunks > 1 || part == BSI_K_REST))
     bsi_launch_early(context, second_update, bsi_grid(o->n, BSI_FOR_EACH_THREADS),
-                     BSI_FOR_EACH_THREADS, 0, o->n, o->y, o->x, o->work);
+                     BSI_FOR_EACH_THREADS, 0, o->n, doubles_of(o->y), doubles_of(o->x), o->work);
   return bsi_launched(context, "second step of a K-cycle");
 }
 
 static bisai_status load(bisai_context *context) {
-  return bsi_gpu_load(context, relax_any<double>);
+  return bsi_gpu_load(context, relax_any<double, double>);
 }
 
 const bsi_cycle_ops bsi_cycle_cuda = {.relax = relax_rows,
                                       .multiply = bsi_multiply_transfer_cuda,
                                       .first_step = first_step,
                                       .second_step = second_step,
+                                      .narrow_vectors = true,
                                       .load = load};
 
 /* The caches of a device do not hold what many thread blocks read. */

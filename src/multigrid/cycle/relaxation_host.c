@@ -204,11 +204,11 @@ static void multiply_part(void *job, bsi_part part) {
 }
 
 static bisai_status multiply(bisai_context *context, const bsi_block_matrix *m,
-                             const bsi_row_list *rows, const double *x, double beta, double *y) {
+                             const bsi_row_list *rows, bsi_vector x, double beta, bsi_vector y) {
   if (bsi_is_square(m)) return bsi_square_multiply(context, m, rows, x, beta, y);
   const int64_t bytes = bsi_block_matrix_memory(m) + 8 * (int64_t)m->rows * m->height;
   bsi_run(context, bsi_threads_for(context->threads, bytes, BYTES_PER_THREAD), BSI_SOME_PARTS,
-          multiply_part, &(product){m, rows, x, beta, y});
+          multiply_part, &(product){m, rows, x.at, beta, y.at});
   return BISAI_OK;
 }
 
@@ -278,7 +278,7 @@ static bisai_status first_step(bisai_context *context, const bsi_operation *o, b
   vectors job = {.n = o->n,
                  .count = 2,
                  .v = o->v,
-                 .r = o->y,
+                 .r = o->y.at,
                  .partials = o->work + BSI_K_SCALARS,
                  .scalars = o->work};
   if (part != BSI_K_REST) sum_up(context, sum_first_part, &job, o->work);
@@ -292,10 +292,10 @@ static bisai_status second_step(bisai_context *context, const bsi_operation *o, 
   vectors job = {.n = o->n,
                  .count = 3,
                  .v = o->v,
-                 .c2 = o->x,
+                 .c2 = o->x.at,
                  .v2 = o->v2,
-                 .c = o->y,
-                 .r = (double *)o->b,
+                 .c = o->y.at,
+                 .r = o->b.at,
                  .partials = o->work + BSI_K_SCALARS,
                  .scalars = o->work};
   if (part != BSI_K_REST) sum_up(context, sum_second_part, &job, o->work);

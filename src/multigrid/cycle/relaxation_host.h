@@ -6,7 +6,8 @@
 #include "core/matrix/bcsr_impl.h"
 #include "multigrid/level/operation.h"
 
-/* The arguments of bsi_cycle_ops::relax. There may be no inverses here: y ← b − A x then. */
+/* The arguments of bsi_cycle_ops::relax, whose vectors are in fp64. There may be no inverses here:
+ * y ← b − A x then. */
 typedef struct bsi_relaxation {
   const bisai_bcsr *a;
   bsi_inverse inverse;
@@ -20,8 +21,8 @@ typedef struct bsi_relaxation {
 } bsi_relaxation;
 
 static inline bsi_relaxation bsi_relaxation_of(const bsi_operation *o) {
-  return (bsi_relaxation){o->matrix, o->inverse,  o->alpha, o->beta, o->b,
-                          o->x,      o->previous, o->y,     false,   o->ranks.rows};
+  return (bsi_relaxation){o->matrix, o->inverse,     o->alpha, o->beta, o->b.at,
+                          o->x.at,   o->previous.at, o->y.at,  false,   o->ranks.rows};
 }
 
 /* Computes the block rows begin … end − 1 of y. */

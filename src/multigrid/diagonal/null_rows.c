@@ -42,10 +42,11 @@ bisai_status bsi_null_rows_mark(const bsi_hierarchy *h, const bsi_level *level, 
   BSI_TRY(bsi_operation_run(h->context, &(bsi_operation){.kind = BSI_OPERATION_MULTIPLY,
                                                          .m = *bsi_prolongation_of(fine),
                                                          .ranks.halo = level->halo,
-                                                         .x = level->work.x,
-                                                         .y = fine->work.x}));
+                                                         .x = bsi_wide(level->work.x),
+                                                         .y = bsi_wide(fine->work.x)}));
   BSI_TRY(bsi_scaled_product(h, fine, fine->work.x, fine->work.residual));
-  BSI_TRY(ops->multiply(h->context, &restriction, NULL, fine->work.residual, 0.0, level->work.y));
+  BSI_TRY(ops->multiply(h->context, &restriction, NULL, bsi_wide(fine->work.residual), 0.0,
+                        bsi_wide(level->work.y)));
   BSI_TRY(vectors->norms(h->context, 1, bsi_level_rows(fine), product, &norm));
   BSI_TRY(bsi_norms_over_ranks(h->context, h->setup.transport, 1, &norm));
   fine_rows = (double)bsi_level_rows(fine);

@@ -40,8 +40,8 @@ static bisai_status scaled_product(const bsi_hierarchy *h, const bsi_level *leve
                                                         .ranks.halo = level->halo,
                                                         .inverse = {level->diagonal.inverse, NULL},
                                                         .beta = 1.0,
-                                                        .x = x,
-                                                        .y = y});
+                                                        .x = bsi_wide(x),
+                                                        .y = bsi_wide(y)});
 }
 
 bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, const double *x,
@@ -64,8 +64,8 @@ static bisai_status scale(const bsi_hierarchy *h, const bsi_level *level, const 
                                      &(bsi_operation){.matrix = level->matrix,
                                                       .inverse = {level->diagonal.inverse, NULL},
                                                       .beta = 1.0,
-                                                      .b = r,
-                                                      .y = z});
+                                                      .b = bsi_wide(r),
+                                                      .y = bsi_wide(z)});
 }
 
 /* q ← D⁻¹r, and then p ← q + βₖ p */
@@ -83,8 +83,8 @@ static bisai_status multiply(const bsi_hierarchy *h, const bsi_level *level, con
                                                         .matrix = matrix_to_read(level),
                                                         .ranks.halo = level->halo,
                                                         .alpha = 1.0,
-                                                        .x = x,
-                                                        .y = y});
+                                                        .x = bsi_wide(x),
+                                                        .y = bsi_wide(y)});
 }
 
 /* Step k of one rank, or what comes before the first one with k = −1. */

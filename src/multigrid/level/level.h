@@ -88,8 +88,10 @@ typedef struct bsi_level_fp32 {
   bool fits[BSI_COPIES], recorded[BSI_COPIES];
 } bsi_level_fp32;
 
-/* Work vectors of n values, and of the ghosts. */
+/* Work vectors of n values, and of the ghosts. They have room for fp64. */
 typedef struct bsi_level_work {
+  /* x, y, residual, b, solution and second are in fp32, during a cycle */
+  bool narrow;
   /* the iterate between two smoothings, one inside a smoothing, and a residual */
   double *x, *y, *residual;
   /* y and the residual are those of level 0: no level needs them while a cycle visits another */
@@ -136,6 +138,13 @@ static inline int64_t bsi_level_room(const bsi_level *level) {
 /* Returns the number of values in the diagonal blocks of a level. */
 static inline int64_t bsi_level_diagonal_values(const bsi_level *level) {
   return (int64_t)bsi_block_offset(level->matrix, level->matrix->block_rows);
+}
+
+/* Returns a work vector of a level as cycles see it. */
+static inline bsi_vector bsi_work_vector(const bsi_level *level, double *values) {
+  bsi_vector v = bsi_wide(values);
+  v.narrow = level->work.narrow;
+  return v;
 }
 
 /* Returns P of a level. */

@@ -6,6 +6,7 @@
 #define BSI_OPERATION_H
 
 #include "core/context/backend.h"
+#include "core/vector/typed_vector.h"
 #include "multigrid/spgemm/block_matrix.h"
 
 #ifdef __cplusplus
@@ -66,10 +67,12 @@ typedef struct bsi_operation {
   double alpha, beta;
   /* of RELAX and DENSE */
   bsi_inverse inverse;
-  /* vectors that are read */
-  const double *x, *previous, *b, *v, *v2;
+  /* vectors that are read. Those of an operation without a `matrix` in fp32, of DENSE, FIRST,
+   * SECOND and of steps that are recorded are in fp64; `previous` is as x */
+  bsi_vector x, previous, b;
+  const double *v, *v2;
   /* the vector that is written */
-  double *y;
+  bsi_vector y;
   bsi_of_ranks ranks;
   /* of FIRST and SECOND: the scalars of a K-cycle (BSI_K_WORK) */
   double *work;

@@ -26,10 +26,11 @@ typedef struct bsi_smoother {
   bisai_status (*create)(bsi_hierarchy *, bsi_level *);
   /* takes new values of the level's matrix. Allocates nothing */
   bisai_status (*update)(bsi_hierarchy *, bsi_level *);
-  /* to ← `count` applications to A x = b, from the vector `from` or, if it is NULL, from zero.
-   * `from`, `to` and level->work.y are different arrays */
-  bisai_status (*smooth)(bsi_hierarchy *, bsi_level *, int32_t count, const double *b,
-                         const double *from, double *to);
+  /* to ← `count` applications to A x = b, from the vector `from` or, if there is none, from zero.
+   * `from`, `to` and level->work.y are different arrays. Those of a smoother that is a
+   * preconditioner are in fp64 */
+  bisai_status (*smooth)(bsi_hierarchy *, bsi_level *, int32_t count, bsi_vector b, bsi_vector from,
+                         bsi_vector to);
   /* the relaxations of an application. NULL: 1 */
   int32_t (*degree)(const bisai_multigrid_options *);
   /* cycles with it are symmetric if A is. NULL: they are */

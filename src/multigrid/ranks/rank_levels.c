@@ -398,8 +398,8 @@ bisai_status bsi_rank_levels_multiply(bsi_rank_hierarchy *r, const double *x, do
                                      .matrix = level->matrix,
                                      .ranks = {level->halo, &r->levels[0].splits.matrix, NULL},
                                      .alpha = 1.0,
-                                     .x = level->work.b,
-                                     .y = y});
+                                     .x = bsi_wide(level->work.b),
+                                     .y = bsi_wide(y)});
 }
 
 int64_t bsi_rank_levels_exchanges(const bsi_rank_hierarchy *r) {

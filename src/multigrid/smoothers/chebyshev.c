@@ -29,7 +29,7 @@ void bsi_chebyshev_coefficients(void *user, int32_t k, double *alpha, double *be
 }
 
 static bisai_status chebyshev_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count,
-                                     const double *b, const double *from, double *to) {
+                                     bsi_vector b, bsi_vector from, bsi_vector to) {
   bsi_chebyshev c = bsi_chebyshev_begin(bsi_radius_bound(h, level), h->setup.options.ratio);
   const bsi_relaxations r = {count, h->setup.options.degree, bsi_chebyshev_coefficients, &c};
   return bsi_relax(h, level, &r, b, from, to);

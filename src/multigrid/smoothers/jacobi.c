@@ -14,8 +14,8 @@ double bsi_jacobi_damping(bool first, double damping, double bound) {
   return 2.0 * damping / fmax(bound, first ? 2.0 : 1.5);
 }
 
-static bisai_status jacobi_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count,
-                                  const double *b, const double *from, double *to) {
+static bisai_status jacobi_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count, bsi_vector b,
+                                  bsi_vector from, bsi_vector to) {
   double omega = bsi_jacobi_damping(bsi_is_finest(h, level), h->setup.options.damping,
                                     bsi_radius_bound(h, level));
   return bsi_relax(h, level, &(bsi_relaxations){count, 1, bsi_same_damping, &omega}, b, from, to);

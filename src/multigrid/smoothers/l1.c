@@ -49,8 +49,8 @@ static bisai_status l1_create(bsi_hierarchy *h, bsi_level *level) {
   return l1_update(h, level);
 }
 
-static bisai_status l1_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count, const double *b,
-                              const double *from, double *to) {
+static bisai_status l1_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count, bsi_vector b,
+                              bsi_vector from, bsi_vector to) {
   const bsi_relaxations r = {count, 1, bsi_same_damping, &h->setup.options.damping};
   return bsi_relax(h, level, &r, b, from, to);
 }

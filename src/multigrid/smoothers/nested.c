@@ -37,18 +37,18 @@ static bisai_status nested_update(bsi_hierarchy *h, bsi_level *level) {
   return bsi_level_fail(h, level, m->ops->update(m->self, level->matrix));
 }
 
-static bisai_status nested_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count,
-                                  const double *b, const double *from, double *to) {
+static bisai_status nested_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count, bsi_vector b,
+                                  bsi_vector from, bsi_vector to) {
   const bsi_backend *backend = h->context->backend;
   const bsi_operator *m = operator_of(level);
-  const double *x = from;
+  const double *x = from.at;
   BSI_TRY(bsi_operations_end(h));
   for (int32_t k = 0; k < count; k++) {
-    double *y = bsi_iterate_of(level, k, count, to);
+    double *y = bsi_iterate_of(level, k, count, to).at;
     if (x)
-      BSI_TRY(bsi_multiply_vector(h->context, bsi_cycle_matrix(level), -1.0, x, 1.0, b,
+      BSI_TRY(bsi_multiply_vector(h->context, bsi_cycle_matrix(level), -1.0, x, 1.0, b.at,
                                   level->work.residual));
-    BSI_TRY(m->ops->apply(m->self, x ? level->work.residual : b, y));
+    BSI_TRY(m->ops->apply(m->self, x ? level->work.residual : b.at, y));
     if (x) BSI_TRY(backend->vectors->add(h->context, bsi_level_rows(level), x, y));
     x = y;
   }

@@ -10,14 +10,14 @@ void bsi_same_damping(void *user, int32_t k, double *alpha, double *beta) {
   *beta = *(const double *)user;
 }
 
-bisai_status bsi_relax(bsi_hierarchy *h, bsi_level *level, const bsi_relaxations *r,
-                       const double *b, const double *from, double *to) {
+bisai_status bsi_relax(bsi_hierarchy *h, bsi_level *level, const bsi_relaxations *r, bsi_vector b,
+                       bsi_vector from, bsi_vector to) {
   const int32_t steps = r->count * r->degree;
-  const double *x = from, *previous = NULL;
+  bsi_vector x = from, previous = {NULL, false};
   for (int32_t k = 0; k < steps; k++) {
     double alpha = 0.0, beta = 0.0;
     r->coefficients(r->user, k % r->degree, &alpha, &beta);
-    double *y = bsi_iterate_of(level, k, steps, to);
+    const bsi_vector y = bsi_iterate_of(level, k, steps, to);
     BSI_TRY(bsi_operation_do(
         h, level,
         &(bsi_operation){

@@ -22,13 +22,15 @@ typedef struct bsi_relaxations {
   void *user;
 } bsi_relaxations;
 
-bisai_status bsi_relax(bsi_hierarchy *h, bsi_level *level, const bsi_relaxations *r,
-                       const double *b, const double *from, double *to);
+bisai_status bsi_relax(bsi_hierarchy *h, bsi_level *level, const bsi_relaxations *r, bsi_vector b,
+                       bsi_vector from, bsi_vector to);
 
 /* Returns where step k of `steps` writes its iterate. Steps write to `to` and to level->work.y in
- * turn. The last one writes to `to`. */
-static inline double *bsi_iterate_of(const bsi_level *level, int32_t k, int32_t steps, double *to) {
-  return (steps - k) % 2 == 1 ? to : level->work.y;
+ * turn, as the level's work vectors are. The last one writes to `to` as `to` is. */
+static inline bsi_vector bsi_iterate_of(const bsi_level *level, int32_t k, int32_t steps,
+                                        bsi_vector to) {
+  if (k == steps - 1) return to;
+  return bsi_work_vector(level, (steps - k) % 2 == 1 ? (double *)to.at : level->work.y);
 }
 
 #endif

@@ -43,9 +43,9 @@ void bsi_smoother_destroy(bisai_context *context, bsi_level *level) {
   *s = (bsi_level_smoother){0};
 }
 
-bisai_status bsi_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count, const double *b,
-                        const double *from, double *to) {
-  if (count == 0 && !from)
+bisai_status bsi_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count, bsi_vector b,
+                        bsi_vector from, bsi_vector to) {
+  if (count == 0 && !from.at)
     return bsi_operation_do(
         h, level, &(bsi_operation){.kind = BSI_OPERATION_SET, .n = bsi_level_rows(level), .y = to});
   return level->smoother.ops->smooth(h, level, count, b, from, to);

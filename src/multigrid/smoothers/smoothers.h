@@ -20,7 +20,7 @@ bisai_status bsi_smoother_create(bsi_hierarchy *h, bsi_level *level);
 bisai_status bsi_smoother_update(bsi_hierarchy *h, bsi_level *level);
 void bsi_smoother_destroy(bisai_context *context, bsi_level *level);
 /* to ← `count` applications of the smoother, as bsi_smoother::smooth does. */
-bisai_status bsi_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count, const double *b,
-                        const double *from, double *to);
+bisai_status bsi_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count, bsi_vector b,
+                        bsi_vector from, bsi_vector to);
 
 #endif

@@ -13,8 +13,8 @@ static inline bool bsi_is_square(const bsi_block_matrix *m) {
 
 /* y ← m x + beta·y, in these rows or, with NULL, in all. */
 static inline bisai_status bsi_square_multiply(bisai_context *context, const bsi_block_matrix *m,
-                                               const struct bsi_row_list *rows, const double *x,
-                                               double beta, double *y) {
+                                               const struct bsi_row_list *rows, bsi_vector x,
+                                               double beta, bsi_vector y) {
   bisai_bcsr view = {0};
   view.block_rows = m->rows;
   view.block_cols = m->cols;

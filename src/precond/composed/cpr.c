@@ -272,14 +272,14 @@ static bisai_status apply_to_one(bisai_precond *m, const double *v, double *x,
   const double *rest = v;
   BSI_TRY(ops_of(m)->gather(m->context, n, bs, state->weights, v, state->work.right));
   BSI_TRY(bsi_precond_apply_inside(state->first, 1, state->work.right, n, state->work.correction, n,
-                                   0));
+                                   0, false));
   if (!m->options.cpr.additive) {
     BSI_TRY(ops_of(m)->subtract(m->context, state->matrix, bs, state->columns,
                                 state->work.correction, v, state->work.residual));
     rest = state->work.residual;
   }
   const int64_t rows = bsi_precond_size(m);
-  BSI_TRY(bsi_precond_apply_inside(state->second, 1, rest, rows, x, rows, cached_bytes));
+  BSI_TRY(bsi_precond_apply_inside(state->second, 1, rest, rows, x, rows, cached_bytes, false));
   return ops_of(m)->add(m->context, n, bs, state->pressure, state->work.correction, x);
 }
 

@@ -262,7 +262,7 @@ static bisai_status schur_check_update(const bisai_precond *m, const bisai_bcsr 
 
 static bisai_status apply_stage(bisai_precond *stage, const double *v, double *z) {
   const int64_t n = bsi_precond_size(stage);
-  return bsi_precond_apply_inside(stage, 1, v, n, z, n, 0);
+  return bsi_precond_apply_inside(stage, 1, v, n, z, n, 0, false);
 }
 
 /* z ← Ê⁻¹ r, without change of r. Uses the longest vector and the vector 3 of the pressures. */

@@ -7,7 +7,7 @@
 #include "multigrid/smoothers/smoothers.h"
 
 static bisai_status richardson_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count,
-                                      const double *b, const double *from, double *to) {
+                                      bsi_vector b, bsi_vector from, bsi_vector to) {
   double omega = 4.0 / (3.0 * fmax(level->diagonal.radius, 2.0));
   return bsi_relax(h, level, &(bsi_relaxations){count, 1, bsi_same_damping, &omega}, b, from, to);
 }
