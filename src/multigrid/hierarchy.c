@@ -42,7 +42,8 @@ static bisai_status take_matrix(bsi_hierarchy *h, const bisai_bcsr *matrix) {
   if (h->setup.options.nodes != BISAI_AGGREGATION_UNIT_SCALAR) return BISAI_OK;
   BSI_TRY(bsi_scalar_copy_create(h->context, matrix, &h->scalar_copy));
   h->levels[0].matrix = h->scalar_copy;
-  return h->mirrored ? bsi_bcsr_is_symmetric(h->context, h->scalar_copy, &h->mirrored) : BISAI_OK;
+  if (!h->mirrored) return BISAI_OK;
+  return bsi_bcsr_is_symmetric(h->context, h->scalar_copy, &h->mirrored, NULL);
 }
 
 /* Returns bsi_hierarchy::coarsest. Below the levels of several ranks one of them computes the

@@ -289,7 +289,8 @@ bisai_status bsi_schur_system_is_steady(bisai_context *context, const bsi_schur_
                                         bool *steady) {
   int32_t count = 0;
   double *sums = bsi_allocate(context, (size_t)s->velocities, sizeof *sums);
-  bisai_status status = sums ? bsi_bcsr_is_symmetric(context, s->k, steady) : BISAI_OUT_OF_MEMORY;
+  bisai_status status =
+      sums ? bsi_bcsr_is_symmetric(context, s->k, steady, NULL) : BISAI_OUT_OF_MEMORY;
   if (!status && *steady) status = count_cancelled(context, s, sums, &count);
   bsi_release(context, sums);
   *steady = *steady && 2 * (int64_t)count >= s->velocities;

@@ -380,7 +380,7 @@ static void symmetric_products_equal_whole_ones(void **state) {
                        ap = test_sparse_product(context, &a, &p),
                        whole = test_sparse_product(context, &r, &ap);
       bsi_block_matrix half = test_sparse_make(context, whole);
-      half.slots.symmetric = true;
+      half.slots.halved = true;
       half.slots.longest = longest_row(&half);
       ap.slots.longest = longest_row(&ap);
       double largest = 0.0;

@@ -195,9 +195,10 @@ bisai_status bsi_bcsr_asymmetry_within(bisai_context *context, const bisai_bcsr 
                                        double enough, double *asymmetry);
 
 /* *symmetric ← the asymmetry is at most BISAI_SYMMETRY_LIMIT, and every block has a mirror image.
- * Ends as soon as it is known that this is not so. */
+ * Ends as soon as it is known that this is not so. *asymmetry ← that of a symmetric matrix, unless
+ * `asymmetry` is NULL. */
 bisai_status bsi_bcsr_is_symmetric(bisai_context *context, const bisai_bcsr *matrix,
-                                   bool *symmetric);
+                                   bool *symmetric, double *asymmetry);
 
 /* Makes both functions call a matrix symmetric without a measurement, until its next public update.
  * For matrices that are symmetric by construction, but for rounding errors of any size. */

@@ -74,10 +74,11 @@ static bisai_status measure(bisai_context *context, const bisai_bcsr *matrix, do
 }
 
 bisai_status bsi_bcsr_is_symmetric(bisai_context *context, const bisai_bcsr *matrix,
-                                   bool *symmetric) {
+                                   bool *symmetric, double *asymmetry) {
   bsi_asymmetry measured;
   BSI_TRY(measure(context, matrix, BISAI_SYMMETRY_LIMIT, &measured));
   *symmetric = measured.mirrored && measured.largest <= BISAI_SYMMETRY_LIMIT;
+  if (asymmetry) *asymmetry = measured.largest;
   return BISAI_OK;
 }
 

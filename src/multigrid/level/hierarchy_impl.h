@@ -34,8 +34,11 @@ typedef struct bsi_levels_above {
 typedef struct bsi_multigrid_setup {
   /* the caller's options, with a choice in the place of each AUTO */
   bisai_multigrid_options options;
-  /* A is symmetric up to rounding */
+  /* A is symmetric up to BISAI_SYMMETRY_LIMIT */
   bool symmetric;
+  /* A of the last update differs from its transpose by the errors of products at most, so that one
+   * half of R A P stands for the other */
+  bool halved;
   /* zeros: level 0 is the finest level */
   bsi_levels_above above;
   /* the shift of the diagonal blocks of level 0 that are singular (bsi_inversion_ops::invert) */

@@ -10,11 +10,12 @@ extern "C" {
 #endif
 
 /* What is known about a product C = A B beside its structure, in backend memory. Zeros: nothing. A
- * host knows the symmetry alone. */
+ * host knows `halved` alone. */
 typedef struct bsi_product_slots {
-  /* C is symmetric up to rounding, and values may be computed on one side of its diagonal alone */
-  bool symmetric;
-  /* for each row of a symmetric C: the number of blocks on the diagonal and to its right in the
+  /* C is symmetric but for the errors of products: values may be computed on one side of its
+   * diagonal alone */
+  bool halved;
+  /* for each row of a halved C: the number of blocks on the diagonal and to its right in the
    * rows before it. NULL: the whole rows are computed */
   int32_t *upper;
   /* the most blocks of a row of C; 0: unknown */

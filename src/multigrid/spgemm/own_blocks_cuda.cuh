@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernel for values of products whose blocks are large, and the other half of a symmetric
+/* The kernel for values of products whose blocks are large, and the other half of a halved
  * product. For multigrid/spgemm/spgemm_cuda.cu only, as multigrid/spgemm/numeric_cuda.cuh, which
  * describes the first of them.
  *

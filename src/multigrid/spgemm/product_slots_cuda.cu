@@ -2,7 +2,7 @@
 /* The slots where the block products of C = A B are added, on a device: those of a row of A follow
  * each other in the order of its blocks, and those of a block in the order of the row of B.
  * multiply_structure() finds them once, so that no product of an update searches. And how many
- * blocks of a symmetric C are on the diagonal and to its right. */
+ * blocks of a halved C are on the diagonal and to its right. */
 #include "multigrid/spgemm/rows_cuda.cuh"
 
 namespace {

@@ -164,7 +164,7 @@ struct way {
   /* it takes the slots of the products, if they are known; it smooths the blocks, if they are
    * smoothed */
   bool slots, smooths;
-  /* what sets the other half of a symmetric product, or NULL */
+  /* what sets the other half of a halved product, or NULL */
   kernel mirror;
 };
 
@@ -178,7 +178,7 @@ product product_of(const bsi_block_matrix *a, const bsi_block_matrix *b,
   s.c = {c->row_ptr, c->col_idx, c->values};
   if (a->multiples) std::swap(s.a.values, s.weights);
   s.slots = {c->slots.before, c->slots.of};
-  s.upper = c->slots.upper;
+  s.upper = c->slots.halved ? c->slots.upper : nullptr;
   if (!smoothing) return s;
   const bsi_block_matrix *t = smoothing->t;
   s.smoothing = {{t->row_ptr, t->col_idx, t->values}, smoothing->inverse, smoothing->omega};

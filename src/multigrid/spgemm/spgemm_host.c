@@ -228,10 +228,10 @@ BSI_INLINE int32_t place_of(const int32_t *col_idx, int32_t begin, int32_t end, 
 }
 
 /* Returns the first of the blocks begin … end − 1 of a row that is computed in row i of c: a
- * symmetric product is computed on and to the right of its diagonal. */
-BSI_INLINE int32_t first_block(const bool symmetric, const int32_t *col_idx, int32_t begin,
+ * halved product is computed on and to the right of its diagonal. */
+BSI_INLINE int32_t first_block(const bool halved, const int32_t *col_idx, int32_t begin,
                                int32_t end, int32_t i) {
-  return symmetric ? bsi_lower_bound(col_idx, begin, end, i) : begin;
+  return halved ? bsi_lower_bound(col_idx, begin, end, i) : begin;
 }
 
 /* c ← c + a b for an h × m block a and an m × w block b. NULL: the identity */
@@ -254,15 +254,15 @@ BSI_INLINE void multiply_row(const int h, const int m, const int w, const values
   /* copies, because the compiler would read the fields again after each value that it stores */
   const bsi_block_matrix a = *job->a, b = *job->b, c = *job->c;
   const size_t of_a = (size_t)(h * m), of_b = (size_t)(m * w), of_c = (size_t)(h * w);
-  const bool symmetric = c.slots.symmetric;
+  const bool halved = c.slots.halved;
   const int32_t end = c.row_ptr[i + 1],
-                begin = first_block(symmetric, c.col_idx, c.row_ptr[i], end, i);
+                begin = first_block(halved, c.col_idx, c.row_ptr[i], end, i);
   memset(c.values + (size_t)begin * of_c, 0, (size_t)(end - begin) * of_c * sizeof *c.values);
   set_places(c.col_idx, begin, end, places);
   for (int32_t p = a.row_ptr[i]; p < a.row_ptr[i + 1]; p++) {
     const int32_t k = a.col_idx[p], last = b.row_ptr[k + 1];
     const double *left = a.values ? a.values + (size_t)p * of_a : NULL;
-    for (int32_t q = first_block(symmetric, b.col_idx, b.row_ptr[k], last, i); q < last; q++) {
+    for (int32_t q = first_block(halved, b.col_idx, b.row_ptr[k], last, i); q < last; q++) {
       const int32_t at = place_of(c.col_idx, begin, end, b.col_idx[q], places);
       add_product(h, m, w, left, b.values ? b.values + (size_t)q * of_b : NULL,
                   c.values + (size_t)at * of_c);
@@ -321,7 +321,7 @@ static bisai_status multiply_values(bisai_context *context, const bsi_block_matr
   const int64_t values = (int64_t)bsi_block_matrix_offset(c, c->blocks);
   const int threads = bsi_threads_for(context->threads, values, VALUES_PER_THREAD);
   bsi_run(context, threads, BSI_MANY_PARTS, values_part, &job);
-  if (c->slots.symmetric) bsi_run(context, threads, BSI_MANY_PARTS, mirror_part, &job);
+  if (c->slots.halved) bsi_run(context, threads, BSI_MANY_PARTS, mirror_part, &job);
   return BISAI_OK;
 }
 

@@ -37,7 +37,7 @@ typedef struct bsi_spgemm_ops {
    * multiply_values() need not search. NULL: a product has no slots. May wait. */
   bisai_status (*find_slots)(bisai_context *, const bsi_block_matrix *a, const bsi_block_matrix *b,
                              bsi_block_matrix *c);
-  /* Makes c->slots.upper of a symmetric product c whose structure is there, if values need it.
+  /* Makes c->slots.upper of a halved product c whose structure is there, if values need it.
    * NULL: they never do. */
   bisai_status (*find_upper)(bisai_context *, const bsi_block_matrix *a, const bsi_block_matrix *b,
                              bsi_block_matrix *c);
@@ -46,7 +46,7 @@ typedef struct bsi_spgemm_ops {
   int64_t (*structure_room)(const bisai_context *, const bsi_block_matrix *a,
                             const bsi_block_matrix *b, int64_t most);
   /* Values of c ← a·b, where c has the structure above. The terms of a block are added in the order
-   * of the blocks of a. Of a symmetric product the blocks to the left of the diagonal may be the
+   * of the blocks of a. Of a halved product the blocks to the left of the diagonal may be the
    * transposes of those to its right. Reserves nothing. */
   bisai_status (*multiply_values)(bisai_context *, const bsi_block_matrix *a,
                                   const bsi_block_matrix *b, bsi_block_matrix *c);

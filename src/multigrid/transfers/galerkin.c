@@ -17,6 +17,7 @@ bisai_status bsi_galerkin_update(bsi_hierarchy *h, bsi_level *level) {
   const bsi_block_matrix a = bsi_block_matrix_of(level->matrix);
   bsi_block_matrix view = t->coarse;
   view.values = level[1].own->values;
+  view.slots.halved = h->setup.halved;
   BSI_TRY(ops->multiply_values(h->context, &a, bsi_prolongation_of(level), &t->product));
   BSI_TRY(ops->multiply_values(h->context, bsi_restriction_of(level), &t->product, &view));
   /* a diagonal block of zeros has no inverse, but the pseudo-inverse of the coarsest matrix takes
@@ -63,19 +64,12 @@ static int64_t most_coarse_blocks(const bsi_hierarchy *h, const bsi_level *level
   return (int64_t)fmin(fmax(left, 0.0), INT32_MAX);
 }
 
-/* Returns true if R A P is symmetric up to rounding. Updates with `unweighted` may have equations
- * that are not, and a rank has a part of R A P. */
-static bool is_symmetric(const bsi_hierarchy *h) {
-  return h->setup.symmetric && !h->setup.options.unweighted && !h->setup.transport;
-}
-
 /* *coarse ← the matrix of the structure R A P, which it takes over. */
 static bisai_status adopt(bsi_hierarchy *h, bsi_level *level, bsi_block_matrix *product,
                           bisai_bcsr **coarse) {
   const bsi_spgemm_ops *ops = bsi_ops_of(h)->spgemm;
   bisai_status status = BISAI_OK;
-  product->slots.symmetric = is_symmetric(h);
-  if (ops->find_upper && product->slots.symmetric)
+  if (ops->find_upper && h->setup.halved)
     status =
         ops->find_upper(h->context, bsi_restriction_of(level), &level->transfers.product, product);
   if (status)

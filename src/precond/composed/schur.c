@@ -193,7 +193,7 @@ static bisai_status create_stages(bisai_precond *m) {
   bisai_precond_options first = stage_options(m, 0), second = stage_options(m, 1);
   bool symmetric = false;
   if (first.kind == BISAI_PRECOND_MULTIGRID)
-    BSI_TRY(bsi_bcsr_is_symmetric(m->context, state->system.k, &symmetric));
+    BSI_TRY(bsi_bcsr_is_symmetric(m->context, state->system.k, &symmetric, NULL));
   first.multigrid.unweighted |= symmetric;
   second.multigrid.unweighted = second.kind == BISAI_PRECOND_MULTIGRID;
   BSI_TRY(bsi_fail_at(m->context,
