@@ -126,7 +126,7 @@ BISAI_API bisai_status bisai_ranks_create(bisai_context *context, const bisai_ra
 /** Takes new values of the pattern of creation. All ranks call it. Returns the errors of
  *  bisai_ranks_create(); the object is of no use then but to be destroyed or updated. With the
  *  default `update` of multigrid the first update allocates, and later ones do not.
- *  @param matrix  as in bisai_ranks_rows; a symmetric A stays symmetric
+ *  @param matrix  as in bisai_ranks_rows; a symmetric A stays symmetric, unless `unweighted` is set
  *  @retval BISAI_UNSUPPORTED  `update` was NONE */
 BISAI_API bisai_status bisai_ranks_update(bisai_ranks *ranks, const bisai_bcsr *matrix);
 
@@ -136,10 +136,10 @@ BISAI_API bisai_status bisai_ranks_update(bisai_ranks *ranks, const bisai_bcsr *
  *  @retval BISAI_UNSUPPORTED  bisai_ranks_options::products_only */
 BISAI_API bisai_status bisai_ranks_apply(bisai_ranks *ranks, const double *v, double *z);
 
-/** z ← M⁻ᵀ v, as bisai_ranks_apply(). M is its own transpose if A is symmetric, and `pre` and
- *  `post` are the same. Otherwise the first call after creation and after each update makes the
- *  levels of Aᵀ from those of A, which takes about their memory again, and a failure of one rank
- *  there is one of all.
+/** z ← M⁻ᵀ v, as bisai_ranks_apply(). M is its own transpose if A is symmetric, `pre` and `post`
+ *  are the same, and `unweighted` is not set. Otherwise the first call after creation and after
+ *  each update makes the levels of Aᵀ from those of A, which takes about their memory again, and a
+ *  failure of one rank there is one of all.
  *  @retval BISAI_UNSUPPORTED  the cycle is K, which is not linear, or products_only */
 BISAI_API bisai_status bisai_ranks_apply_transpose(bisai_ranks *ranks, const double *v, double *z);
 

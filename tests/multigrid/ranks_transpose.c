@@ -148,13 +148,17 @@ static void cycles_smoothers_and_restrictions_have_transposes(void **state) {
 /* A row may have a block in a column whose row has none in return: other ghosts. */
 static void patterns_need_not_be_symmetric(void **state) {
   (void)state;
-  test_bcsr a = test_mesh_without_mirrors(test_mesh_diffusion(24, 21, 2, TEST_ZERO_OUTSIDE, 0.4));
+  test_bcsr a = test_mesh_without_mirrors(test_mesh_diffusion(24, 21, 2, TEST_ZERO_OUTSIDE, 0.4)),
+            other =
+                test_mesh_without_mirrors(test_mesh_diffusion(24, 21, 2, TEST_ZERO_OUTSIDE, 0.6));
   for (int variant = 0; variant < 10; variant++) {
     work w = work_of(&a);
+    w.update = &other;
     w.options.multigrid.unweighted = variant % 2 == 1;
     expect_transposes(&w, test_share(1 + variant / 2, a.block_rows, false));
   }
   test_bcsr_free(&a);
+  test_bcsr_free(&other);
 }
 
 /* Different numbers of smoothings before and after the correction make the cycle of a symmetric
@@ -329,6 +333,22 @@ static void transposes_follow_updates(void **state) {
   }
 }
 
+/* With `unweighted` values may become nonsymmetric, and M is not its own transpose then. */
+static void symmetric_values_may_become_nonsymmetric(void **state) {
+  (void)state;
+  test_bcsr a = test_mesh_diffusion(24, 21, 2, TEST_ZERO_OUTSIDE, 0.0),
+            other = test_mesh_diffusion(24, 21, 2, TEST_ZERO_OUTSIDE, 0.4);
+  for (int ranks = 1; ranks <= 3; ranks++) {
+    work w = work_of(&a);
+    w.symmetric = true;
+    w.update = &other;
+    w.options.multigrid.unweighted = true;
+    expect_transposes(&w, test_share(ranks, a.block_rows, true));
+  }
+  test_bcsr_free(&a);
+  test_bcsr_free(&other);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(nonsymmetric_hierarchies_have_transposes),
@@ -341,6 +361,7 @@ int main(void) {
       cmocka_unit_test(ranks_may_have_no_rows),
       cmocka_unit_test(exchanges_change_no_bit),
       cmocka_unit_test(one_rank_transposes_as_one_process),
-      cmocka_unit_test(transposes_follow_updates)};
+      cmocka_unit_test(transposes_follow_updates),
+      cmocka_unit_test(symmetric_values_may_become_nonsymmetric)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,6 +31,8 @@ typedef struct bsi_rank_hierarchy {
   bsi_rank_level levels[BISAI_MULTIGRID_LEVELS];
   /* A of level 0, with more columns */
   bisai_bcsr first;
+  /* the block columns of the caller's rows, without ghosts that R = Pᵀ adds */
+  int32_t given_columns;
   int64_t gather;
   /* level 0 has A alone */
   bool products_only;

@@ -243,6 +243,7 @@ static bisai_status take_ghosts(bsi_rank_hierarchy *r, const bisai_ranks_rows *r
 
 static bisai_status begin(bsi_rank_hierarchy *r, const bisai_ranks_rows *rows, double **vectors) {
   r->first = *rows->matrix;
+  r->given_columns = r->first.block_cols;
   r->h.levels[0].matrix = &r->first;
   r->h.count = 1;
   r->counts = bsi_allocate(r->h.context, (size_t)r->transport.ranks + 1, sizeof *r->counts);
@@ -324,9 +325,10 @@ static bisai_status take(bsi_rank_hierarchy *r, const bisai_bcsr *matrix) {
   if (matrix->type != BISAI_FP64 || matrix->unit_diagonal)
     return bsi_fail(r->h.context, BISAI_UNSUPPORTED,
                     "the rows of a rank need values in fp64, with the diagonal blocks");
-  return matrix->values == r->first.values && matrix->row_ptr == r->first.row_ptr
-             ? BISAI_OK
-             : bsi_bcsr_check_pattern(r->h.context, matrix, &r->first);
+  if (matrix->values == r->first.values && matrix->row_ptr == r->first.row_ptr) return BISAI_OK;
+  bisai_bcsr given = r->first;
+  given.block_cols = r->given_columns;
+  return bsi_bcsr_check_pattern(r->h.context, matrix, &given);
 }
 
 /* The next transposed application makes it again, with the values of then. */

@@ -170,7 +170,9 @@ bisai_status bisai_ranks_apply_transpose(bisai_ranks *ranks, const double *v, do
     return bsi_fail(ranks->context, BISAI_UNSUPPORTED,
                     "the cycle k is not linear: it has no transpose");
   BSI_TRY(check_vectors(ranks, v, z));
-  const bool is_own = setup->symmetric && setup->options.pre == setup->options.post;
+  /* updates with `unweighted` need not be symmetric */
+  const bool is_own =
+      setup->symmetric && setup->options.pre == setup->options.post && !setup->options.unweighted;
   return is_own ? bsi_rank_levels_apply(&ranks->levels, v, z)
                 : bsi_rank_levels_apply_transpose(&ranks->levels, v, z);
 }
