@@ -293,14 +293,10 @@ static void more_ranks_invert_a_smaller_matrix(void **state) {
 static void ranks_may_have_no_rows(void **state) {
   (void)state;
   test_bcsr a = test_mesh_diffusion(20, 11, 2, TEST_ZERO_OUTSIDE, 0.3);
-  const int32_t n = a.block_rows;
-  const test_sharing shares[] = {{3, {0, 0, n / 3, n}, false},
-                                 {3, {0, n / 2, n / 2, n}, false},
-                                 {4, {0, n / 2, n, n, n}, false},
-                                 {4, {0, 1, 3, n - 1, n}, false}};
-  for (size_t k = 0; k < sizeof shares / sizeof *shares; k++) {
+  for (int k = 0; k < TEST_UNEVEN_SHARES; k++) {
+    const test_sharing uneven = test_share_unevenly(k, a.block_rows);
     solve s = solve_of(&a);
-    const int iterations = run_and_check(&s, &shares[k]);
+    const int iterations = run_and_check(&s, &uneven);
     assert_true(iterations < 40);
     free_solve(&s);
   }

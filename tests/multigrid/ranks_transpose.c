@@ -238,14 +238,10 @@ static void the_last_level_may_be_gathered_or_smoothed(void **state) {
 static void ranks_may_have_no_rows(void **state) {
   (void)state;
   test_bcsr a = test_mesh_diffusion(20, 11, 2, TEST_ZERO_OUTSIDE, 0.3);
-  const int32_t n = a.block_rows;
-  const test_sharing shares[] = {{3, {0, 0, n / 3, n}, false},
-                                 {3, {0, n / 2, n / 2, n}, false},
-                                 {4, {0, n / 2, n, n, n}, false},
-                                 {4, {0, 1, 3, n - 1, n}, false}};
-  for (size_t k = 0; k < sizeof shares / sizeof *shares; k++) {
+  for (int k = 0; k < TEST_UNEVEN_SHARES; k++) {
+    const test_sharing uneven = test_share_unevenly(k, a.block_rows);
     work w = work_of(&a);
-    expect_transposes(&w, shares[k]);
+    expect_transposes(&w, uneven);
   }
   test_bcsr_free(&a);
 }

@@ -32,6 +32,14 @@ test_sharing test_share(int ranks, int32_t n, bool symmetric) {
   return s;
 }
 
+test_sharing test_share_unevenly(int which, int32_t n) {
+  const test_sharing shares[TEST_UNEVEN_SHARES] = {{3, {0, 0, n / 3, n}, false},
+                                                   {3, {0, n / 2, n / 2, n}, false},
+                                                   {4, {0, n / 2, n, n, n}, false},
+                                                   {4, {0, 1, 3, n - 1, n}, false}};
+  return shares[which];
+}
+
 int32_t test_rank_begin(const test_rank *rank) { return rank->all->sharing.begins[rank->number]; }
 
 /* --- the transport --- */

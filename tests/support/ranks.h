@@ -44,6 +44,9 @@ typedef struct test_sharing {
 
 /* Returns equal shares of n rows. */
 test_sharing test_share(int ranks, int32_t n, bool symmetric);
+/* The same for uneven shares: ranks have no rows, or a few. */
+enum { TEST_UNEVEN_SHARES = 4 };
+test_sharing test_share_unevenly(int which, int32_t n);
 
 /* What the ranks do. */
 typedef struct test_job {
